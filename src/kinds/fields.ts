@@ -1,0 +1,85 @@
+import type { FieldRule, Protects, Shape } from '../model/field.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+
+/** Reads the field rules of a manifest schema's spec; read-only fields are not among them. */
+export function specFields(schema: JsonObject): readonly FieldRule[] {
+  return objectFields(schema, follow(schema, '#/$defs/spec'));
+}
+
+/** Follows a local `$ref` (`#/$defs/name`); siblings of the `$ref` win. */
+export function dereference(schema: JsonObject, node: JsonObject): JsonObject {
+  const reference = node['$ref'];
+  return typeof reference === 'string' ? { ...follow(schema, reference), ...node } : node;
+}
+
+function follow(schema: JsonObject, reference: string): JsonObject {
+  let node: Json | undefined = schema;
+  for (const token of reference.slice(2).split('/')) node = isObject(node) ? node[token] : undefined;
+  if (!isObject(node)) throw new Error(`the schema has no ${reference}`);
+  return node;
+}
+
+function objectFields(schema: JsonObject, node: JsonObject): readonly FieldRule[] {
+  const properties = isObject(node['properties']) ? node['properties'] : {};
+  const required = Array.isArray(node['required']) ? node['required'] : [];
+  return Object.entries(properties).flatMap(([name, property]) => {
+    if (!isObject(property) || 'not' in property) return [];
+    return [fieldRule(schema, name, dereference(schema, property), required.includes(name))];
+  });
+}
+
+function fieldRule(schema: JsonObject, name: string, node: JsonObject, required: boolean): FieldRule {
+  const type = typeOf(node);
+  const reference = node['x-ostiary-ref'];
+  const refers = isObject(reference) ? text(reference['kind']) : undefined;
+  const omitted = oneOf(node['x-ostiary-omitted'], ['kept', 'derived'] as const) ?? 'empty';
+  const protects = oneOf<Protects>(node['x-ostiary-protects'], ['entries', 'fewer', 'lower', 'higher', 'enabled', 'disabled']);
+  const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);
+  const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);
+  const closed = node['x-ostiary-closed'];
+  return {
+    ...shapeOf(schema, node, type),
+    name,
+    required,
+    empty: 'default' in node ? (node['default'] ?? null) : emptyOf(type),
+    omitted,
+    ...(protects === undefined ? {} : { protects }),
+    ...(refers === undefined ? {} : { refers }),
+    ...(edge === undefined ? {} : { edge }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(closed === undefined ? {} : { closed }),
+    ...(node['x-ostiary-manifest-only'] === true ? { manifestOnly: true } : {}),
+  };
+}
+
+function shapeOf(schema: JsonObject, node: JsonObject, type: string): Shape {
+  if (type === 'array') {
+    if (node['x-ostiary-set'] === true) return { shape: 'set' };
+    const key = text(node['x-ostiary-key']);
+    const entry = isObject(node['items']) ? dereference(schema, node['items']) : {};
+    return key === undefined ? { shape: 'list' } : { shape: 'keyed', key, fields: objectFields(schema, entry) };
+  }
+  if (type !== 'object') return { shape: 'scalar' };
+  return isObject(node['properties']) ? { shape: 'object', fields: objectFields(schema, node) } : { shape: 'map' };
+}
+
+function typeOf(node: JsonObject): string {
+  const type = node['type'];
+  if (Array.isArray(type)) return String(type.find((entry: Json) => entry !== 'null') ?? 'string');
+  return typeof type === 'string' ? type : 'string';
+}
+
+function emptyOf(type: string): Json {
+  if (type === 'array') return [];
+  if (type === 'object') return {};
+  if (type === 'boolean') return false;
+  return type === 'string' ? '' : null;
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function oneOf<T extends string>(value: Json | undefined, choices: readonly T[]): T | undefined {
+  return choices.find((choice) => choice === value);
+}

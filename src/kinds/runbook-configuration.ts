@@ -1,0 +1,41 @@
+import schema from '../../schemas/runbook-configuration.schema.json' with { type: 'json' };
+import type { JsonObject } from '../model/json.ts';
+import type { Finding, Kind } from '../model/kind.ts';
+import { specFields } from './fields.ts';
+
+/** A git repository of runbooks; the gateway knows it by its address. */
+export const runbookConfiguration: Kind = {
+  name: 'RunbookConfiguration',
+  schema,
+  fields: specFields(schema),
+  identity: (name, spec) => (typeof spec['git_url'] === 'string' ? repositoryKey(spec['git_url']) : name),
+  named: false,
+  derived: () => ({}),
+  createDefaults: () => ({}),
+  check(spec: JsonObject): readonly Finding[] {
+    const url = spec['git_url'];
+    if (typeof url !== 'string' || !/^(https?:\/\/[^/]*@|(git|ssh):\/\/[^/]*:[^/]*@)/.test(url)) return [];
+    return [
+      {
+        code: 'secret/in-url',
+        severity: 'error',
+        at: '/git_url',
+        message: 'git_url holds credentials',
+        hint: 'take it out of the address and give them as git_user and git_password: { valueFrom: { env: … } }',
+      },
+    ];
+  },
+};
+
+/**
+ * The address without scheme, user, port, a final `.git` and slashes, as the public gateway keys its repositories:
+ * `git@host:path` and `https://host/path.git` are the same repository.
+ */
+export function repositoryKey(url: string): string {
+  const shorthand = /^[\w.-]+@([\w.-]+):(.*)$/.exec(url);
+  const long = /^[a-z]+:\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?(?:\/(.*))?$/i.exec(url);
+  const host = shorthand?.[1] ?? long?.[1];
+  if (host === undefined) return url;
+  const path = (shorthand?.[2] ?? long?.[2] ?? '').replace(/\.git$/, '').replaceAll(/^\/+|\/+$/g, '');
+  return `${host.toLowerCase()}/${path}`;
+}

@@ -1,0 +1,69 @@
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import { dereference } from './fields.ts';
+
+const uuid = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+
+/**
+ * The schema of what travels: the manifest's spec with its name, references as uuids, secrets as strings (null: not
+ * shown), manifest-only fields dropped, read-only fields let through for the receiver to ignore.
+ */
+export function wireSchema(kind: Kind): JsonObject {
+  const spec = definition(kind, 'spec');
+  const name = isObject(definition(kind, 'metadata')['properties']) ? definition(kind, 'metadata')['properties'] : {};
+  const properties: Record<string, Json> = kind.named && isObject(name) && name['name'] !== undefined ? { name: plain(name['name']) } : {};
+  for (const [field, node] of Object.entries(isObject(spec['properties']) ? spec['properties'] : {})) {
+    if (field in properties || !isObject(node) || node['x-ostiary-manifest-only'] === true) continue;
+    properties[field] = 'not' in node ? true : wireField(dereference(kind.schema, node));
+  }
+  const required = Array.isArray(spec['required']) ? spec['required'] : [];
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: kind.name,
+    type: 'object',
+    additionalProperties: false,
+    required: kind.named ? ['name', ...required] : required,
+    properties,
+    ...(isObject(kind.schema['$defs']) && isObject(kind.schema['$defs']['rule'])
+      ? { $defs: { rule: plain(kind.schema['$defs']['rule']) } }
+      : {}),
+  };
+}
+
+/** The schema of an overlay: the manifest's, with nothing in spec required. */
+export function overlaySchema(kind: Kind): JsonObject {
+  const defs = isObject(kind.schema['$defs']) ? kind.schema['$defs'] : {};
+  return {
+    ...kind.schema,
+    $id: `urn:ostiary:v1:overlay:${kind.name}`,
+    $defs: { ...defs, spec: { ...definition(kind, 'spec'), required: [] } },
+  };
+}
+
+function definition(kind: Kind, name: string): JsonObject {
+  return dereference(kind.schema, { $ref: `#/$defs/${name}` });
+}
+
+function wireField(node: JsonObject): Json {
+  if (node['x-ostiary-secret'] === 'plain') return { type: ['string', 'null'], writeOnly: true, description: node['description'] ?? '' };
+  if (node['x-ostiary-secret'] === 'base64') {
+    return { ...withoutAnnotations(node), additionalProperties: { type: ['string', 'null'] } };
+  }
+  if (node['x-ostiary-ref'] !== undefined) {
+    const reference = { type: 'string', pattern: uuid };
+    return node['type'] === 'string' ? { ...withoutAnnotations(node), ...reference } : { ...withoutAnnotations(node), items: reference };
+  }
+  return plain(node);
+}
+
+function withoutAnnotations(node: JsonObject): JsonObject {
+  const kept = Object.entries(node).filter(([key]) => !key.startsWith('x-ostiary-') && key !== '$ref');
+  return Object.fromEntries(kept.map(([key, value]) => [key, plain(value)]));
+}
+
+function plain(value: Json): Json {
+  if (Array.isArray(value)) return value.map((entry: Json) => plain(entry));
+  if (!isObject(value)) return value;
+  const reference = value['$ref'];
+  return typeof reference === 'string' ? { ...withoutAnnotations(value), $ref: reference } : withoutAnnotations(value);
+}

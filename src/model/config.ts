@@ -1,0 +1,30 @@
+/** Where a token comes from; never the token. */
+export type TokenSource = { readonly env: string };
+
+/** One gateway that manifests are applied to. */
+export type Target = {
+  readonly name: string;
+  readonly url: string;
+  readonly dialect: 'auto' | 'interface' | 'hoop';
+  readonly auth: 'auto' | 'bearer' | 'api-key';
+  readonly token: TokenSource;
+  /** Prefixes that names of `valueFrom.env` must have. */
+  readonly secretPrefixes: readonly string[];
+  /** Folders and files of manifests, as absolute paths. */
+  readonly manifests: readonly string[];
+  readonly overlays: readonly string[];
+  readonly limits: Limits;
+};
+
+/** What a plan may do without an override; shares are 0 to 1. */
+export type Limits = { readonly from: number; readonly updates: number; readonly deletes: number; readonly lostProtections: number };
+
+export const defaultLimits: Limits = { from: 10, updates: 0.3, deletes: 0.3, lostProtections: 0.3 };
+
+export type Config = {
+  /** The config file's path, absent where flags alone say everything. */
+  readonly file?: string;
+  /** The folder that secret files and manifests must lie below. */
+  readonly root: string;
+  readonly targets: readonly Target[];
+};

@@ -1,0 +1,49 @@
+import type { Diagnostic, Position } from './diagnostic.ts';
+import type { Pointer } from './pointer.ts';
+import type { ResourceId, Spec } from './resource.ts';
+import type { DesiredSecret } from './secret.ts';
+
+/** How an edge came to be declared. */
+export type Declaration = {
+  /** The manifest that declares it. */
+  readonly by: ResourceId;
+  readonly how: 'listed' | 'selector';
+  readonly path: Pointer;
+};
+
+/** An edge as manifests declare it; each end is a name, or an id of a live object that only the planner can resolve. */
+export type DeclaredEdge = {
+  readonly rule: { readonly kind: string; readonly text: string };
+  readonly connection: { readonly kind: string; readonly text: string };
+  readonly declarations: readonly Declaration[];
+};
+
+/** One resource as the manifests want it, normalised: every compared field has its value, without secrets and edges. */
+export type DesiredResource = {
+  /** `Kind/metadata.name`. */
+  readonly id: ResourceId;
+  /** `Kind/identity`: what the gateway knows it by; equals `id` for kinds that the gateway names. */
+  readonly key: ResourceId;
+  readonly spec: Spec;
+  /** Top-level fields that the manifest states, null included. */
+  readonly stated: ReadonlySet<string>;
+  readonly secrets: Readonly<Record<Pointer, DesiredSecret>>;
+  /** Secret maps that the manifest gives whole: live keys beside the given ones are to go. */
+  readonly wholeSecrets: readonly Pointer[];
+  readonly ignore: readonly Pointer[];
+  readonly protect: boolean;
+  readonly at: Position;
+  /** The place of a value in spec (`/reviewers/0`, or a set's entry by its value), the nearest parent's where it has none of its own. */
+  readonly locate: (path: Pointer) => Position;
+};
+
+/** All that the manifests of one target want. */
+export type DesiredState = {
+  readonly resources: readonly DesiredResource[];
+  readonly edges: readonly DeclaredEdge[];
+  /** SHA-256 (hex) over the manifests' paths and bytes, whatever the order they were read in. */
+  readonly tree: string;
+  /** Resources of the target that a selection left out: never orphans, and their names still resolve. */
+  readonly unselected: readonly ResourceId[];
+  readonly notices: readonly Diagnostic[];
+};

@@ -1,0 +1,71 @@
+import type { Diagnostic } from './diagnostic.ts';
+import type { Refusal } from './plan.ts';
+
+/** The world or we are broken; `commands/run.ts` alone catches. */
+export class AppError extends Error {
+  readonly code: string;
+  readonly exitCode: number;
+  readonly hint: string | undefined;
+
+  constructor(code: string, exitCode: number, message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.name = new.target.name;
+    this.code = code;
+    this.exitCode = exitCode;
+    this.hint = options.hint;
+  }
+}
+
+/** The command line is wrong. */
+export class UsageError extends AppError {
+  constructor(message: string, hint?: string) {
+    super('cli/usage', 3, message, hint === undefined ? {} : { hint });
+  }
+}
+
+/** What the user wrote is wrong: exit 3 with all diagnostics. */
+export class InputError extends AppError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super('input/invalid', 3, 'the input is invalid');
+    this.diagnostics = diagnostics;
+  }
+}
+
+/** The run is refused for safety: exit 6. */
+export class RefusedError extends AppError {
+  readonly refusals: readonly Refusal[];
+
+  constructor(refusals: readonly Refusal[]) {
+    super('plan/refused', 6, refusals.map((refusal) => refusal.message).join('; '));
+    this.refusals = refusals;
+  }
+}
+
+export type ApiFailure = {
+  readonly code: `api/${string}`;
+  readonly method: string;
+  readonly url: string;
+  readonly status?: number;
+  readonly requestId?: string;
+  /** The request may be sent again. */
+  readonly retryable: boolean;
+  /** It is not known whether the gateway carried the request out. */
+  readonly ambiguous: boolean;
+  readonly hint?: string;
+  readonly cause?: unknown;
+};
+
+/** A request failed; the message quotes method and URL. */
+export class ApiError extends AppError {
+  readonly failure: ApiFailure;
+
+  constructor(message: string, failure: ApiFailure) {
+    super(failure.code, 4, `${failure.method} ${failure.url}: ${message}`, {
+      ...(failure.hint === undefined ? {} : { hint: failure.hint }),
+      ...(failure.cause === undefined ? {} : { cause: failure.cause }),
+    });
+    this.failure = failure;
+  }
+}

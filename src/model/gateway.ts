@@ -1,0 +1,40 @@
+import type { Checked } from './diagnostic.ts';
+import type { LiveResource, LiveState } from './live.ts';
+import type { Pointer } from './pointer.ts';
+import type { ResourceId, Spec } from './resource.ts';
+import type { Secret } from './secret.ts';
+
+/** Who answers at the other end, and what the caller may do there. */
+export type GatewayIdentity = {
+  readonly url: string;
+  readonly organisation?: string;
+  readonly dialect: string;
+  readonly version?: string;
+  readonly role?: 'admin' | 'auditor' | 'standard';
+};
+
+/** A whole resource to write: references and edge ends as names, secrets sealed. */
+export type WriteRequest = {
+  readonly id: ResourceId;
+  readonly spec: Spec;
+  /** Secrets to set; on an update, secrets not named here and not in `dropped` stay as the fresh read has them. */
+  readonly secrets: Readonly<Record<Pointer, Secret>>;
+  readonly dropped: readonly Pointer[];
+  /** All edges that the resource has after the write, by edge field. */
+  readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
+};
+
+/** A gateway as everything above the wire sees it. Failures throw an ApiError; retries happen below. */
+export interface Gateway {
+  identify(): Promise<GatewayIdentity>;
+  /** Reads all resources of the kinds in bulk; no value where a list could not be proven whole. */
+  readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
+  /** Reads one resource again; undefined where it is gone. */
+  readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
+  /** Creates it exactly once, also when the answer is lost on the way. */
+  create(request: WriteRequest): Promise<LiveResource>;
+  /** Replaces it whole; what the request does not speak of is carried from the fresh read. */
+  update(fresh: LiveResource, request: WriteRequest): Promise<LiveResource>;
+  remove(fresh: LiveResource): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,29 @@
+import type { Diagnostic } from './diagnostic.ts';
+import type { FieldRule } from './field.ts';
+import type { JsonObject } from './json.ts';
+import type { Pointer } from './pointer.ts';
+import type { Spec } from './resource.ts';
+
+/** A mistake that a JSON Schema cannot express, at a pointer into spec. */
+export type Finding = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { readonly at: Pointer };
+
+/** Everything that the rest of the house knows of a kind; one file in `kinds/` makes one. */
+export type Kind = {
+  readonly name: string;
+  /** The annotated JSON Schema of the manifest: where every field's rule lives. */
+  readonly schema: JsonObject;
+  readonly fields: readonly FieldRule[];
+  /** The name under which the gateway knows the resource, from the manifest's name and spec. */
+  readonly identity: (name: string, spec: JsonObject) => string;
+  /** Whether the gateway stores the manifest's name as the field `name`. */
+  readonly named: boolean;
+  /** The values of omitted `derived` fields, as far as the gateway fills them in. */
+  readonly derived: (spec: Spec) => JsonObject;
+  /** Values that an omitted field takes on create only. */
+  readonly createDefaults: (name: string) => JsonObject;
+  /** Rules across fields of a manifest's spec. */
+  readonly check: (spec: JsonObject) => readonly Finding[];
+};
+
+/** All kinds by name, in a fixed order. */
+export type Registry = ReadonlyMap<string, Kind>;

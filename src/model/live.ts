@@ -1,0 +1,34 @@
+import type { Pointer } from './pointer.ts';
+import type { ResourceId, Spec } from './resource.ts';
+import type { LiveSecret } from './secret.ts';
+
+/** One resource as the gateway has it, normalised like a desired one; references are names where the gateway tells them, else ids. */
+export type LiveResource = {
+  /** `Kind/identity`. */
+  readonly id: ResourceId;
+  /** The gateway's own id. */
+  readonly uid: string;
+  readonly spec: Spec;
+  readonly secrets: Readonly<Record<Pointer, LiveSecret>>;
+  /** Edge fields of this resource: the other ends, by field. An end nobody can name is `Kind/uid`. */
+  readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
+  /** What the gateway sent, for the dialect alone to carry back. */
+  readonly raw: unknown;
+  /** Values that the caller may not see. */
+  readonly unknown: readonly Pointer[];
+  readonly managedBy?: string;
+  /** The version to write against (an ETag), where the gateway has one. */
+  readonly version?: string;
+};
+
+/** A thing that manifests refer to but do not declare, such as an agent. */
+export type Named = { readonly uid: string; readonly name: string };
+
+/** All that was read of one gateway. */
+export type LiveState = {
+  readonly resources: readonly LiveResource[];
+  /** What references of other kinds resolve to; a kind that is absent cannot be listed there, so only ids are taken. */
+  readonly lookups: Readonly<Record<string, readonly Named[]>>;
+  /** Groups the gateway knows, where it tells. */
+  readonly groups?: readonly string[];
+};

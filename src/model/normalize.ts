@@ -1,0 +1,53 @@
+import type { FieldRule } from './field.ts';
+import { canonical, compareText, isObject, type Json, type JsonObject } from './json.ts';
+
+/**
+ * Brings an object into its one form: every known field present (null and absent are its empty value), sets and
+ * keyed lists sorted and free of doubles. Unknown keys stay as they are. Idempotent.
+ */
+export function normalizeObject(fields: readonly FieldRule[], value: JsonObject): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const field of fields) result[field.name] = normalizeValue(field, value[field.name]);
+  for (const key of Object.keys(value)) {
+    const kept = value[key];
+    if (!Object.hasOwn(result, key) && kept !== undefined) result[key] = kept;
+  }
+  return result;
+}
+
+/** Brings one field's value into its one form. */
+export function normalizeValue(field: FieldRule, value: Json | undefined): Json {
+  if (value === undefined || value === null) return field.empty;
+  switch (field.shape) {
+    case 'set':
+      return Array.isArray(value) ? sortedSet(value) : value;
+    case 'keyed':
+      return Array.isArray(value)
+        ? sortedEntries(
+            field.key,
+            value.map((entry: Json) => (isObject(entry) ? normalizeObject(field.fields, entry) : entry)),
+          )
+        : value;
+    case 'object':
+      return isObject(value) ? normalizeObject(field.fields, value) : value;
+    case 'list':
+    case 'map':
+    case 'scalar':
+      return value;
+  }
+}
+
+function sortedSet(values: readonly Json[]): readonly Json[] {
+  if (values.length < 2) return values;
+  const byText = new Map(values.map((value) => [canonical(value), value]));
+  return [...byText].toSorted(([left], [right]) => compareText(left, right)).map(([, value]) => value);
+}
+
+function sortedEntries(key: string, entries: readonly Json[]): readonly Json[] {
+  if (entries.length < 2) return entries;
+  const text = (entry: Json): string => `${isObject(entry) && typeof entry[key] === 'string' ? entry[key] : ''}\u0000${canonical(entry)}`;
+  return entries
+    .map((entry) => [text(entry), entry] as const)
+    .toSorted(([left], [right]) => compareText(left, right))
+    .map(([, entry]) => entry);
+}

@@ -1,0 +1,25 @@
+import type { Action } from './plan.ts';
+import type { ResourceId } from './resource.ts';
+
+/** What became of one change: `done` and read back, `already` there, `failed`, `skipped` for a need that failed, `blocked` by a manager, `interrupted`. */
+export type OutcomeStatus = 'done' | 'already' | 'failed' | 'skipped' | 'blocked' | 'interrupted';
+
+export type Outcome = {
+  readonly id: ResourceId;
+  readonly action: Action;
+  readonly status: OutcomeStatus;
+  readonly code?: `${string}/${string}`;
+  readonly message?: string;
+  readonly hint?: string;
+};
+
+export type ApplyResult = { readonly outcomes: readonly Outcome[]; readonly interrupted: boolean };
+
+/** One line of the journal: what was asked and what came of it, never a secret. */
+export type JournalEntry = {
+  readonly at: string;
+  readonly event: 'begin' | 'write' | 'written' | 'failed' | 'verified' | 'skipped' | 'end';
+  readonly id?: ResourceId;
+  readonly step?: string;
+  readonly detail?: string;
+};

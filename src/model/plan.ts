@@ -1,0 +1,81 @@
+import type { Position } from './diagnostic.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Pointer } from './pointer.ts';
+import type { ResourceId } from './resource.ts';
+
+/** `set` a new value, `differs` from live, `unknown` live cannot be seen, `kept` stays, `removed` the key goes. */
+export type SecretState = 'set' | 'differs' | 'unknown' | 'kept' | 'removed';
+
+/** One side of a field's change; never a secret's value. */
+export type Value =
+  | { readonly value: Json }
+  | { readonly absent: true }
+  | { readonly unknown: string }
+  | { readonly secret: string; readonly state: SecretState };
+
+/** One field, set element, map key or keyed list entry that changes. */
+export type FieldChange = { readonly path: Pointer; readonly before: Value; readonly after: Value; readonly at?: Position };
+
+export type Action = 'create' | 'update' | 'rename' | 'delete' | 'blocked';
+
+export type Change = {
+  readonly id: ResourceId;
+  /** What the gateway knows the resource by, where that is not `id`. */
+  readonly key?: ResourceId;
+  readonly action: Action;
+  /** The gateway's id of the live object. */
+  readonly uid?: string;
+  readonly managedBy?: string;
+  readonly at?: Position;
+  readonly fields: readonly FieldChange[];
+  /** Changes that must be done before this one begins. */
+  readonly needs: readonly ResourceId[];
+  /** Why, in words of the plan: `edge/attach`, `managed/blocked`… */
+  readonly reasons: readonly string[];
+  /** Live values that the write carries although the manifest does not state them. */
+  readonly carried: readonly Pointer[];
+  /** The touched top-level fields before and after, secrets masked; for deriving a patch, not written to a plan document. */
+  readonly touched?: { readonly before: JsonObject; readonly after: JsonObject };
+};
+
+export type EdgeAction = 'attach' | 'detach' | 'foreign' | 'held' | 'blocked';
+
+export type EdgeChange = {
+  readonly rule: ResourceId;
+  readonly connection: ResourceId;
+  readonly action: EdgeAction;
+  /** Where manifests declare it: `file:line:column`. */
+  readonly declared: readonly string[];
+  /** The change that writes it, for attach and detach. */
+  readonly by?: ResourceId;
+};
+
+/** Why apply would refuse the plan; `code` is what `--allow CODE=reason` takes where `allowable`. */
+export type Refusal = {
+  readonly code: `${string}/${string}`;
+  readonly message: string;
+  readonly hint?: string;
+  readonly allowable: boolean;
+  readonly resource?: ResourceId;
+};
+
+/** A refusal that the user overrode. */
+export type Allowance = { readonly code: string; readonly reason: string };
+
+export type TargetIdentity = { readonly name: string; readonly url: string; readonly dialect: string; readonly organisation?: string };
+
+export type Plan = {
+  readonly target: TargetIdentity;
+  readonly tree: string;
+  readonly changes: readonly Change[];
+  readonly edges: readonly EdgeChange[];
+  readonly unchanged: number;
+  readonly orphans: readonly ResourceId[];
+  readonly unmanaged: readonly ResourceId[];
+  /** Live protections that no manifest states. */
+  readonly unwatched: readonly { readonly id: ResourceId; readonly path: Pointer }[];
+  readonly refusals: readonly Refusal[];
+  readonly allowed: readonly Allowance[];
+  /** SHA-256 (hex) over what would be done: target, actions, non-secret values, edges, secret sources. */
+  readonly digest: string;
+};

@@ -1,0 +1,21 @@
+/** A JSON Pointer (RFC 6901); in keyed lists the key stands instead of the index. */
+export type Pointer = string;
+
+/** Joins tokens to a pointer, escaping each. */
+export function pointer(...tokens: readonly string[]): Pointer {
+  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** Splits a pointer into its tokens; the empty pointer has none. */
+export function tokensOf(path: Pointer): readonly string[] {
+  if (path === '') return [];
+  return path
+    .slice(1)
+    .split('/')
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Tells whether the pointer is the prefix itself or lies below it. */
+export function isWithin(path: Pointer, prefix: Pointer): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
+}

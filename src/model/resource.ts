@@ -1,0 +1,19 @@
+import type { JsonObject } from './json.ts';
+
+/** A resource's identity: `Kind/name`. The kind has no slash; the name may. */
+export type ResourceId = `${string}/${string}`;
+
+/** The body of a resource: its fields by the names of the interface, without secrets and edges. */
+export type Spec = JsonObject;
+
+export function resourceId(kind: string, name: string): ResourceId {
+  return `${kind}/${name}`;
+}
+
+export function kindOf(id: ResourceId): string {
+  return id.slice(0, id.indexOf('/'));
+}
+
+export function nameOf(id: ResourceId): string {
+  return id.slice(id.indexOf('/') + 1);
+}

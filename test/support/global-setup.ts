@@ -1,0 +1,2 @@
+/** Nothing to prepare yet. */
+export function setup(): void {}
