@@ -5,10 +5,11 @@ export type Output = { readonly write: (text: string) => void; readonly isTTY: b
 export type World = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly stdin: NodeJS.ReadStream;
+  /** Whether somebody sits at a terminal and can be asked. */
+  readonly interactive: boolean;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly now: () => Date;
-  /** Aborted on the first SIGINT or SIGTERM. */
-  readonly interrupted: AbortSignal;
+  /** From the first call on, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */
+  readonly interrupts: () => AbortSignal;
 };

@@ -38,9 +38,20 @@ export function normalizeValue(field: FieldRule, value: Json | undefined): Json 
 }
 
 function sortedSet(values: readonly Json[]): readonly Json[] {
-  if (values.length < 2) return values;
+  if (values.length < 2 || isAscending(values)) return values;
   const byText = new Map(values.map((value) => [canonical(value), value]));
   return [...byText].toSorted(([left], [right]) => compareText(left, right)).map(([, value]) => value);
+}
+
+/** Tells whether the values are in their order already, none twice. */
+function isAscending(values: readonly Json[]): boolean {
+  let before = '';
+  for (const value of values) {
+    const text = canonical(value);
+    if (compareText(before, text) >= 0) return false;
+    before = text;
+  }
+  return true;
 }
 
 function sortedEntries(key: string, entries: readonly Json[]): readonly Json[] {

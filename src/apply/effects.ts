@@ -1,0 +1,103 @@
+import { joinDirections, neutral, specDirection, type Direction } from '../model/direction.ts';
+import { editSpec, type Edit } from '../model/edit.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
+import type { Change, EdgeChange, Plan } from '../model/plan.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+
+/** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */
+export type Effect = {
+  readonly change: Change;
+  readonly content: Direction;
+  readonly attaches: ReadonlySet<ResourceId>;
+  readonly detaches: ReadonlySet<ResourceId>;
+  /** The connections that a rule protects before or after. */
+  readonly connections: ReadonlySet<ResourceId>;
+};
+
+/** The id under which edges and live state know a change's resource. */
+export function keyOf(change: Change): ResourceId {
+  return change.key ?? change.id;
+}
+
+/** Tells whether the kind holds rules that protect connections over edges. */
+export function isRule(kind: Kind | undefined): boolean {
+  return kind?.fields.some((field) => field.edge === 'rule') ?? false;
+}
+
+/** The spec after the change: the live one with the plan's fields put in. */
+export function specAfter(change: Change, kind: Kind, live: JsonObject): JsonObject {
+  const edits = change.fields.flatMap((field): readonly Edit[] => {
+    if ('value' in field.after) return [{ path: field.path, value: field.after.value }];
+    return 'absent' in field.after && 'value' in field.before ? [{ path: field.path, value: undefined }] : [];
+  });
+  return editSpec(kind.fields, live, edits);
+}
+
+/** The effects of all changes that write something. */
+export function effectsOf(plan: Plan, live: LiveState, registry: Registry): ReadonlyMap<ResourceId, Effect> {
+  const byId = new Map(live.resources.map((resource) => [resource.id, resource]));
+  const protects = protectedBy(live, plan.edges, registry);
+  const edgesBy = groupByWriter(plan.edges);
+  return new Map(
+    plan.changes.flatMap((change) => {
+      const kind = registry.get(kindOf(change.id));
+      if (kind === undefined || (change.action !== 'create' && change.action !== 'update')) return [];
+      const key = keyOf(change);
+      const own = edgesBy.get(key) ?? [];
+      const otherEnd = (edge: EdgeChange): ResourceId => (edge.rule === key ? edge.connection : edge.rule);
+      const effect: Effect = {
+        change,
+        content: contentDirection(change, kind, byId.get(key)),
+        attaches: new Set(own.filter((edge) => edge.action === 'attach').map(otherEnd)),
+        detaches: new Set(own.filter((edge) => edge.action === 'detach').map(otherEnd)),
+        connections: protects.get(key) ?? new Set(),
+      };
+      return [[key, effect] as const];
+    }),
+  );
+}
+
+function contentDirection(change: Change, kind: Kind, live: LiveResource | undefined): Direction {
+  if (live === undefined) return { gains: true, loses: false };
+  return change.fields.length === 0 ? neutral : specDirection(kind.fields, live.spec, specAfter(change, kind, live.spec));
+}
+
+function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly EdgeChange[]> {
+  const groups = new Map<ResourceId, EdgeChange[]>();
+  for (const edge of edges) {
+    if (edge.by === undefined) continue;
+    const group = groups.get(edge.by);
+    if (group === undefined) groups.set(edge.by, [edge]);
+    else group.push(edge);
+  }
+  return groups;
+}
+
+/** For every rule the connections it protects, before or after the plan. */
+function protectedBy(live: LiveState, edges: readonly EdgeChange[], registry: Registry): ReadonlyMap<ResourceId, Set<ResourceId>> {
+  const result = new Map<ResourceId, Set<ResourceId>>();
+  const add = (rule: ResourceId, connection: ResourceId): void => {
+    const set = result.get(rule);
+    if (set === undefined) result.set(rule, new Set([connection]));
+    else set.add(connection);
+  };
+  for (const resource of live.resources) {
+    for (const field of registry.get(kindOf(resource.id))?.fields ?? []) {
+      if (field.edge === undefined) continue;
+      for (const other of resource.edges[field.name] ?? []) {
+        if (field.edge === 'rule') add(resource.id, other);
+        else add(other, resource.id);
+      }
+    }
+  }
+  for (const edge of edges) if (edge.action === 'attach') add(edge.rule, edge.connection);
+  return result;
+}
+
+/** What a rule's change does to one connection. */
+export function effectOn(effect: Effect, connection: ResourceId): Direction {
+  const touched = effect.connections.has(connection) ? effect.content : neutral;
+  return joinDirections([touched, { gains: effect.attaches.has(connection), loses: effect.detaches.has(connection) }]);
+}

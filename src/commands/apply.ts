@@ -1,0 +1,118 @@
+import { apply as carryOut } from '../apply/apply.ts';
+import { openJournal } from '../disk/journal.ts';
+import { registry } from '../kinds/index.ts';
+import { AppError, RefusedError, UsageError } from '../model/errors.ts';
+import type { ApplyResult } from '../model/outcome.ts';
+import type { Plan, Refusal } from '../model/plan.ts';
+import type { PlanFlags } from './flags.ts';
+import { planned, type Planned } from './planning.ts';
+import { printerFor } from './printer.ts';
+import { progressOn } from './progress.ts';
+import { absolute } from './setting.ts';
+import { tellPlan, tellResult } from './tell.ts';
+import type { World } from './world.ts';
+
+export type ApplyFlags = PlanFlags & {
+  readonly yes: boolean;
+  readonly concurrency: number;
+  readonly onManaged: 'refuse' | 'skip';
+  readonly journal?: string;
+};
+
+/** Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. */
+export async function apply(flags: ApplyFlags, world: World): Promise<number> {
+  if (!flags.yes && !world.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
+  const result = await planned(flags, world);
+  try {
+    return await applyPlanned(result, flags, world);
+  } finally {
+    await result.gateway.close();
+  }
+}
+
+async function applyPlanned(result: Planned, flags: ApplyFlags, world: World): Promise<number> {
+  const printer = printerFor(world, flags);
+  const { plan } = result;
+  const writes = plan.changes.filter((change) => change.action !== 'blocked').length;
+  const machine = flags.format === 'json';
+  if (!machine) tellPlan([plan], result.warnings, { flags: { ...flags, report: [] }, world, printer });
+  const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
+  if (refusals.length > 0) {
+    if (machine || flags.report.length > 0) tellPlan([plan], result.warnings, { flags, world, printer });
+    throw new RefusedError(refusals);
+  }
+  if (writes > 0) {
+    refuseReaders(result);
+    if (!flags.yes && !(await agreed(plan, writes))) throw new AppError('apply/declined', 6, 'not applied: nobody said yes');
+  }
+  const outcome = writes > 0 ? await execute(result, flags, world) : { outcomes: [], interrupted: false };
+  tellResult(outcome, plan, { flags, world, printer });
+  return outcome.interrupted ||
+    outcome.outcomes.some((one) => one.status === 'failed' || one.status === 'skipped' || one.status === 'interrupted')
+    ? 5
+    : 0;
+}
+
+/** A change or an edge that a manager blocks stops the run, unless it is to be skipped. */
+function managedRefusals(plan: Plan): readonly Refusal[] {
+  const blocked = plan.changes
+    .filter((change) => change.action === 'blocked')
+    .map((change) => ({ id: change.id, by: change.managedBy ?? 'somebody else' }));
+  const ids = new Set(blocked.map((one) => one.id));
+  const edges = plan.edges
+    .filter((edge) => edge.action === 'blocked' && !ids.has(edge.connection) && !ids.has(edge.rule))
+    .map((edge) => ({ id: edge.connection, by: 'its manager' }));
+  return [...blocked, ...edges].map(({ id, by }) => ({
+    code: 'plan/managed',
+    message: `${id} is managed by ${by} and would have to change`,
+    hint: `change it where it is managed, take it out of the manifests, or pass --on-managed skip`,
+    allowable: false,
+    resource: id,
+  }));
+}
+
+function refuseReaders({ identity }: Planned): void {
+  if (identity.role === undefined || identity.role === 'admin') return;
+  throw new AppError(
+    'api/read-only-role',
+    4,
+    `the token has the role ${identity.role} on ${identity.url}, which may not write; nothing was changed`,
+    { hint: 'use the token of an admin' },
+  );
+}
+
+async function agreed(plan: Plan, writes: number): Promise<boolean> {
+  const { confirm, isCancel } = await import('@clack/prompts');
+  const answer = await confirm({
+    message: `Write ${writes} ${writes === 1 ? 'object' : 'objects'} on ${plan.target.name} (${plan.target.url})?`,
+    initialValue: false,
+  });
+  return !isCancel(answer) && answer;
+}
+
+async function execute({ plan, live, desired, gateway }: Planned, flags: ApplyFlags, world: World): Promise<ApplyResult> {
+  const journal = flags.journal === undefined ? undefined : openJournal(absolute(flags.journal, world));
+  const progress = progressOn(plan, flags, world);
+  const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
+  try {
+    return await carryOut({
+      plan,
+      live,
+      gateway,
+      registry,
+      concurrency: flags.concurrency,
+      signal: world.interrupts(),
+      secretOf: (id, path) => {
+        const secret = secrets.get(id)?.[path];
+        return secret?.state === 'value' ? secret : undefined;
+      },
+      observe: (event) => {
+        journal?.append(JSON.stringify({ at: world.now().toISOString(), ...event }));
+        progress.observe(event);
+      },
+    });
+  } finally {
+    progress.end();
+    journal?.close();
+  }
+}

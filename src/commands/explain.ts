@@ -1,0 +1,53 @@
+import { registry } from '../kinds/index.ts';
+import { UsageError } from '../model/errors.ts';
+import { kindOf, nameOf, resourceId } from '../model/resource.ts';
+import { closest } from '../model/suggest.ts';
+import { explain as explainResource } from '../plan/explain.ts';
+import { explainText } from '../report/explain.ts';
+import type { TargetFlags } from './flags.ts';
+import { planned } from './planning.ts';
+import { printerFor } from './printer.ts';
+import type { World } from './world.ts';
+
+export type ExplainFlags = TargetFlags & { readonly resource: string; readonly field?: string };
+
+/** Says field by field why an object is, or is not, a change. */
+export async function explain(flags: ExplainFlags, world: World): Promise<number> {
+  const [kindName = '', ...rest] = flags.resource.split('/');
+  const kind = registry.get(kindName);
+  const id = resourceId(kindName, rest.join('/'));
+  if (kind === undefined || nameOf(id) === '') {
+    const near = closest(kindName, registry.keys());
+    throw new UsageError(
+      `"${flags.resource}" is no KIND/NAME`,
+      near === undefined ? `the kinds are ${[...registry.keys()].join(', ')}` : `did you mean "${near}/${nameOf(id)}"?`,
+    );
+  }
+  if (flags.field !== undefined && !kind.fields.some((field) => field.name === flags.field)) {
+    const near = closest(
+      flags.field,
+      kind.fields.map((field) => field.name),
+    );
+    throw new UsageError(
+      `${kindName} has no field "${flags.field}"`,
+      near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
+    );
+  }
+  const { plan, desired, live, gateway } = await planned({ ...flags, allow: [] }, world);
+  await gateway.close();
+  const resource = desired.resources.find((one) => one.id === id);
+  const found = live.resources.find((one) => one.id === (resource?.key ?? id));
+  if (resource === undefined && found === undefined) {
+    const near = closest(
+      id,
+      [...desired.resources.map((one) => one.id), ...live.resources.map((one) => one.id)].filter((one) => kindOf(one) === kindName),
+    );
+    throw new UsageError(
+      `there is no ${id}, neither in the manifests nor on the gateway`,
+      near === undefined ? undefined : `did you mean "${near}"?`,
+    );
+  }
+  const { print, results } = printerFor(world, flags);
+  print(explainText(explainResource({ id, kind, desired: resource, live: found, plan, field: flags.field }), results));
+  return 0;
+}

@@ -1,0 +1,29 @@
+import type { Allowance } from '../model/plan.ts';
+
+export const formats = ['text', 'json', 'markdown'] as const;
+
+export type Format = (typeof formats)[number];
+
+/** A report to be written beside what is printed. */
+export type ReportFlag = { readonly format: Format; readonly path: string };
+
+/** Flags that every command takes. */
+export type OutputFlags = { readonly color: boolean; readonly quiet: boolean };
+
+/** Flags that say which manifests and which gateway. */
+export type TargetFlags = OutputFlags & {
+  readonly config?: string;
+  readonly target?: string;
+  readonly url?: string;
+  readonly dialect?: 'auto' | 'interface' | 'hoop';
+  readonly auth?: 'auto' | 'bearer' | 'api-key';
+  readonly only: readonly string[];
+  readonly paths: readonly string[];
+};
+
+/** Flags of commands that plan. */
+export type PlanFlags = TargetFlags & {
+  readonly format: Format;
+  readonly report: readonly ReportFlag[];
+  readonly allow: readonly Allowance[];
+};

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { UsageError } from '../model/errors.ts';
+import { createFile } from '../disk/create.ts';
+import { registry } from '../kinds/index.ts';
+import type { OutputFlags } from './flags.ts';
+import { printerFor } from './printer.ts';
+import { absolute } from './setting.ts';
+import type { World } from './world.ts';
+
+const config = `# The gateways that the manifests below are for. Tokens come from the environment, never from here.
+apiVersion: ostiary/v1
+kind: Config
+manifests: [access/]
+targets:
+  production:
+    url: http://127.0.0.1:8009
+    token: { env: OSTIARY_TOKEN }
+`;
+
+const manifest = `# yaml-language-server: $schema=../schemas/connection.schema.json
+apiVersion: ostiary/v1
+kind: Connection
+metadata:
+  name: example-db
+spec:
+  type: database
+  subtype: postgres
+  agent_id: default
+  access_mode_connect: disabled
+  access_mode_exec: enabled
+  access_mode_runbooks: enabled
+  access_schema: enabled
+  reviewers: [dba-team]
+  guardrail_rules: [no-drop]
+  connection_tags: { env: dev }
+  secret:
+    envvar:HOST: { value: db.internal }
+    envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_EXAMPLE_DB_PASS } }
+`;
+
+const rule = `# yaml-language-server: $schema=../schemas/guardrail-rule.schema.json
+apiVersion: ostiary/v1
+kind: GuardrailRule
+metadata:
+  name: no-drop
+spec:
+  description: Nobody drops a table by hand.
+  input:
+    rules:
+      - name: ddl
+        type: deny_words_list
+        words: [DROP TABLE, TRUNCATE]
+`;
+
+/** Writes a first project into a folder; a file that is there already is never touched. */
+export async function init(flags: OutputFlags & { readonly folder: string }, world: World): Promise<number> {
+  const { print, hint } = printerFor(world, flags);
+  const files: readonly (readonly [string, string])[] = [
+    ['ostiary.yaml', config],
+    ['access/example-db.yaml', manifest],
+    ['access/no-drop.yaml', rule],
+    ['.gitignore', '.ostiary/\n'],
+    ...[...registry.values()].map((kind): readonly [string, string] => [
+      `schemas/${fileName(kind.name)}.schema.json`,
+      `${JSON.stringify(kind.schema, null, 2)}\n`,
+    ]),
+  ];
+  const written = files.filter(([path, text]) => createFile(absolute(join(flags.folder, path), world), text));
+  if (written.length === 0)
+    throw new UsageError(`${flags.folder} already has all files that init writes`, 'edit them, then run ostiary plan');
+  for (const [path] of written) print(`wrote ${flags.folder === '.' ? '' : `${flags.folder}/`}${path}\n`);
+  hint(
+    '\nNext:\n  OSTIARY_SERVE_KEY=try-me ostiary serve            a gateway of your own, in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n',
+  );
+  return 0;
+}
+
+function fileName(kind: string): string {
+  return kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+}

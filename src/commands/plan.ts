@@ -1,0 +1,14 @@
+import type { PlanFlags } from './flags.ts';
+import { planned } from './planning.ts';
+import { printerFor } from './printer.ts';
+import { tellPlan } from './tell.ts';
+import type { World } from './world.ts';
+
+/** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse (but for managed objects). */
+export async function plan(flags: PlanFlags & { readonly detailedExitcode: boolean }, world: World): Promise<number> {
+  const { plan: result, warnings, gateway } = await planned(flags, world);
+  await gateway.close();
+  tellPlan([result], warnings, { flags, world, printer: printerFor(world, flags) });
+  if (result.refusals.length > 0) return 6;
+  return flags.detailedExitcode && result.changes.length > 0 ? 2 : 0;
+}

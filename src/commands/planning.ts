@@ -1,0 +1,57 @@
+import type { Target } from '../model/config.ts';
+import type { DesiredState } from '../model/desired.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { InputError } from '../model/errors.ts';
+import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Plan } from '../model/plan.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { registry } from '../kinds/index.ts';
+import { plan } from '../plan/plan.ts';
+import { desiredFor } from './desired.ts';
+import type { PlanFlags } from './flags.ts';
+import { connect, readLive } from './live.ts';
+import { chooseTarget, readSetting } from './setting.ts';
+import type { World } from './world.ts';
+
+/** A plan with everything it was made from; whoever asks for it closes the gateway. */
+export type Planned = {
+  readonly target: Target;
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly identity: GatewayIdentity;
+  readonly gateway: Gateway;
+  readonly plan: Plan;
+  readonly warnings: readonly Diagnostic[];
+};
+
+/** The one way to a plan, for `plan`, `apply` and `explain` alike: load, then read the gateway, then compare. */
+export async function planned(flags: Omit<PlanFlags, 'format' | 'report'>, world: World): Promise<Planned> {
+  const setting = readSetting(flags, world);
+  const target = chooseTarget(setting, flags);
+  const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
+  if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
+  const desired = loaded.value;
+  const { gateway, identity } = await connect(target, flags, world);
+  try {
+    const live = await readLive(gateway, [...registry.keys()], { flags, world });
+    const { name } = target;
+    const { organisation, dialect, url } = identity;
+    const checked = plan(
+      {
+        target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
+        desired,
+        live,
+        base: undefined,
+        limits: target.limits,
+        allowed: flags.allow,
+      },
+      registry,
+    );
+    if (checked.value === undefined) throw new InputError([...loaded.diagnostics, ...checked.diagnostics]);
+    return { target, desired, live, identity, gateway, plan: checked.value, warnings: [...loaded.diagnostics, ...checked.diagnostics] };
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+}

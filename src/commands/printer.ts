@@ -1,0 +1,35 @@
+import picocolors from 'picocolors';
+import type { Terminal } from '../report/terminal.ts';
+import { plainPalette } from '../report/terminal.ts';
+import type { OutputFlags } from './flags.ts';
+import type { Output, World } from './world.ts';
+
+/** Where a command's words go: `print` the result to stdout, `note` everything else to stderr. */
+export type Printer = {
+  readonly print: (text: string) => void;
+  readonly note: (text: string) => void;
+  /** A note that `--quiet` leaves out. */
+  readonly hint: (text: string) => void;
+  readonly results: Terminal;
+  readonly errors: Terminal;
+};
+
+/** Colour only on a terminal, and never with NO_COLOR, TERM=dumb or --no-color. */
+export function printerFor(world: World, flags: OutputFlags): Printer {
+  const wanted = flags.color && (world.env['NO_COLOR'] ?? '') === '' && world.env['TERM'] !== 'dumb';
+  return {
+    print: (text) => world.stdout.write(text),
+    note: (text) => world.stderr.write(text),
+    hint: (text) => {
+      if (!flags.quiet) world.stderr.write(text);
+    },
+    results: terminalOf(world.stdout, wanted),
+    errors: terminalOf(world.stderr, wanted),
+  };
+}
+
+function terminalOf(output: Output, wanted: boolean): Terminal {
+  const colours = picocolors.createColors(wanted && output.isTTY);
+  const { green, yellow, red, cyan, dim, bold } = colours;
+  return { colour: wanted && output.isTTY ? { green, yellow, red, cyan, dim, bold } : plainPalette, columns: output.columns };
+}

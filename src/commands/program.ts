@@ -1,0 +1,173 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../model/errors.ts';
+import type { Allowance } from '../model/plan.ts';
+import { formats, type Format, type ReportFlag } from './flags.ts';
+import { version } from './version.ts';
+import type { World } from './world.ts';
+
+const footer = `
+Exit codes: 0 done, 1 internal error, 2 there are changes (--detailed-exitcode), 3 input invalid,
+4 gateway unreachable or access denied, 5 apply finished with failures, 6 refused for safety.
+
+Start: ostiary init, then ostiary plan. Explain one object: ostiary explain Connection/orders-db`;
+
+/** Parses the command line, runs its command and returns the exit code; unknown flags and arguments are usage errors. */
+export async function parseArguments(argv: readonly string[], world: World): Promise<number> {
+  let exitCode = 0;
+  const program = build(world, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    throw new UsageError(error.message.replace(/^error: /, ''), 'ostiary --help lists the commands, ostiary COMMAND --help the flags');
+  }
+  return exitCode;
+}
+
+type Finish = (exitCode: number) => void;
+
+function build(world: World, finish: Finish): Command {
+  const program = new Command('ostiary')
+    .description('GitOps for access gateways: keep a gateway equal to a directory of YAML manifests.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help for a command')
+    .addHelpText('after', footer)
+    .showSuggestionAfterError(true)
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => world.stdout.write(text),
+      writeErr: () => undefined,
+      getOutHelpWidth: () => world.stdout.columns ?? 100,
+    });
+  program.action(() => program.outputHelp());
+  addReading(program, world, finish);
+  addPlanning(program, world, finish);
+  addOthers(program, world, finish);
+  return program;
+}
+
+function addReading(program: Command, world: World, finish: Finish): void {
+  const validate = command(program, 'validate', 'check the manifests without asking any gateway').argument(
+    '[paths...]',
+    'only manifests of these files and folders',
+  );
+  targetOptions(validate).addOption(formatOption(['text', 'json']));
+  validate.action(async (paths, flags) => finish(await (await import('./validate.ts')).validate({ ...flags, paths }, world)));
+
+  const get = command(program, 'get', 'list what the gateway has').argument('<what>', 'connections, rules, runbooks or agents');
+  targetOptions(get).addOption(formatOption(['text', 'json']));
+  get.action(async (what, flags) => finish(await (await import('./get.ts')).get({ ...flags, what, paths: [] }, world)));
+
+  const explain = command(program, 'explain', 'say why an object is, or is not, a change')
+    .argument('<resource>', 'KIND/NAME')
+    .argument('[field]', 'one field, such as reviewers');
+  targetOptions(explain);
+  explain.action(async (resource, field, flags) =>
+    finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, paths: [] }, world)),
+  );
+}
+
+function addPlanning(program: Command, world: World, finish: Finish): void {
+  const plan = command(program, 'plan', 'show what apply would do; changes nothing').argument(
+    '[paths...]',
+    'only manifests of these files and folders',
+  );
+  planOptions(targetOptions(plan)).option('--detailed-exitcode', 'exit 2 when there are changes', false);
+  plan.action(async (paths, flags) => finish(await (await import('./plan.ts')).plan({ ...flags, paths }, world)));
+
+  const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(
+    '[paths...]',
+    'only manifests of these files and folders',
+  );
+  planOptions(targetOptions(apply))
+    .option('-y, --yes', 'do not ask', false)
+    .option('--concurrency <n>', 'writes at the same time', wholeNumber(1, 64), 8)
+    .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
+    .option('--journal <file>', 'append what is asked and answered to this file, as JSON Lines');
+  apply.action(async (paths, flags) => finish(await (await import('./apply.ts')).apply({ ...flags, paths }, world)));
+}
+
+function addOthers(program: Command, world: World, finish: Finish): void {
+  const init = command(program, 'init', 'write a first ostiary.yaml, an example manifest and the schemas').argument(
+    '[folder]',
+    'where',
+    '.',
+  );
+  init.action(async (folder, flags) => finish(await (await import('./init.ts')).init({ ...flags, folder }, world)));
+
+  const serve = command(program, 'serve', 'run a gateway of your own').addHelpText(
+    'after',
+    '\nKeys come from the environment: OSTIARY_SERVE_KEY (admin), OSTIARY_SERVE_MANAGER_KEY with\nOSTIARY_SERVE_MANAGER (a key whose objects are managed), OSTIARY_SERVE_ENCRYPTION_KEY\n(32 bytes in base64; required on PostgreSQL).',
+  );
+  serve
+    .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--database <where>', 'a folder for the embedded database, or postgres://…', '.ostiary/gateway')
+    .option('--agent <name>', 'register an agent of this name (repeatable)', collect, []);
+  serve.action(async (flags) => finish(await (await import('./serve.ts')).serve(flags, world)));
+}
+
+function command(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .allowExcessArguments(false)
+    .option('--no-color', 'no colours (NO_COLOR does the same)')
+    .option('--quiet', 'print the result alone', false);
+}
+
+function targetOptions(on: Command): Command {
+  return on
+    .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward)')
+    .option('--target <name>', 'which target of the config file')
+    .option('--url <url>', 'the gateway; overrides the target (OSTIARY_URL where there is no config file)')
+    .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', 'interface', 'hoop']))
+    .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']))
+    .option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
+}
+
+function planOptions(on: Command): Command {
+  return on
+    .addOption(formatOption(formats))
+    .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport, [])
+    .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
+}
+
+function formatOption(choices: readonly Format[]): Option {
+  return new Option('--format <format>', 'how the result is printed').choices([...choices]).default('text');
+}
+
+function collect(value: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, value];
+}
+
+function collectReport(text: string, earlier: readonly ReportFlag[]): readonly ReportFlag[] {
+  const [name, path] = split(text);
+  const format = formats.find((one) => one === name);
+  if (format === undefined || path === '') throw new InvalidArgumentError(`write FORMAT=PATH with one of ${formats.join(', ')}.`);
+  return [...earlier, { format, path }];
+}
+
+function collectAllowance(text: string, earlier: readonly Allowance[]): readonly Allowance[] {
+  const [code, reason] = split(text);
+  if (!/^[a-z]+\/[a-z-]+$/.test(code) || reason.trim() === '') throw new InvalidArgumentError('write AREA/CODE=REASON, and give a reason.');
+  return [...earlier, { code, reason }];
+}
+
+function split(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function wholeNumber(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`a whole number from ${from} to ${to}.`);
+    return value;
+  };
+}

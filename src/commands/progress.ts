@@ -1,0 +1,46 @@
+import type { JournalEntry } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+import { progressLine } from '../report/apply.ts';
+import type { OutputFlags } from './flags.ts';
+import type { World } from './world.ts';
+
+/** Shows how far an apply is. */
+export type ProgressView = { readonly observe: (event: Omit<JournalEntry, 'at'>) => void; readonly end: () => void };
+
+const silent: ProgressView = { observe: () => undefined, end: () => undefined };
+
+/** One line on a terminal, redrawn with every event; nothing elsewhere or with --quiet. */
+export function progressOn(plan: Plan, flags: OutputFlags, world: World): ProgressView {
+  const { stderr } = world;
+  if (!stderr.isTTY || flags.quiet) return silent;
+  const total = plan.changes.filter((change) => change.action !== 'blocked').length;
+  const done = new Set<string>();
+  const failed = new Set<string>();
+  return {
+    observe({ event, id }) {
+      if (id === undefined) return;
+      if (event === 'written') done.add(id);
+      if (event === 'failed') failed.add(id);
+      stderr.write(`\r\u001b[K${progressLine({ total, done: done.size, failed: failed.size, id }, stderr.columns ?? 80)}`);
+    },
+    end() {
+      stderr.write('\r\u001b[K');
+    },
+  };
+}
+
+/** Runs the work; after a second of it a terminal shows that it is going on. */
+export async function waiting<T>(
+  text: string,
+  { flags, world }: { readonly flags: OutputFlags; readonly world: World },
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!world.stderr.isTTY || flags.quiet) return work();
+  const timer = setTimeout(() => world.stderr.write(`${text} …`), 1000);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    world.stderr.write('\r\u001b[K');
+  }
+}

@@ -1,0 +1,35 @@
+import { AppError, InputError, RefusedError } from '../model/errors.ts';
+import { diagnosticsText } from '../report/diagnostics.ts';
+import { escapeTerminal } from '../report/escape.ts';
+import { printerFor } from './printer.ts';
+import { parseArguments } from './program.ts';
+import type { World } from './world.ts';
+
+/** Runs one command line and returns its exit code (`ostiary --help` and docs/exit-codes.md list them); never throws. */
+export async function run(argv: readonly string[], world: World): Promise<number> {
+  try {
+    return await parseArguments(argv, world);
+  } catch (error) {
+    return report(error, world, !argv.includes('--no-color'));
+  }
+}
+
+function report(error: unknown, world: World, color: boolean): number {
+  const { note, errors: terminal } = printerFor(world, { color, quiet: false });
+  if (error instanceof InputError) {
+    note(diagnosticsText(error.diagnostics, terminal));
+    return error.exitCode;
+  }
+  if (error instanceof AppError) {
+    const refused = error instanceof RefusedError ? error.refusals : [{ code: error.code, message: error.message, hint: error.hint }];
+    for (const { code, message, hint } of refused) {
+      note(`${terminal.colour.red('error')} ${code}  ${escapeTerminal(message)}\n`);
+      if (hint !== undefined) note(`  hint: ${escapeTerminal(hint)}\n`);
+    }
+    return error.exitCode;
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  note(`internal error: this is a mistake in ostiary, not in your input\n${detail.split('\n').map(escapeTerminal).join('\n')}\n`);
+  note('  hint: report it with the command line and this text (look it through for anything private first)\n');
+  return 1;
+}

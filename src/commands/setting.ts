@@ -1,0 +1,59 @@
+import { isAbsolute, join } from 'node:path';
+import { findConfig } from '../disk/config.ts';
+import { readConfig } from '../manifest/config.ts';
+import { defaultLimits, type Config, type Target } from '../model/config.ts';
+import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { InputError, UsageError } from '../model/errors.ts';
+import { closest } from '../model/suggest.ts';
+import type { TargetFlags } from './flags.ts';
+import type { World } from './world.ts';
+
+/** The config file's content, or what flags and environment say instead. */
+export type Setting = Config & { readonly notices: readonly Diagnostic[] };
+
+/** Reads the nearest config file; without one, `--url` (or OSTIARY_URL) and paths say everything. */
+export function readSetting(flags: TargetFlags, world: World): Setting {
+  const found = findConfig(world.cwd, flags.config);
+  if (hasErrors(found.diagnostics)) throw new InputError(found.diagnostics);
+  if (found.value === undefined) return settingOfFlags(flags, world);
+  const { value, diagnostics } = readConfig(found.value.file, found.value.folder);
+  if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
+  return { ...value, notices: diagnostics };
+}
+
+function settingOfFlags(flags: TargetFlags, world: World): Setting {
+  const target: Target = {
+    name: flags.target ?? 'default',
+    url: flags.url ?? world.env['OSTIARY_URL'] ?? '',
+    dialect: 'auto',
+    auth: 'auto',
+    token: { env: 'OSTIARY_TOKEN' },
+    secretPrefixes: ['OSTIARY_SECRET_'],
+    manifests: flags.paths.map((path) => absolute(path, world)),
+    overlays: [],
+    limits: defaultLimits,
+  };
+  return { root: world.cwd, targets: [target], notices: [] };
+}
+
+/** The one target that is meant, with what flags override. */
+export function chooseTarget(setting: Setting, flags: TargetFlags): Target {
+  const names = setting.targets.map((target) => target.name);
+  const [first] = setting.targets;
+  const target = flags.target === undefined ? first : setting.targets.find((one) => one.name === flags.target);
+  if (flags.target === undefined && names.length > 1)
+    throw new UsageError('which target?', `pass --target with one of ${names.join(', ')}`);
+  if (target === undefined) {
+    const near = closest(flags.target ?? '', names);
+    throw new UsageError(
+      `there is no target "${flags.target ?? ''}" in ${setting.file ?? 'the config'}`,
+      near === undefined ? `it has ${names.join(', ')}` : `did you mean "${near}"?`,
+    );
+  }
+  return { ...target, url: flags.url ?? target.url, dialect: flags.dialect ?? target.dialect, auth: flags.auth ?? target.auth };
+}
+
+/** A path of the command line as an absolute one. */
+export function absolute(path: string, world: World): string {
+  return isAbsolute(path) ? path : join(world.cwd, path);
+}

@@ -1,0 +1,41 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { ApplyResult } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+import { writeReport } from '../disk/write.ts';
+import { applyJson, applyMarkdown, applyText } from '../report/apply.ts';
+import { diagnosticsText } from '../report/diagnostics.ts';
+import { planJson } from '../report/plan-json.ts';
+import { planMarkdown } from '../report/plan-markdown.ts';
+import { planText } from '../report/plan-text.ts';
+import { plainPalette, type Terminal } from '../report/terminal.ts';
+import type { Format, PlanFlags } from './flags.ts';
+import type { Printer } from './printer.ts';
+import { absolute } from './setting.ts';
+import type { World } from './world.ts';
+
+type Telling = { readonly flags: Pick<PlanFlags, 'format' | 'report'>; readonly world: World; readonly printer: Printer };
+
+const plain: Terminal = { colour: plainPalette };
+
+/** Prints plans and writes the reports that were asked for; warnings go to stderr. */
+export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[], telling: Telling): void {
+  const { printer } = telling;
+  if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
+  tell(telling, (format, terminal) => {
+    if (format === 'json') return planJson(plans);
+    return format === 'markdown' ? planMarkdown(plans) : planText(plans, terminal);
+  });
+}
+
+/** Prints what became of a plan and writes the reports that were asked for. */
+export function tellResult(result: ApplyResult, plan: Plan, telling: Telling): void {
+  tell(telling, (format, terminal) => {
+    if (format === 'json') return applyJson([{ plan, result }]);
+    return format === 'markdown' ? applyMarkdown([{ plan, result }]) : applyText([{ plan, result }], terminal);
+  });
+}
+
+function tell({ flags, world, printer }: Telling, render: (format: Format, terminal: Terminal) => string): void {
+  printer.print(render(flags.format, printer.results));
+  for (const { format, path } of flags.report) writeReport(absolute(path, world), render(format, plain));
+}

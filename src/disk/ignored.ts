@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import ignore from 'ignore';
+import { textReader } from './text-file.ts';
+
+/** Tells whether git would ignore the file below the root, by the `.gitignore` files from the repository's top down to it. */
+export function isIgnored(root: string, path: string): boolean {
+  const top = topOf(root);
+  const segments = relative(top, path).split(sep);
+  const rules = new Map<string, ReturnType<typeof ignore>>();
+  const rulesOf = (folder: string): ReturnType<typeof ignore> => {
+    const known = rules.get(folder) ?? readRules(folder);
+    rules.set(folder, known);
+    return known;
+  };
+  // As git does: a folder that is ignored hides all below it, whatever is said further down.
+  return segments.some((_, index) => isMatched(top, segments.slice(0, index + 1), index === segments.length - 1, rulesOf));
+}
+
+/** Asks the rules of the nearest folder first: the first that speak of the path decide. */
+function isMatched(
+  top: string,
+  segments: readonly string[],
+  isFile: boolean,
+  rulesOf: (folder: string) => ReturnType<typeof ignore>,
+): boolean {
+  for (let depth = segments.length - 1; depth >= 0; depth -= 1) {
+    const name = segments.slice(depth).join('/');
+    const { ignored, unignored } = rulesOf(join(top, ...segments.slice(0, depth))).test(isFile ? name : `${name}/`);
+    if (ignored || unignored) return ignored;
+  }
+  return false;
+}
+
+function readRules(folder: string): ReturnType<typeof ignore> {
+  const rules = ignore();
+  const path = join(folder, '.gitignore');
+  if (!existsSync(path)) return rules;
+  const result = textReader()(path);
+  // Rules that cannot be read may name anything.
+  return rules.add('text' in result ? result.text : '*');
+}
+
+/** The nearest folder upward that holds `.git`, or the root itself where there is none. */
+function topOf(root: string): string {
+  for (let folder = root; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder;
+    if (folder === dirname(folder)) return root;
+  }
+}

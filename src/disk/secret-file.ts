@@ -1,0 +1,59 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { Checked } from '../model/diagnostic.ts';
+import { isIgnored } from './ignored.ts';
+import { codeOf, reasonOf } from './reason.ts';
+import { maxBytes } from './text-file.ts';
+
+type Refusal = 'outside' | 'hidden' | 'ignored' | 'missing' | 'too-large';
+
+/**
+ * Reads a secret from a file of the repository: a regular file below the root, links followed, never in dot-folders or
+ * where git does not look. The diagnostic quotes the path, never the content, and has no position: the caller knows it.
+ */
+export function readSecretFile(root: string, path: string): Checked<Buffer> {
+  if (path === '' || path.includes('\0')) return refuse(path, 'missing', 'is not a path');
+  const given = resolve(root, path);
+  const refusal = isAbsolute(path) ? 'outside' : refusalOf(root, given);
+  if (refusal !== undefined) return refuse(path, refusal);
+  try {
+    const realRoot = realpathSync.native(root);
+    const real = realpathSync.native(given);
+    const linked = refusalOf(realRoot, real) ?? (isIgnored(realRoot, real) || isIgnored(root, given) ? 'ignored' : undefined);
+    return linked === undefined ? read(path, real) : refuse(path, linked);
+  } catch (error) {
+    return refuse(path, 'missing', codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+function refusalOf(root: string, path: string): Refusal | undefined {
+  const segments = relative(root, path).split(sep);
+  if (segments[0] === '..' || isAbsolute(relative(root, path))) return 'outside';
+  return segments.some((segment) => segment.startsWith('.')) ? 'hidden' : undefined;
+}
+
+function read(path: string, real: string): Checked<Buffer> {
+  const file = openSync(real, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return refuse(path, 'missing', 'is not a regular file');
+    if (stats.size > maxBytes) return refuse(path, 'too-large');
+    return { value: readFileSync(file), diagnostics: [] };
+  } finally {
+    closeSync(file);
+  }
+}
+
+const words: Readonly<Record<Refusal, { readonly what: string; readonly hint: string }>> = {
+  outside: { what: 'does not lie below the root of the manifests', hint: 'name a file of the repository, relative to its root' },
+  hidden: { what: 'lies in a folder, or is a file, whose name begins with a dot', hint: 'move it where everybody sees it' },
+  ignored: { what: 'is ignored by git', hint: 'a secret that git ignores belongs into an environment variable: { valueFrom: { env: … } }' },
+  missing: { what: 'does not exist', hint: 'the path is relative to the folder of ostiary.yaml' },
+  'too-large': { what: 'is larger than 1 MiB', hint: 'secrets are small: is it the right file?' },
+};
+
+function refuse(path: string, refusal: Refusal, what: string = words[refusal].what): Checked<Buffer> {
+  const name = JSON.stringify(path.length > 120 ? `${path.slice(0, 119)}…` : path);
+  const message = `the secret file ${name} ${what}`;
+  return { diagnostics: [{ code: `secret/file-${refusal}`, severity: 'error', message, hint: words[refusal].hint }] };
+}

@@ -1,0 +1,218 @@
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, sep } from 'node:path';
+import { type Checked, type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
+import { compareText } from '../model/json.ts';
+import type { SourceFile } from '../model/source.ts';
+import { codeOf, reasonOf } from './reason.ts';
+import { type ReadProblem, textReader } from './text-file.ts';
+
+export type TreeOptions = {
+  /** The folder that links must not leave. */
+  readonly root: string;
+  /** The folder that shown paths are relative to. */
+  readonly cwd: string;
+  /** Folders to leave out. */
+  readonly exclude: readonly string[];
+};
+
+/** A file or folder: the path it was reached by, and its path without links. */
+type Found = { readonly path: string; readonly real: string };
+
+type Walk = {
+  readonly show: (path: string) => string;
+  /** Folders that links may lead into, without links. */
+  readonly roots: Set<string>;
+  /** Folders that were walked or are left out, without links. */
+  readonly done: Set<string>;
+  /** Shown paths of files by their paths without links. */
+  readonly files: Map<string, string>;
+  /** Links, followed after everything that is reached without them. */
+  readonly links: Found[];
+  readonly diagnostics: Diagnostic[];
+};
+
+/**
+ * Reads the YAML files at and below the paths, sorted by path, each once; all paths are absolute.
+ * What cannot be read is a diagnostic beside the files that can; nothing but regular files is ever opened.
+ */
+export function readTree(paths: readonly string[], options: TreeOptions): Checked<readonly SourceFile[]> {
+  const walk: Walk = {
+    show: shower(options.cwd),
+    roots: new Set([realOf(options.root)]),
+    done: new Set(options.exclude.map((folder) => realOf(folder))),
+    files: new Map(),
+    links: [],
+    diagnostics: [],
+  };
+  for (const path of paths) start(walk, path, options.root);
+  followLinks(walk);
+  const value = readFiles(walk);
+  return { value, diagnostics: sortDiagnostics(walk.diagnostics) };
+}
+
+/** Begins at a path that the user or the config names: outside the root it is a root of its own, inside it may not lead out. */
+function start(walk: Walk, path: string, root: string): void {
+  const real = tryReal(walk, path, 'manifest/no-such-path');
+  if (real === undefined) return;
+  if (!isWithin(path, root)) walk.roots.add(real);
+  if (isEscape(walk, path, real)) return;
+  const stats = statSync(real, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) walkFolder(walk, { path, real });
+  else if (stats?.isFile() === true && isYaml(path)) addFile(walk, { path, real });
+  else report(walk, path, 'manifest/unreadable', 'is not a folder and not a .yaml or .yml file', 'name folders and YAML files only');
+}
+
+function walkFolder(walk: Walk, top: Found): void {
+  const pending = [top];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    if (walk.done.has(folder.real)) continue;
+    walk.done.add(folder.real);
+    const path = withSeparator(folder.path);
+    const real = withSeparator(folder.real);
+    for (const entry of entriesOf(walk, folder)) {
+      const found = { path: `${path}${entry.name}`, real: `${real}${entry.name}` };
+      if (entry.isDirectory()) {
+        if (isWalked(entry.name) && hasGoodName(walk, found)) pending.push(found);
+      } else if (entry.isSymbolicLink()) {
+        walk.links.push(found);
+      } else if (isYaml(entry.name)) {
+        if (entry.isFile()) addFile(walk, found);
+        else report(walk, found.path, 'manifest/unreadable', 'is not a regular file', 'remove it, or give it another ending');
+      }
+    }
+  }
+}
+
+function entriesOf(walk: Walk, folder: Found): readonly Dirent[] {
+  try {
+    return readdirSync(folder.real, { withFileTypes: true });
+  } catch (error) {
+    report(walk, folder.path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check who may read the folder');
+    return [];
+  }
+}
+
+/** Follows links in the order of their paths, those behind other links last: which path a file is shown by never depends on chance. */
+function followLinks(walk: Walk): void {
+  while (walk.links.length > 0) {
+    const links = walk.links.splice(0).toSorted((left, right) => compareText(left.path, right.path));
+    for (const link of links) followLink(walk, link);
+  }
+}
+
+function followLink(walk: Walk, link: Found): void {
+  const real = isYaml(link.path) ? tryReal(walk, link.path, 'manifest/unreadable') : realOrNone(link.real);
+  if (real === undefined) return;
+  const stats = statSync(real, { throwIfNoEntry: false });
+  const isFolder = stats?.isDirectory() === true;
+  if (isFolder ? !isWalked(basename(link.path)) : !isYaml(link.path)) return;
+  if (isEscape(walk, link.path, real)) return;
+  if (!isFolder) {
+    if (stats?.isFile() === true) addFile(walk, { path: link.path, real });
+    else report(walk, link.path, 'manifest/unreadable', 'links to what is not a regular file', 'remove the link');
+  } else if (isWithin(dirname(link.real), real)) {
+    report(walk, link.path, 'manifest/symlink-loop', 'links to a folder that it lies in', 'remove the link');
+  } else if (hasGoodName(walk, link)) {
+    walkFolder(walk, { path: link.path, real });
+  }
+}
+
+function addFile(walk: Walk, file: Found): void {
+  if (!walk.files.has(file.real) && hasGoodName(walk, file)) walk.files.set(file.real, walk.show(file.path));
+}
+
+function readFiles(walk: Walk): readonly SourceFile[] {
+  const read = textReader();
+  const reals = new Map([...walk.files].map(([real, shown]) => [shown, real]));
+  const files: SourceFile[] = [];
+  for (const path of [...reals.keys()].toSorted()) {
+    const result = read(reals.get(path) ?? path);
+    if ('text' in result) files.push({ path, text: result.text });
+    else walk.diagnostics.push(unread(path, result.problem));
+  }
+  return files;
+}
+
+function unread(file: string, { code, reason, line }: ReadProblem): Diagnostic {
+  const hints = {
+    'too-large': 'split it into several files',
+    'not-utf8': 'save the file as UTF-8',
+    unreadable: 'check that the file is there and who may read it',
+  };
+  const message =
+    code === 'unreadable' ? `the file cannot be read: ${reason}` : `the file is ${code === 'too-large' ? '' : 'not UTF-8: '}${reason}`;
+  return { code: `manifest/${code}`, severity: 'error', message, hint: hints[code], at: { file, line, column: 1 } };
+}
+
+/** The path without links; a diagnostic where there is none. */
+function tryReal(walk: Walk, path: string, missing: 'manifest/no-such-path' | 'manifest/unreadable'): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ELOOP') report(walk, path, 'manifest/symlink-loop', 'is a link that leads in a circle', 'remove the link');
+    else if (code !== 'ENOENT') report(walk, path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check who may read it');
+    else if (missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', 'check the path');
+    else report(walk, path, missing, 'is a link that leads nowhere', 'remove the link');
+    return undefined;
+  }
+}
+
+function realOrNone(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function realOf(path: string): string {
+  return realOrNone(path) ?? path;
+}
+
+function isEscape(walk: Walk, path: string, real: string): boolean {
+  for (const root of walk.roots) if (isWithin(real, root)) return false;
+  report(walk, path, 'manifest/symlink-escape', 'is a link that leads out of the repository', 'copy the files in, or remove the link');
+  return true;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(withSeparator(folder));
+}
+
+function withSeparator(folder: string): string {
+  return folder.endsWith(sep) ? folder : `${folder}${sep}`;
+}
+
+function isYaml(name: string): boolean {
+  return name.endsWith('.yaml') || name.endsWith('.yml');
+}
+
+function isWalked(name: string): boolean {
+  return !name.startsWith('.') && name !== 'node_modules';
+}
+
+const badCharacters = /[\p{Cc}\u2028\u2029\ufffd]/u;
+
+/** Refuses names that would break lines of output, or that are not UTF-8. */
+function hasGoodName(walk: Walk, { path }: Found): boolean {
+  if (!badCharacters.test(path.slice(path.lastIndexOf(sep)))) return true;
+  report(walk, path, 'manifest/bad-file-name', 'has a name with control characters', 'rename it');
+  return false;
+}
+
+function report(walk: Walk, path: string, code: Diagnostic['code'], what: string, hint: string): void {
+  const file = walk.show(path).replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
+  const name = JSON.stringify(basename(file));
+  walk.diagnostics.push({ code, severity: 'error', message: `${name} ${what}`, hint, at: { file, line: 1, column: 1 } });
+}
+
+/** Shows paths as the user sees them: relative to where they stand, absolute elsewhere, always with `/`. */
+export function shower(cwd: string): (path: string) => string {
+  const prefix = withSeparator(cwd);
+  return (path) => {
+    if (path === cwd) return '.';
+    const shown = path.startsWith(prefix) ? path.slice(prefix.length) : path;
+    return sep === '/' ? shown : shown.replaceAll(sep, '/');
+  };
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { AppError } from '../model/errors.ts';
+import { reasonOf } from './reason.ts';
+
+/**
+ * Writes a report: afterwards the file holds the whole text, or is as it was. Its folder must exist.
+ * Throws an AppError where it cannot be written.
+ */
+export function writeReport(path: string, text: string): void {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) replace(path, text, 0o666);
+    else if (stats.isFile()) replace(realpathSync.native(path), text, stats.mode);
+    // A pipe or a device (/dev/stdout) is written to, never replaced.
+    else writeFileSync(path, text);
+  } catch (error) {
+    throw new AppError('report/cannot-write', 3, `the report ${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
+      cause: error,
+      hint: 'check that its folder exists and may be written to',
+    });
+  }
+}
+
+function replace(path: string, text: string, mode: number): void {
+  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+  try {
+    writeFileSync(draft, text, { mode, flag: 'wx' });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import { isObject, type JsonObject } from '../../../model/json.ts';
+import type { Addressed, Rows, WireList } from '../../dialect.ts';
+
+/** Where each kind lives below the API root. */
+export const roots = {
+  Connection: '/connections',
+  DataMaskingRule: '/datamasking-rules',
+  GuardrailRule: '/guardrails',
+  RunbookConfiguration: '/runbooks/configurations',
+} as const;
+
+/** A list of that path: a whole array, or `{ data, pages }` where the gateway pages by itself. */
+export function list(path: string): WireList {
+  return { path, rows };
+}
+
+export function one(root: string): (subject: Addressed) => string {
+  return ({ uid }) => `${root}/${encodeURIComponent(uid)}`;
+}
+
+export function uidOf(entry: JsonObject): string | undefined {
+  const { id } = entry;
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+function rows(body: unknown): Rows | undefined {
+  if (Array.isArray(body)) return { rows: body };
+  if (!isObject(body) || !isObject(body['pages'])) return undefined;
+  const { page, size, total } = body['pages'];
+  if (typeof page !== 'number' || typeof size !== 'number' || typeof total !== 'number') return undefined;
+  const { data } = body;
+  if (data !== null && !Array.isArray(data)) return undefined;
+  return { rows: data ?? [], page: { number: page, size, total } };
+}

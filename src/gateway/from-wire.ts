@@ -1,0 +1,132 @@
+import type { FieldRule } from '../model/field.ts';
+import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { LiveResource } from '../model/live.ts';
+import { normalizeValue } from '../model/normalize.ts';
+import { pointer, type Pointer } from '../model/pointer.ts';
+import { resourceId, type ResourceId } from '../model/resource.ts';
+import { seal, type LiveSecret } from '../model/secret.ts';
+import type { WireKind } from './dialect.ts';
+import type { Names } from './names.ts';
+
+/** Reads the wire entries of one kind. */
+export type EntryReader = {
+  /** Who the entry is; undefined where it lacks its id or its name. */
+  readonly uidOf: (entry: JsonObject) => string | undefined;
+  readonly idOf: (entry: JsonObject) => ResourceId | undefined;
+  readonly read: (entry: JsonObject, uid: string, id: ResourceId) => LiveResource;
+};
+
+/** What a live resource carries for the next write; a function, so that no printer reaches the secrets inside. */
+type Carrier = () => JsonObject;
+
+type Field = {
+  readonly rule: FieldRule;
+  readonly name: string;
+  readonly wire: string;
+  /** The value is in its one form as it comes. */
+  readonly verbatim: boolean;
+};
+
+const noEnds: readonly ResourceId[] = [];
+const nothing: readonly Pointer[] = [];
+const hidden: LiveSecret = { state: 'hidden', source: 'live' };
+
+/** Prepares reading a kind: the fields are sorted out once, not once per object. */
+export function entryReader(kind: Kind, wireKind: WireKind, names: Names): EntryReader {
+  const fields = kind.fields
+    .filter((rule) => rule.manifestOnly !== true)
+    .map((rule): Field => {
+      const verbatim = rule.refers === undefined && (rule.shape === 'scalar' || rule.shape === 'list' || rule.shape === 'map');
+      return { rule, name: rule.name, wire: wireKind.names[rule.name] ?? rule.name, verbatim };
+    });
+  const compared = fields.filter(({ rule }) => rule.edge === undefined && rule.secret === undefined);
+  const edgeFields = fields.filter(({ rule }) => rule.edge !== undefined);
+  const secretFields = fields
+    .filter(({ rule }) => rule.secret !== undefined)
+    .map(({ rule, name, wire }) => ({ single: rule.secret === 'plain', at: pointer(name), wire, pointers: new Map<string, Pointer>() }));
+
+  const empty = Object.fromEntries(compared.map(({ rule, name }) => [name, rule.empty]));
+
+  function spec(entry: JsonObject): JsonObject {
+    const result: Record<string, Json> = { ...empty };
+    for (const { rule, name, wire, verbatim } of compared) {
+      const value = entry[wire];
+      if (value === undefined || value === null) continue;
+      if (verbatim) result[name] = value;
+      else if (rule.refers !== undefined && typeof value === 'string') result[name] = names.textOf(rule.refers, value);
+      else result[name] = normalizeValue(rule, value);
+    }
+    return result;
+  }
+
+  function edges(entry: JsonObject): Readonly<Record<string, readonly ResourceId[]>> {
+    const result: Record<string, readonly ResourceId[]> = {};
+    for (const { rule, name, wire } of edgeFields) {
+      const uids = entry[wire];
+      result[name] = Array.isArray(uids) && uids.length > 0 ? ends(rule.refers ?? '', uids) : noEnds;
+    }
+    return result;
+  }
+
+  function ends(refers: string, uids: readonly Json[]): readonly ResourceId[] {
+    const ids: ResourceId[] = [];
+    for (const uid of uids) {
+      if (typeof uid === 'string' && uid !== '') ids.push(names.idOf(refers, uid));
+    }
+    return ids.length < 2 ? ids : [...new Set(ids)].toSorted(compareText);
+  }
+
+  function secrets(entry: JsonObject): Readonly<Record<Pointer, LiveSecret>> {
+    const result: Record<Pointer, LiveSecret> = {};
+    for (const { single, at, wire, pointers } of secretFields) {
+      const value = entry[wire];
+      if (value === undefined) continue;
+      if (single && value !== '') result[at] = sealed(value);
+      else if (isObject(value)) {
+        for (const key of Object.keys(value)) {
+          let path = pointers.get(key);
+          if (path === undefined) pointers.set(key, (path = `${at}${pointer(key)}`));
+          result[path] = sealed(value[key]);
+        }
+      }
+    }
+    return result;
+  }
+
+  /** What the caller may not see: secrets without a value, and secret fields that the gateway does not mention. */
+  function unknown(entry: JsonObject, seen: LiveResource['secrets']): readonly Pointer[] {
+    let found: Pointer[] | undefined;
+    for (const path in seen) if (seen[path] === hidden) (found ??= []).push(path);
+    for (const { at, wire } of secretFields) if (entry[wire] === undefined) (found ??= []).push(at);
+    return found ?? nothing;
+  }
+
+  return {
+    uidOf: wireKind.uidOf,
+    idOf(entry) {
+      const name = kind.named ? entry['name'] : kind.identity('', entry);
+      return typeof name !== 'string' || name === '' ? undefined : resourceId(kind.name, name);
+    },
+    read(entry, uid, id) {
+      const raw: Carrier = () => entry;
+      const seen = secrets(entry);
+      const live = { id, uid, spec: spec(entry), secrets: seen, edges: edges(entry), raw, unknown: unknown(entry, seen) };
+      const managedBy = entry['managed_by'];
+      return typeof managedBy === 'string' && managedBy !== '' ? { ...live, managedBy } : live;
+    },
+  };
+}
+
+/** The entry that a live resource was read from; empty where it came from elsewhere. */
+export function carriedBy(live: LiveResource): JsonObject {
+  return isCarrier(live.raw) ? live.raw() : {};
+}
+
+function isCarrier(raw: unknown): raw is Carrier {
+  return typeof raw === 'function';
+}
+
+function sealed(value: Json | undefined): LiveSecret {
+  return typeof value === 'string' ? seal('live', value) : hidden;
+}

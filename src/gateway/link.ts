@@ -1,0 +1,49 @@
+import type { Kind, Registry } from '../model/kind.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
+import type { Client } from './client.ts';
+import type { Addressed, Dialect, Introduction, WireKind } from './dialect.ts';
+import { entryReader, type EntryReader } from './from-wire.ts';
+import { openNames, type Names } from './names.ts';
+
+/** One kind as this gateway speaks it. */
+export type Desk = { readonly kind: Kind; readonly wireKind: WireKind; readonly reader: EntryReader };
+
+/** An open gateway: what reading and writing share. */
+export type Link = {
+  readonly url: string;
+  readonly client: Client;
+  readonly dialect: Dialect;
+  readonly names: Names;
+  readonly introduction: () => Promise<Introduction>;
+  readonly desk: (kind: string) => Desk;
+  /** Waits a little, longer after each attempt. */
+  readonly pause: (attempt: number) => Promise<void>;
+};
+
+export function openLink(parts: Omit<Link, 'names' | 'desk'>, registry: Registry): Link {
+  const names = openNames();
+  const desks = new Map<string, Desk>();
+  return {
+    ...parts,
+    names,
+    desk(name) {
+      const present = desks.get(name);
+      if (present !== undefined) return present;
+      const kind = registry.get(name);
+      const wireKind = parts.dialect.kinds[name];
+      if (kind === undefined || wireKind === undefined) throw new Error(`the dialect ${parts.dialect.name} has no kind ${name}`);
+      const desk = { kind, wireKind, reader: entryReader(kind, wireKind, names) };
+      desks.set(name, desk);
+      return desk;
+    },
+  };
+}
+
+/** The id under which the gateway knows what the request writes. */
+export function identityOf(kind: Kind, id: ResourceId, spec: Parameters<Kind['identity']>[1]): ResourceId {
+  return resourceId(kindOf(id), kind.identity(nameOf(id), spec));
+}
+
+export function addressOf(live: { readonly id: ResourceId; readonly uid: string }): Addressed {
+  return { uid: live.uid, name: nameOf(live.id) };
+}

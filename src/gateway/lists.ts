@@ -1,0 +1,86 @@
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
+import type { Rows, WireList } from './dialect.ts';
+
+/** A whole list: no two entries share a uid, nor a name where names are unique. */
+export type Listing<Id> = {
+  readonly entries: readonly JsonObject[];
+  /** By uid, in the order of the list. */
+  readonly ids: Map<string, Id>;
+  readonly uids: Map<Id, string>;
+};
+
+export type ListRead<Id> = {
+  /** The URL, for messages. */
+  readonly url: string;
+  readonly list: WireList;
+  readonly fetch: (path: string) => Promise<unknown>;
+  readonly uidOf: (entry: JsonObject) => string | undefined;
+  readonly idOf: (entry: JsonObject) => Id | undefined;
+  /** Whether two entries may have the same name (uids never may be the same). */
+  readonly namesakes?: boolean;
+};
+
+type Attempt<Id> = Listing<Id> | { readonly problem: string; readonly code: 'api/list-not-whole' | 'api/unexpected-shape' };
+
+const pageSize = 100;
+
+/** Reads a list and proves it whole; tries once more where it moved while it was read, and gives no value where it still does. */
+export async function readWhole<Id>(read: ListRead<Id>): Promise<Checked<Listing<Id>>> {
+  let attempt = await readOnce(read);
+  if ('problem' in attempt && attempt.code === 'api/list-not-whole') attempt = await readOnce(read);
+  if (!('problem' in attempt)) return { value: attempt, diagnostics: [] };
+  return { diagnostics: [diagnosticOf(read.url, attempt)] };
+}
+
+function diagnosticOf(url: string, { problem, code }: { readonly problem: string; readonly code: Diagnostic['code'] }): Diagnostic {
+  const hint =
+    code === 'api/list-not-whole'
+      ? 'nothing can be concluded from a list with holes; run again when nobody else writes'
+      : 'is the url the root of a gateway’s API, and the dialect right?';
+  return { code, severity: 'error', message: `GET ${url}: ${problem}`, hint };
+}
+
+async function readOnce<Id>(read: ListRead<Id>): Promise<Attempt<Id>> {
+  const { list } = read;
+  const first = list.rows(await read.fetch(list.path));
+  if (first === undefined) return { code: 'api/unexpected-shape', problem: 'the answer is neither a list nor one page of a list' };
+  if (first.page === undefined || first.rows.length === first.page.total) return checked(read, first.rows);
+  return readPages(read);
+}
+
+async function readPages<Id>(read: ListRead<Id>): Promise<Attempt<Id>> {
+  const rows: unknown[] = [];
+  let total: number | undefined;
+  for (let number = 1; total === undefined || rows.length < total; number += 1) {
+    const part: Rows | undefined = read.list.rows(await read.fetch(`${read.list.path}?page=${number}&page_size=${pageSize}`));
+    if (part?.page === undefined) return { code: 'api/unexpected-shape', problem: `page ${number} is not one page of a list` };
+    total ??= part.page.total;
+    if (part.page.total !== total) return notWhole(`the total changed from ${total} to ${part.page.total} while it was read`);
+    if (part.page.number !== number) return notWhole(`page ${part.page.number} came instead of page ${number}`);
+    if (part.rows.length === 0 && rows.length < total) return notWhole(`only ${rows.length} of ${total} entries came`);
+    rows.push(...part.rows);
+  }
+  return rows.length === total ? checked(read, rows) : notWhole(`${rows.length} entries came, but the total is ${total}`);
+}
+
+function checked<Id>(read: ListRead<Id>, rows: readonly unknown[]): Attempt<Id> {
+  const listing = { entries: new Array<JsonObject>(), ids: new Map<string, Id>(), uids: new Map<Id, string>() };
+  for (const entry of rows) {
+    const uid = isObject(entry) ? read.uidOf(entry) : undefined;
+    const id = isObject(entry) ? read.idOf(entry) : undefined;
+    if (!isObject(entry) || uid === undefined || id === undefined) {
+      return { code: 'api/unexpected-shape', problem: `entry ${listing.entries.length + 1} of the list has no id or no name` };
+    }
+    listing.entries.push(entry);
+    listing.ids.set(uid, id);
+    listing.uids.set(id, uid);
+  }
+  if (listing.ids.size < rows.length) return notWhole('the same id came twice');
+  if (listing.uids.size < rows.length && read.namesakes !== true) return notWhole('the same name came twice');
+  return listing;
+}
+
+function notWhole(problem: string): Attempt<never> {
+  return { code: 'api/list-not-whole', problem: `the list is not whole: ${problem}` };
+}

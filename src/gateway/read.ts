@@ -1,0 +1,143 @@
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
+import { ApiError } from '../model/errors.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
+import type { LiveResource, LiveState, Named } from '../model/live.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import type { HttpAnswer } from './client.ts';
+import type { WireList } from './dialect.ts';
+import { addressOf, type Link } from './link.ts';
+import { readWhole, type Listing } from './lists.ts';
+
+/** Reads all resources of the kinds, and what they refer to, at the same time; no value where a list is not proven whole. */
+export async function readAll(link: Link, kinds: readonly string[]): Promise<Checked<LiveState>> {
+  const { dialect, names } = link;
+  const [introduction, lookups, groups, lists] = await Promise.all([
+    link.introduction(),
+    Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(link, list)] as const)),
+    dialect.groups === undefined ? undefined : readNamed(link, dialect.groups),
+    Promise.all(kinds.map((kind) => listKind(link, kind))),
+  ]);
+  const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
+  if (!introduction.seesAll) diagnostics.unshift(blind(link.url, introduction.role));
+  if (diagnostics.length > 0) return { diagnostics };
+
+  const found: Record<string, readonly Named[]> = {};
+  for (const [kind, read] of lookups) {
+    if (read?.value === undefined) continue;
+    found[kind] = read.value;
+    names.replaceLookup(kind, read.value);
+  }
+  for (const [index, kind] of kinds.entries()) {
+    const listing = lists[index]?.value;
+    if (listing !== undefined) names.replace(kind, listing);
+  }
+  const resources: LiveResource[] = [];
+  for (const [index, kind] of kinds.entries()) {
+    const { reader } = link.desk(kind);
+    const listing = lists[index]?.value;
+    for (const entry of listing?.entries ?? []) {
+      const uid = reader.uidOf(entry) ?? '';
+      const id = listing?.ids.get(uid);
+      if (id !== undefined) resources.push(reader.read(entry, uid, id));
+    }
+  }
+  const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
+  return { value: { resources, lookups: found, ...known }, diagnostics: [] };
+}
+
+/** Reads one resource again; undefined where it is gone. */
+export async function readOne(link: Link, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
+  const { wireKind } = link.desk(kindOf(live.id));
+  const path = wireKind.detail(addressOf(live));
+  const answer = await link.client.send({ method: 'GET', path, accept: [404] });
+  if (answer.status === 404) return undefined;
+  const read = resourceIn(link, kindOf(live.id), answer);
+  if (read === undefined) throw misshapen(`${link.url}${path}`);
+  return read;
+}
+
+/** The resource in the answer to a read or a write; undefined where the answer does not hold one. */
+export function resourceIn(link: Link, kind: string, answer: HttpAnswer): LiveResource | undefined {
+  const { body } = answer;
+  const { reader } = link.desk(kind);
+  const uid = isObject(body) ? reader.uidOf(body) : undefined;
+  const id = isObject(body) ? reader.idOf(body) : undefined;
+  if (!isObject(body) || uid === undefined || id === undefined) return undefined;
+  link.names.learn(id, uid);
+  const version = answer.header('etag');
+  return { ...reader.read(body, uid, id), ...(version === undefined ? {} : { version }) };
+}
+
+/** Looks a resource up by its id in the list of its kind. */
+export async function findByList(link: Link, id: ResourceId): Promise<LiveResource | undefined> {
+  const { value } = await listKind(link, kindOf(id));
+  if (value === undefined) throw misshapen(`${link.url}${link.desk(kindOf(id)).wireKind.list.path}`);
+  const { reader } = link.desk(kindOf(id));
+  const uid = value.uids.get(id);
+  const entry = value.entries.find((one) => reader.uidOf(one) === uid);
+  if (uid === undefined || entry === undefined) return undefined;
+  link.names.learn(id, uid);
+  return reader.read(entry, uid, id);
+}
+
+async function listKind(link: Link, kind: string): Promise<Checked<Listing<ResourceId>>> {
+  const { wireKind, reader } = link.desk(kind);
+  const url = `${link.url}${wireKind.list.path}`;
+  return readWhole({ url, list: wireKind.list, fetch: (path) => fetchList(link, path), uidOf: reader.uidOf, idOf: reader.idOf });
+}
+
+async function fetchList(link: Link, path: string): Promise<unknown> {
+  const { status, body } = await link.client.send({ method: 'GET', path, accept: [404] });
+  if (status !== 404) return body;
+  throw new ApiError('the gateway has no such list (404)', {
+    code: 'api/not-a-gateway',
+    method: 'GET',
+    url: `${link.url}${path}`,
+    status,
+    retryable: false,
+    ambiguous: false,
+    hint: `is ${link.url} the root of the gateway’s API? It may need a path such as /api`,
+  });
+}
+
+/** Reads a list of named things; undefined where the gateway has none or does not tell this caller. */
+async function readNamed(link: Link, list: WireList): Promise<Checked<readonly Named[]> | undefined> {
+  const probe = await link.client.send({ method: 'GET', path: list.path, accept: [403, 404] });
+  if (probe.status === 403 || probe.status === 404) return undefined;
+  let first: unknown = probe.body;
+  const fetch = async (path: string): Promise<unknown> => {
+    const body = first ?? (await fetchList(link, path));
+    first = undefined;
+    return body;
+  };
+  const read = await readWhole({ url: `${link.url}${list.path}`, list, fetch, uidOf: textAt('id'), idOf: textAt('name'), namesakes: true });
+  if (read.value === undefined) return { diagnostics: read.diagnostics };
+  return { value: [...read.value.ids].map(([uid, name]) => ({ uid, name })), diagnostics: [] };
+}
+
+function textAt(field: string): (entry: JsonObject) => string | undefined {
+  return (entry) => {
+    const value = entry[field];
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+}
+
+function blind(url: string, role: string | undefined): Diagnostic {
+  return {
+    code: 'api/list-not-whole',
+    severity: 'error',
+    message: `${url}: the token's role ${role ?? ''} may not see everything, so nothing can be concluded from what is missing`,
+    hint: 'use a key with the role admin, or auditor to read only',
+  };
+}
+
+function misshapen(url: string): ApiError {
+  return new ApiError('the answer is not what the interface describes', {
+    code: 'api/unexpected-shape',
+    method: 'GET',
+    url,
+    retryable: false,
+    ambiguous: false,
+    hint: 'is the url the root of a gateway’s API, and the dialect right?',
+  });
+}

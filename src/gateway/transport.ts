@@ -1,0 +1,75 @@
+import { Buffer } from 'node:buffer';
+import type { Agent, Dispatcher } from 'undici';
+
+export type Timeouts = {
+  /** Milliseconds until a connection must stand. */
+  readonly connect: number;
+  /** Milliseconds without a byte, before the headers and between parts of the body. */
+  readonly idle: number;
+};
+
+export type Exchange = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+};
+
+/** What came back, whatever the status. */
+export type RawAnswer = { readonly status: number; readonly header: (name: string) => string | undefined; readonly text: string };
+
+/** Bytes over the network, once: no retries, no meaning. Failures are undici's and Node's own errors. */
+export type Transport = { readonly exchange: (exchange: Exchange) => Promise<RawAnswer>; readonly close: () => Promise<void> };
+
+type Opened = { readonly agent: Agent; readonly send: (request: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData> };
+
+/** The answer is larger than anything a gateway should send. */
+export const tooLarge = 'OSTIARY_TOO_LARGE';
+
+/** Opens keep-alive connections on first use; the HTTP library is loaded then too. */
+export function openTransport(timeouts: Timeouts, maxBytes: number): Transport {
+  let opened: Promise<Opened> | undefined;
+
+  async function open(): Promise<Opened> {
+    const [agentModule, apiModule] = await Promise.all([import('undici/lib/dispatcher/agent.js'), import('undici/lib/api/index.js')]);
+    const options = { connections: 32, connect: { timeout: timeouts.connect }, headersTimeout: timeouts.idle, bodyTimeout: timeouts.idle };
+    const agent = new agentModule.default(options);
+    return { agent, send: (request) => apiModule.default.request.call(agent, request) };
+  }
+
+  return {
+    async exchange({ url, ...rest }) {
+      opened ??= open();
+      const { send } = await opened;
+      const { origin, pathname, search } = new URL(url);
+      const answer = await send({ origin, path: `${pathname}${search}`, ...rest });
+      const { headers } = answer;
+      return {
+        status: answer.statusCode,
+        text: await readText(answer.body, maxBytes),
+        header(name) {
+          const value = headers[name];
+          return typeof value === 'string' ? value : value?.[0];
+        },
+      };
+    },
+    async close() {
+      if (opened === undefined) return;
+      const { agent } = await opened;
+      await agent.destroy();
+    },
+  };
+}
+
+async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.byteLength;
+    if (size > maxBytes) throw Object.assign(new Error(`the answer is larger than ${maxBytes} bytes`), { code: tooLarge });
+    parts.push(part);
+  }
+  const text = Buffer.concat(parts, size).toString('utf8');
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}

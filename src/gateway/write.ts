@@ -1,0 +1,141 @@
+import { ApiError } from '../model/errors.ts';
+import type { WriteRequest } from '../model/gateway.ts';
+import { compareText, equal, type Json } from '../model/json.ts';
+import type { LiveResource } from '../model/live.ts';
+import { normalizeValue } from '../model/normalize.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import { sameSecret } from '../model/secret.ts';
+import { carriedBy } from './from-wire.ts';
+import { addressOf, identityOf, type Link } from './link.ts';
+import { findByList, readOne, resourceIn } from './read.ts';
+import { bodyOf, secretsOf, type Writing } from './to-wire.ts';
+
+const creates = 3;
+
+/** Creates a resource exactly once: where an answer was lost, looks whether it happened before asking again. */
+export async function create(link: Link, request: WriteRequest): Promise<LiveResource> {
+  const { kind, wireKind } = link.desk(kindOf(request.id));
+  const id = identityOf(kind, request.id, request.spec);
+  const post = await requestFor(link, request, { method: 'POST', path: wireKind.create });
+  let lost = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const answer = await link.client.send(post);
+      const created = resourceIn(link, kind.name, answer) ?? (await findByList(link, id));
+      if (created === undefined) throw vanished(link, wireKind.create);
+      return created;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { ambiguous, status, code } = error.failure;
+      if (code === 'api/aborted' || !(ambiguous || (lost && status === 409))) throw error;
+      const found = await look(error, () => findByList(link, id));
+      if (found !== undefined && !fulfils(link, found, request)) throw error;
+      if (found !== undefined) return found;
+      if (attempt === creates) throw error;
+      lost = true;
+      await link.pause(attempt);
+    }
+  }
+}
+
+/** Replaces a resource whole; where the answer was lost, looks whether it happened. */
+export async function update(link: Link, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
+  const { kind, wireKind } = link.desk(kindOf(fresh.id));
+  const path = wireKind.update(addressOf(fresh));
+  const put = await requestFor(link, request, { method: 'PUT', path, fresh });
+  try {
+    const answer = await link.client.send(put);
+    const updated = resourceIn(link, kind.name, answer) ?? (await readOne(link, fresh));
+    if (updated === undefined) throw vanished(link, path);
+    return updated;
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
+    const found = await look(error, () => readOne(link, fresh));
+    if (found === undefined || !fulfils(link, found, request)) throw error;
+    return found;
+  }
+}
+
+/** Deletes a resource; one that is gone already is deleted. */
+export async function remove(link: Link, fresh: LiveResource): Promise<void> {
+  const path = link.desk(kindOf(fresh.id)).wireKind.remove(addressOf(fresh));
+  const ifMatch = fresh.version === undefined ? {} : { ifMatch: fresh.version };
+  try {
+    await link.client.send({ method: 'DELETE', path, accept: [404], ...ifMatch });
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
+    const found = await look(error, () => readOne(link, fresh));
+    if (found !== undefined) throw error;
+  }
+  link.names.forget(fresh.id, fresh.uid);
+}
+
+type Place = { readonly method: 'POST' | 'PUT'; readonly path: string; readonly fresh?: LiveResource };
+
+async function requestFor(link: Link, request: WriteRequest, place: Place): Promise<Parameters<Link['client']['send']>[0]> {
+  const { method, path, fresh } = place;
+  const { kind, wireKind } = link.desk(kindOf(request.id));
+  const { keepsHidden } = await link.introduction();
+  const writing: Writing = {
+    kind,
+    wireKind,
+    keepsHidden,
+    method,
+    names: link.names,
+    url: `${link.url}${path}`,
+    ...(fresh === undefined ? {} : { fresh: carriedBy(fresh) }),
+  };
+  const body = bodyOf(request, writing);
+  const ifMatch = fresh?.version === undefined ? {} : { ifMatch: fresh.version };
+  return { method, path, body: JSON.stringify(body), secrets: () => secretsOf(body, writing), ...ifMatch };
+}
+
+/** Looks after a lost answer; where even that fails, the first failure counts. */
+async function look<T>(first: ApiError, search: () => Promise<T>): Promise<T> {
+  try {
+    return await search();
+  } catch (error) {
+    if (error instanceof ApiError) throw first;
+    throw error;
+  }
+}
+
+/** Tells whether a live resource has all that the request asked for, as far as it can be seen. */
+function fulfils(link: Link, live: LiveResource, request: WriteRequest): boolean {
+  const { kind } = link.desk(kindOf(request.id));
+  if (live.managedBy !== undefined || live.id !== identityOf(kind, request.id, { ...live.spec, ...request.spec })) return false;
+  const fields = kind.fields.every((rule) => {
+    const asked = request.spec[rule.name];
+    if (asked === undefined || rule.omitted !== 'empty' || rule.edge !== undefined || rule.secret !== undefined) return true;
+    const told = live.spec[rule.name];
+    if (rule.refers !== undefined) return uid(link, rule.refers, asked) === uid(link, rule.refers, told);
+    return equal(normalizeValue(rule, asked), told);
+  });
+  const edges = Object.entries(request.edges).every(([field, ends]) => sameEnds(link, ends, live.edges[field] ?? []));
+  const secrets = Object.entries(request.secrets).every(([path, secret]) => {
+    const stored = live.secrets[path];
+    return stored !== undefined && (stored.state === 'hidden' || sameSecret(stored, secret));
+  });
+  return fields && edges && secrets && request.dropped.every((path) => live.secrets[path] === undefined);
+}
+
+function uid(link: Link, kind: string, text: Json | undefined): string | undefined {
+  return typeof text === 'string' ? (link.names.lookupUid(kind, text) ?? text) : undefined;
+}
+
+function sameEnds(link: Link, left: readonly ResourceId[], right: readonly ResourceId[]): boolean {
+  const uids = (ends: readonly ResourceId[]): readonly string[] => {
+    return [...new Set(ends.map((end) => link.names.uidOf(end) ?? end))].toSorted(compareText);
+  };
+  return equal(uids(left), uids(right));
+}
+
+function vanished(link: Link, path: string): ApiError {
+  return new ApiError('the write was answered, yet nothing of it can be read back', {
+    code: 'api/unexpected-shape',
+    method: 'GET',
+    url: `${link.url}${path}`,
+    retryable: false,
+    ambiguous: true,
+  });
+}

@@ -1,0 +1,33 @@
+/** Manifests to a desired state: text in, diagnostics and values out. */
+export { readConfig } from './manifest/config.ts';
+export { loadManifests, type LoadInput } from './manifest/load.ts';
+export { registry } from './kinds/index.ts';
+
+/** A gateway, over HTTP. */
+export { openGateway, type GatewayOptions } from './gateway/open.ts';
+
+/** Plans: pure, and data. */
+export { plan, type PlanInput } from './plan/plan.ts';
+
+/** Carrying a plan out. */
+export { apply } from './apply/apply.ts';
+export type { ApplyInput } from './apply/progress.ts';
+
+/** Reports: values in, text out. */
+export { applyJson, applyMarkdown, applyText } from './report/apply.ts';
+export { diagnosticsJson, diagnosticsText } from './report/diagnostics.ts';
+export { planJson } from './report/plan-json.ts';
+export { planMarkdown } from './report/plan-markdown.ts';
+export { planText } from './report/plan-text.ts';
+
+/** The nouns. */
+export type { Config, Limits, Target } from './model/config.ts';
+export type { DesiredResource, DesiredState } from './model/desired.ts';
+export type { Checked, Diagnostic, Position } from './model/diagnostic.ts';
+export { ApiError, AppError, InputError, RefusedError, UsageError } from './model/errors.ts';
+export type { Gateway, GatewayIdentity } from './model/gateway.ts';
+export type { Kind, Registry } from './model/kind.ts';
+export type { LiveResource, LiveState } from './model/live.ts';
+export type { ApplyResult, JournalEntry, Outcome } from './model/outcome.ts';
+export type { Change, EdgeChange, FieldChange, Plan, Refusal, Value } from './model/plan.ts';
+export type { ResourceId } from './model/resource.ts';

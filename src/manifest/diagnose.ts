@@ -1,0 +1,84 @@
+import type { CodeFrame, Diagnostic, Position } from '../model/diagnostic.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { SourceFile } from '../model/source.ts';
+import type { ManifestDocument } from './document.ts';
+import { frameOf } from './frame.ts';
+import type { Locate } from './manifest.ts';
+import { maskAddresses, maskText, maskUnread } from './mask.ts';
+import type { Problem } from './problem.ts';
+
+type Page = { readonly file: SourceFile; readonly documents: readonly ManifestDocument[] };
+
+/** All files of a load, and which schema each of their documents follows: what a code frame needs to show no secret. */
+export type Book = {
+  readonly pageOf: (path: string) => Page | undefined;
+  readonly schemaOf: (document: ManifestDocument) => JsonObject | undefined;
+  /** The files' texts without secrets, as far as they were needed, by path. */
+  readonly masked: Map<string, string>;
+};
+
+/** Opens a book over files and their documents. */
+export function openBook(pages: readonly Page[], schemaOf: Book['schemaOf']): Book {
+  let byPath: ReadonlyMap<string, Page> | undefined;
+  const pageOf = (path: string): Page | undefined => {
+    byPath ??= new Map(pages.map((page) => [page.file.path, page]));
+    return byPath.get(path);
+  };
+  return { pageOf, schemaOf, masked: new Map() };
+}
+
+/** Makes a diagnostic of a problem in a document, with its place and a code frame that shows no secret. */
+export function diagnose(book: Book, locate: Locate, problem: Problem, resource?: ResourceId): Diagnostic {
+  const { part, at, ...rest } = problem;
+  return diagnoseAt(book, locate(at, part ?? 'value'), rest, resource);
+}
+
+/** Makes a diagnostic of what is wrong at a position. */
+export function diagnoseAt(
+  book: Book,
+  at: Position,
+  problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>,
+  resource?: ResourceId,
+): Diagnostic {
+  const page = book.pageOf(at.file);
+  return {
+    ...problem,
+    message: maskAddresses(problem.message),
+    at,
+    ...(page === undefined ? {} : { frame: frameAt(maskedText(book, page), at) }),
+    ...(resource === undefined ? {} : { resource }),
+  };
+}
+
+/** Cuts the frame of a diagnostic of the parser out of its file again, without what may be a secret. */
+export function withoutSecrets(file: SourceFile, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (diagnostics.length === 0) return diagnostics;
+  const text = maskUnread(file.text);
+  return diagnostics.map((diagnostic) => {
+    if (diagnostic.at === undefined || diagnostic.frame === undefined) return diagnostic;
+    const message = diagnostic.message.replace(/ \*\S+/, '');
+    return { ...diagnostic, message, frame: frameOf(text, diagnostic.at, diagnostic.frame.caret.length) };
+  });
+}
+
+function maskedText(book: Book, page: Page): string {
+  const known = book.masked.get(page.file.path);
+  if (known !== undefined) return known;
+  const text = maskText(page.file.text, page.documents, book.schemaOf);
+  book.masked.set(page.file.path, text);
+  return text;
+}
+
+function frameAt(text: string, at: Position): CodeFrame {
+  const frame = frameOf(text, at, lengthAt(text, at));
+  return { ...frame, lines: frame.lines.map((line) => line.trimEnd()) };
+}
+
+/** Measures the word that begins at the position: a quoted text, or up to where a plain one ends. */
+function lengthAt(text: string, at: Position): number {
+  const line = text.split('\n', at.line)[at.line - 1] ?? '';
+  const rest = line.slice(at.column - 1);
+  const word = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,\]}{["':]+(?:[:](?=\S)[^\s,\]}]+)*)/.exec(rest)?.[0];
+  return Math.max(1, word?.length ?? 1);
+}

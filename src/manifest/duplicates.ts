@@ -1,0 +1,29 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { diagnose, type Book } from './diagnose.ts';
+import { locateIn, type Manifest } from './manifest.ts';
+
+/** Keeps the first manifest of each identity and names both places of every other one. */
+export function withoutDuplicates(
+  book: Book,
+  manifests: readonly Manifest[],
+  identityOf: (manifest: Manifest) => string,
+  code: Diagnostic['code'],
+): { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] } {
+  const first = new Map<string, Manifest>();
+  const diagnostics: Diagnostic[] = [];
+  for (const manifest of manifests) {
+    const identity = identityOf(manifest);
+    const known = first.get(identity);
+    if (known === undefined) first.set(identity, manifest);
+    else diagnostics.push(declaredTwice(book, known, manifest, code));
+  }
+  return { manifests: [...first.values()], diagnostics };
+}
+
+function declaredTwice(book: Book, known: Manifest, manifest: Manifest, code: Diagnostic['code']): Diagnostic {
+  const { file, line, column } = locateIn(known)('/metadata/name');
+  const same = known.id === manifest.id;
+  const message = same ? `${manifest.id} is declared twice` : `${manifest.id} and ${known.id} are the same thing on the gateway`;
+  const hint = `the other one is at ${file}:${line}:${column}; keep one of them`;
+  return diagnose(book, locateIn(manifest), { code, severity: 'error', at: '/metadata/name', message, hint }, manifest.id);
+}

@@ -1,0 +1,71 @@
+import type { DeclaredEdge, Declaration } from '../model/desired.ts';
+import { compareText, isObject } from '../model/json.ts';
+import { pointer } from '../model/pointer.ts';
+import type { Manifest } from './manifest.ts';
+import type { Problem } from './problem.ts';
+import { textsOf } from './resource.ts';
+import { tagSelector } from './selector.ts';
+
+/** A problem of one manifest. */
+export type ManifestProblem = { readonly manifest: Manifest; readonly problem: Problem };
+
+type Ends = Pick<DeclaredEdge, 'rule' | 'connection'>;
+type Collected = Map<string, Ends & { readonly declarations: Declaration[] }>;
+
+/** Collects the edges that manifests declare, on either side or by a selector; one edge may be declared many times. */
+export function collectEdges(manifests: readonly Manifest[]): {
+  readonly edges: readonly DeclaredEdge[];
+  readonly problems: readonly ManifestProblem[];
+} {
+  const edges: Collected = new Map();
+  const problems: ManifestProblem[] = [];
+  const select = tagSelector(manifests);
+  for (const manifest of manifests) {
+    const own = { kind: manifest.view.kind.name, text: manifest.name };
+    for (const field of manifest.view.edges) {
+      for (const text of textsOf(manifest.spec[field.name])) {
+        add(edges, endsOf(field, own, text), { by: manifest.id, how: 'listed', path: pointer(field.name, text) });
+      }
+    }
+    for (const selector of manifest.view.selectors) {
+      const field = manifest.view.edges.find(({ name }) => name === selector.edge);
+      const value = manifest.spec[selector.name];
+      if (field === undefined || !isObject(value)) continue;
+      const selected = select(manifest, selector, field.refers, value);
+      problems.push(...selected.problems.map((problem) => ({ manifest, problem })));
+      for (const name of selected.names) {
+        add(edges, endsOf(field, own, name), { by: manifest.id, how: 'selector', path: pointer(selector.name) });
+      }
+    }
+  }
+  return { edges: inOrder(edges), problems };
+}
+
+type End = Ends['rule'];
+
+function endsOf(field: { readonly edge: 'rule' | 'connection'; readonly refers: string }, own: End, text: string): Ends {
+  const other = { kind: field.refers, text };
+  return field.edge === 'rule' ? { rule: own, connection: other } : { rule: other, connection: own };
+}
+
+function add(edges: Collected, { rule, connection }: Ends, declaration: Declaration): void {
+  const key = `${rule.kind}\0${rule.text}\0${connection.kind}\0${connection.text}`;
+  const found = edges.get(key);
+  if (found === undefined) edges.set(key, { rule, connection, declarations: [declaration] });
+  else found.declarations.push(declaration);
+}
+
+function inOrder(edges: Collected): readonly DeclaredEdge[] {
+  return [...edges]
+    .toSorted(([left], [right]) => compareText(left, right))
+    .map(([, { rule, connection, declarations }]) => ({ rule, connection, declarations: sorted(declarations) }));
+}
+
+function sorted(declarations: readonly Declaration[]): readonly Declaration[] {
+  if (declarations.length < 2) return declarations;
+  return declarations.toSorted((left, right) => compareText(declarationText(left), declarationText(right)));
+}
+
+function declarationText({ by, how, path }: Declaration): string {
+  return `${by}\0${how}\0${path}`;
+}

@@ -1,0 +1,58 @@
+import type { FieldRule } from '../model/field.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import { pointer, type Pointer } from '../model/pointer.ts';
+import { annotation, fieldsOf, nodeAt } from './schema.ts';
+import { familiarIn, type Familiar } from './unfamiliar.ts';
+
+/** A selector field: adds the manifests with certain tags to an edge field. */
+export type SelectorField = { readonly name: string; readonly edge: string; readonly tags: string };
+
+/** A kind's fields, sorted by what the loader does with them; made once. */
+export type KindView = {
+  readonly kind: Kind;
+  /** Fields that are compared and written as they are. */
+  readonly plain: readonly FieldRule[];
+  /** Those of them that the kind derives where they are omitted. */
+  readonly derived: readonly FieldRule[];
+  readonly secrets: readonly { readonly name: string; readonly path: Pointer; readonly secret: 'base64' | 'plain' }[];
+  readonly edges: readonly (FieldRule & { readonly edge: 'rule' | 'connection'; readonly refers: string })[];
+  readonly selectors: readonly SelectorField[];
+  /** Where spec has lists of known values. */
+  readonly familiar: Familiar | undefined;
+  /** A list of entries with keys is somewhere among the fields. */
+  readonly keyed: boolean;
+  /** The sets of stated fields that manifests have, by their names. */
+  readonly stated: Map<string, ReadonlySet<string>>;
+};
+
+/** Sorts the fields of a kind. */
+export function viewKind(kind: Kind): KindView {
+  const plain = kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
+  return {
+    kind,
+    plain,
+    derived: plain.filter((field) => field.omitted === 'derived'),
+    secrets: kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [{ name, path: pointer(name), secret }])),
+    edges: kind.fields.flatMap((field) =>
+      field.edge === undefined || field.refers === undefined ? [] : [{ ...field, edge: field.edge, refers: field.refers }],
+    ),
+    selectors: selectorsOf(kind.schema),
+    familiar: familiarIn(kind.schema, nodeAt(kind.schema, ['spec']) ?? {}),
+    keyed: hasKeyed(kind.fields),
+    stated: new Map(),
+  };
+}
+
+function hasKeyed(fields: readonly FieldRule[]): boolean {
+  return fields.some((field) => field.shape === 'keyed' || (field.shape === 'object' && hasKeyed(field.fields)));
+}
+
+function selectorsOf(schema: JsonObject): readonly SelectorField[] {
+  return Object.entries(fieldsOf(nodeAt(schema, ['spec']) ?? {})).flatMap(([name, node]) => {
+    const selector = isObject(node) && isObject(node['x-ostiary-selector']) ? node['x-ostiary-selector'] : undefined;
+    const edge = annotation(selector, 'edge');
+    const tags = annotation(selector, 'tags');
+    return edge === undefined || tags === undefined ? [] : [{ name, edge, tags }];
+  });
+}

@@ -1,0 +1,132 @@
+import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { hasErrors, sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { compareText } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { SourceFile } from '../model/source.ts';
+import { checkManifest } from './checks.ts';
+import { diagnose, type Book } from './diagnose.ts';
+import { withoutDuplicates } from './duplicates.ts';
+import { collectEdges } from './edges.ts';
+import { viewKind } from './kind-view.ts';
+import { keyOf, locateIn, type Manifest } from './manifest.ts';
+import { mergeOverlays } from './merge.ts';
+import type { Problem } from './problem.ts';
+import { readDocuments } from './read.ts';
+import { textsOf, toResource } from './resource.ts';
+import type { SecretSource } from './secret.ts';
+import { selectManifests, type Selection } from './select.ts';
+import { treeHash } from './tree.ts';
+import { isFamiliar, unfamiliarValues } from './unfamiliar.ts';
+
+/** Everything that decides what the manifests of one target want. */
+export type LoadInput = {
+  readonly files: readonly SourceFile[];
+  /** The files of each overlay folder, in the order in which they apply. */
+  readonly overlays: readonly (readonly SourceFile[])[];
+  readonly target: string;
+  /** The names of all targets. */
+  readonly targets: readonly string[];
+  readonly selection?: Selection;
+  /** Prefixes that names of `valueFrom.env` must have. */
+  readonly secretPrefixes: readonly string[];
+  /** Prefixes of references that the gateway follows. */
+  readonly referencePrefixes: readonly string[];
+  /** Reads a secret's source; without it sources stay unresolved. */
+  readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
+  readonly registry: Registry;
+};
+
+/** Reads the manifests of a target into one state; every mistake is a diagnostic, and with an error there is no state. */
+export function loadManifests(input: LoadInput): Checked<DesiredState> {
+  const { book, manifests, diagnostics } = readTarget(input);
+  const sound = !hasErrors(diagnostics);
+  const { resources, diagnostics: found } = toResources(book, manifests, input);
+  diagnostics.push(...found);
+  const { edges, problems } = collectEdges(manifests);
+  const selected = selectManifests(manifests, input.selection);
+  if (sound) {
+    diagnostics.push(
+      ...problems.map(({ manifest, problem }) => diagnose(book, locateIn(manifest), problem, manifest.id)),
+      ...selected.diagnostics,
+    );
+    if (manifests.length === 0) diagnostics.push(nothing(input.target));
+  }
+  const sorted = sortDiagnostics(diagnostics);
+  if (hasErrors(sorted)) return { diagnostics: sorted };
+  const { ids } = selected;
+  const chosen = (id: ResourceId): boolean => ids === undefined || ids.has(id);
+  const value = {
+    resources: resources.filter(({ id }) => chosen(id)),
+    edges: edges.filter(({ rule, connection }) => chosen(`${rule.kind}/${rule.text}`) || chosen(`${connection.kind}/${connection.text}`)),
+    tree: treeHash([...input.files, ...input.overlays.flat()]),
+    unselected: manifests.map(({ id }) => id).filter((id) => !chosen(id)),
+    notices: sorted,
+  };
+  return { value, diagnostics: sorted };
+}
+
+type Reading = { readonly book: Book; readonly manifests: readonly Manifest[]; readonly diagnostics: Diagnostic[] };
+
+/** Reads the manifests that are for the target, overlays merged, sorted by id. */
+function readTarget(input: LoadInput): Reading {
+  const views = new Map([...input.registry].map(([name, kind]) => [name, viewKind(kind)]));
+  const { book, base, overlays, declared, whole, diagnostics } = readDocuments(input.files, input.overlays, views);
+  const here = base.filter((manifest) => isFor(manifest, input.target));
+  const unique = withoutDuplicates(book, here, ({ id }) => id, 'manifest/duplicate-name');
+  const merged = mergeOverlays(book, unique.manifests, overlays, { declared, whole });
+  const distinct = withoutDuplicates(
+    book,
+    merged.manifests.filter((manifest) => isFor(manifest, input.target)),
+    keyOf,
+    'manifest/duplicate-name',
+  );
+  const elsewhere = base.filter((manifest) => !isFor(manifest, input.target));
+  const checked = [...elsewhere, ...merged.manifests].flatMap((manifest) => told(book, manifest, checkManifest(manifest, input.targets)));
+  return {
+    book,
+    manifests: distinct.manifests.toSorted((left, right) => compareText(left.id, right.id)),
+    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, checked].flat(),
+  };
+}
+
+function toResources(
+  book: Book,
+  manifests: readonly Manifest[],
+  input: LoadInput,
+): { readonly resources: readonly DesiredResource[]; readonly diagnostics: readonly Diagnostic[] } {
+  const { resolve } = input;
+  const rules = {
+    envPrefixes: input.secretPrefixes,
+    referencePrefixes: input.referencePrefixes,
+    ...(resolve === undefined ? {} : { resolve }),
+  };
+  const diagnostics: Diagnostic[] = [];
+  const resources = manifests.map((manifest) => {
+    const { resource, problems } = toResource(manifest, rules);
+    if (problems.length > 0) diagnostics.push(...told(book, manifest, problems));
+    if (!isFamiliar(manifest.view.familiar, manifest.spec)) {
+      diagnostics.push(...told(book, manifest, unfamiliarValues(manifest.view.familiar, manifest.spec, ['spec'])));
+    }
+    return resource;
+  });
+  return { resources, diagnostics };
+}
+
+function isFor(manifest: Manifest, target: string): boolean {
+  const targets = textsOf(manifest.metadata['targets']);
+  return targets.length === 0 || targets.includes(target);
+}
+
+function told(book: Book, manifest: Manifest, problems: readonly Problem[]): readonly Diagnostic[] {
+  return problems.map((problem) => diagnose(book, locateIn(manifest), problem, manifest.id));
+}
+
+function nothing(target: string): Diagnostic {
+  return {
+    code: 'manifest/none',
+    severity: 'error',
+    message: `there is no manifest for the target "${target}"`,
+    hint: 'name the folders of manifests in ostiary.yaml, or give a path; an empty state is never applied',
+  };
+}

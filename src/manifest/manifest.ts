@@ -1,0 +1,91 @@
+import type { Position } from '../model/diagnostic.ts';
+import type { FieldRule } from '../model/field.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { ManifestDocument } from './document.ts';
+import type { KindView } from './kind-view.ts';
+
+/** A valid manifest of one resource: its document, or that with overlays merged into it. */
+export type Manifest = {
+  readonly view: KindView;
+  readonly id: ResourceId;
+  readonly name: string;
+  readonly metadata: JsonObject;
+  readonly spec: JsonObject;
+  /** The manifest's own document, then those of its overlays in order. */
+  readonly layers: readonly [ManifestDocument, ...ManifestDocument[]];
+};
+
+/** Finds the place of a value, or of its key, by a pointer from the document's root. */
+export type Locate = ManifestDocument['locate'];
+
+/** Makes the manifest of a valid document, or of a merged value and the documents it was merged from. */
+export function makeManifest(
+  view: KindView,
+  value: { readonly metadata: JsonObject; readonly spec: JsonObject },
+  layers: Manifest['layers'],
+): Manifest {
+  const name = String(value.metadata['name']);
+  return {
+    view,
+    id: `${view.kind.name}/${name}`,
+    name,
+    metadata: value.metadata,
+    spec: value.spec,
+    layers,
+  };
+}
+
+/** What the gateway knows the resource by: its id, but for kinds that the gateway does not name. */
+export function keyOf({ view, id, name, spec }: Manifest): ResourceId {
+  return view.kind.named ? id : `${view.kind.name}/${view.kind.identity(name, spec)}`;
+}
+
+/** Finds places in whichever of the manifest's documents had the last word on them. */
+export function locateIn({ layers }: Manifest): Locate {
+  return (path, part) => {
+    const tokens = tokensOf(path);
+    const deciding = layers.findLast((layer) => decides(layer.value, tokens)) ?? layers[0];
+    return deciding.locate(path, part);
+  };
+}
+
+/** Tells whether the document holds the place, or something other than a map on the way to it. */
+function decides(value: Json, tokens: readonly string[]): boolean {
+  let found: Json | undefined = value;
+  for (const token of tokens) {
+    if (!isObject(found)) return true;
+    if (!Object.hasOwn(found, token)) return false;
+    found = found[token];
+  }
+  return true;
+}
+
+/** Finds a place in spec: list entries by index, entries of sets by their value and of keyed lists by their key. */
+export function locateInSpec(manifest: Manifest, path: Pointer): Position {
+  const tokens: string[] = ['spec'];
+  let found: Json | undefined = manifest.spec;
+  let rule: FieldRule | undefined;
+  let fields: readonly FieldRule[] = manifest.view.kind.fields;
+  for (const token of tokensOf(path)) {
+    const index: number = Array.isArray(found) ? indexOf(found, token, rule) : -1;
+    if (Array.isArray(found) && index === -1) break;
+    if (isObject(found) && !Object.hasOwn(found, token)) break;
+    if (!Array.isArray(found) && !isObject(found)) break;
+    tokens.push(index === -1 ? token : String(index));
+    found = Array.isArray(found) ? found[index] : found[token];
+    if (index === -1) {
+      rule = fields.find((field) => field.name === token);
+      fields = rule?.shape === 'object' || rule?.shape === 'keyed' ? rule.fields : [];
+    }
+  }
+  return locateIn(manifest)(pointer(...tokens));
+}
+
+function indexOf(entries: readonly Json[], token: string, rule: FieldRule | undefined): number {
+  const key = rule?.shape === 'keyed' ? rule.key : undefined;
+  const byName = entries.findIndex((entry) => entry === token || (key !== undefined && isObject(entry) && entry[key] === token));
+  if (byName !== -1 || !/^\d+$/.test(token)) return byName;
+  return Number(token) < entries.length ? Number(token) : -1;
+}

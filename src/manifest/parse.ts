@@ -1,0 +1,55 @@
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
+import type { SourceFile } from '../model/source.ts';
+import type { ManifestDocument } from './document.ts';
+import { frameOf } from './frame.ts';
+import { locator } from './locate.ts';
+import { lineFinder } from './locate-lines.ts';
+import { type ReadDocument, readStrictly } from './strict-reader.ts';
+import type { Mistake } from './yaml-mistake.ts';
+import { readYaml } from './yaml-reader.ts';
+
+/** Larger texts are not manifests. */
+const maxLength = 1024 * 1024;
+
+/**
+ * Reads a file's documents; those of comments alone are left out. No text makes it throw or hang.
+ * A fast reader tries first and knows what it does not know; the reference parser reads the rest, and finds all places.
+ */
+export function parseDocuments(file: SourceFile): Checked<readonly ManifestDocument[]> {
+  const { path, text } = file;
+  if (text.length > maxLength) return { diagnostics: [tooLarge(path)] };
+  const documents = readStrictly(text);
+  if (documents !== undefined) return { value: located(file, documents), diagnostics: [] };
+  const reading = readYaml(text);
+  if (reading.mistakes.length === 0) return { value: located(file, reading.documents), diagnostics: [] };
+  return { diagnostics: diagnose(file, reading.mistakes) };
+}
+
+function located(file: SourceFile, documents: readonly ReadDocument[]): readonly ManifestDocument[] {
+  const positionAt = lineFinder(file.text);
+  const offsetOf = locator(file.text);
+  return documents.map(({ index, value, start }) => ({
+    file,
+    index,
+    value,
+    locate: (path, part = 'value') => ({ file: file.path, ...positionAt(path === '' ? start : offsetOf(index, path, part)) }),
+  }));
+}
+
+function diagnose(file: SourceFile, mistakes: readonly Mistake[]): readonly Diagnostic[] {
+  const positionAt = lineFinder(file.text);
+  return mistakes.map(({ code, message, hint, start, end }) => {
+    const at = { file: file.path, ...positionAt(start) };
+    return { code, severity: 'error', message, hint, at, frame: frameOf(file.text, at, end - start) };
+  });
+}
+
+function tooLarge(path: string): Diagnostic {
+  return {
+    code: 'manifest/too-large',
+    severity: 'error',
+    message: 'the file is larger than 1 MiB',
+    hint: 'split it into several files',
+    at: { file: path, line: 1, column: 1 },
+  };
+}

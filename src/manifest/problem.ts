@@ -1,0 +1,33 @@
+import type { Finding } from '../model/kind.ts';
+import type { Json } from '../model/json.ts';
+
+/** A mistake in one document, at a pointer into it; `part` says whether the key or the value is meant. */
+export type Problem = Finding & { readonly part?: 'key' | 'value' };
+
+/** Names the place as a user would: `reviewers[0]`, `input.rules[1].type`; fields of spec without the `spec`. */
+export function placeName(tokens: readonly string[]): string {
+  const shown = tokens.length > 1 && tokens[0] === 'spec' ? tokens.slice(1) : tokens;
+  return shown.map((token, index) => (/^\d+$/.test(token) && index > 0 ? `[${token}]` : `${index === 0 ? '' : '.'}${token}`)).join('');
+}
+
+/** Quotes a value in a message; lists and maps are named only. */
+export function quoted(value: Json | undefined): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a map';
+  if (typeof value !== 'string') return String(value);
+  return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+}
+
+/** Names what sort of value it is, without showing it. */
+export function sortOf(value: Json | undefined): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return 'a text';
+  if (typeof value === 'number') return 'a number';
+  if (typeof value === 'boolean') return 'a boolean';
+  return value === null || value === undefined ? 'null' : 'a map';
+}
+
+/** `did you mean "x"?`, or nothing where no word is near. */
+export function didYouMean(word: string | undefined): string | undefined {
+  return word === undefined ? undefined : `did you mean "${word}"?`;
+}

@@ -1,0 +1,124 @@
+import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { compareText, isObject, type JsonObject } from '../model/json.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { SourceFile } from '../model/source.ts';
+import { diagnose, openBook, withoutSecrets, type Book } from './diagnose.ts';
+import type { ManifestDocument } from './document.ts';
+import { makeManifest, type Manifest } from './manifest.ts';
+import { parseDocuments } from './parse.ts';
+import type { Problem } from './problem.ts';
+import { classify, validate, type Views } from './validate.ts';
+
+/** Everything that files say, before manifests and overlays meet. */
+export type Reading = {
+  readonly book: Book;
+  readonly base: readonly Manifest[];
+  /** The overlays of each folder, in the folders' order. */
+  readonly overlays: readonly (readonly Manifest[])[];
+  /** What the files declare, also where the manifest itself is wrong. */
+  readonly declared: ReadonlySet<ResourceId>;
+  /** No manifest is wrong, so what is not declared is not there. */
+  readonly whole: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+type Page = { readonly file: SourceFile; readonly documents: readonly ManifestDocument[]; readonly diagnostics: readonly Diagnostic[] };
+
+/** Parses and validates manifests and overlays, file by file in the order of their paths. */
+export function readDocuments(files: readonly SourceFile[], overlays: readonly (readonly SourceFile[])[], views: Views): Reading {
+  const pages = parseAll(files);
+  const overlayPages = overlays.map(parseAll);
+  const all = [...pages, ...overlayPages.flat()];
+  const book = openBook(all, ({ value }) => {
+    const kind = isObject(value) ? value['kind'] : undefined;
+    return typeof kind === 'string' ? views.get(kind)?.kind.schema : undefined;
+  });
+  const declared = new Set<ResourceId>();
+  const foreign: ManifestDocument[] = [];
+  const diagnostics: Diagnostic[] = all.flatMap((page) => page.diagnostics);
+  const readPages = (list: readonly Page[], form: 'manifest' | 'overlay'): readonly Manifest[] => {
+    const manifests: Manifest[] = [];
+    for (const document of list.flatMap((page) => page.documents)) {
+      const { manifest, id, problems, skipped } = readDocument(document, views, form);
+      if (skipped === true) foreign.push(document);
+      if (id !== undefined && overlays.length > 0 && form === 'manifest') declared.add(id);
+      for (const problem of problems) diagnostics.push(diagnose(book, document.locate, problem, id));
+      if (manifest !== undefined) manifests.push(manifest);
+    }
+    return manifests;
+  };
+  const base = readPages(pages, 'manifest');
+  const whole = !hasErrors(diagnostics);
+  const merged = overlayPages.map((list) => readPages(list, 'overlay'));
+  return { book, base, overlays: merged, declared, whole, diagnostics: [...diagnostics, ...skippedNotice(foreign)] };
+}
+
+function parseAll(files: readonly SourceFile[]): readonly Page[] {
+  return files
+    .toSorted((left, right) => compareText(left.path, right.path))
+    .map((file) => {
+      const { value, diagnostics } = parseDocuments(file);
+      return { file, documents: value ?? [], diagnostics: withoutSecrets(file, diagnostics) };
+    });
+}
+
+type Read = {
+  readonly manifest?: Manifest;
+  readonly id?: ResourceId;
+  readonly problems: readonly Problem[];
+  readonly skipped?: boolean;
+};
+
+function readDocument(document: ManifestDocument, views: Views, form: 'manifest' | 'overlay'): Read {
+  const classified = classify(document, views);
+  switch (classified.is) {
+    case 'foreign':
+      return { problems: [], skipped: true };
+    case 'config':
+      return { problems: /(^|\/)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
+    case 'wrong':
+      return { problems: [classified.problem] };
+    case 'manifest': {
+      const { view, value } = classified;
+      const metadata = objectAt(value, 'metadata');
+      const problems = validate(view, value, form);
+      if (problems.length === 0) {
+        const manifest = makeManifest(view, { metadata, spec: objectAt(value, 'spec') }, [document]);
+        return { manifest, id: manifest.id, problems };
+      }
+      const name = metadata['name'];
+      return { problems, ...(typeof name === 'string' ? { id: `${view.kind.name}/${name}` } : {}) };
+    }
+  }
+}
+
+const misplacedConfig: Problem = {
+  code: 'manifest/misplaced-config',
+  severity: 'error',
+  at: '/kind',
+  message: 'a Config stands among the manifests',
+  hint: 'the config file is called ostiary.yaml; name another with --config and keep it out of manifests',
+};
+
+function objectAt(value: JsonObject, key: string): JsonObject {
+  const below = value[key];
+  return isObject(below) ? below : {};
+}
+
+/** Tells of all documents that are somebody else's in one notice. */
+function skippedNotice(documents: readonly ManifestDocument[]): readonly Diagnostic[] {
+  const [first] = documents;
+  if (first === undefined) return [];
+  const files = [...new Set(documents.map(({ file }) => file.path))];
+  const shown = files.length > 3 ? `${files.slice(0, 3).join(', ')} and ${files.length - 3} more files` : files.join(', ');
+  const what = documents.length === 1 ? 'a document is' : `${documents.length} documents are`;
+  return [
+    {
+      code: 'manifest/skipped',
+      severity: 'notice',
+      message: `${what} not for Ostiary (apiVersion is not ostiary/v1), skipped: ${shown}`,
+      hint: 'manifests begin with apiVersion: ostiary/v1',
+      at: first.locate('', 'value'),
+    },
+  ];
+}

@@ -1,0 +1,102 @@
+import type { DesiredResource } from '../model/desired.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { normalizeValue } from '../model/normalize.ts';
+import { pointer, type Pointer } from '../model/pointer.ts';
+import type { DesiredSecret } from '../model/secret.ts';
+import type { KindView } from './kind-view.ts';
+import { keyOf, locateInSpec, type Manifest } from './manifest.ts';
+import type { Problem } from './problem.ts';
+import { readSecret, type SecretPlace, type SecretRules } from './secret.ts';
+
+/** Brings a valid manifest into the one form that plans compare. */
+export function toResource(
+  manifest: Manifest,
+  rules: SecretRules,
+): { readonly resource: DesiredResource; readonly problems: readonly Problem[] } {
+  const { view, metadata, spec: raw, id } = manifest;
+  const spec = normalizeSpec(view, raw);
+  const { secrets, whole, problems } = readSecrets(view, raw, rules);
+  const findings = view.kind.check(spec);
+  deriveOmitted(view, spec);
+  const resource = {
+    id,
+    key: keyOf(manifest),
+    spec,
+    stated: namesIn(view, raw),
+    secrets,
+    wholeSecrets: whole,
+    ignore: textsOf(metadata['ignore']),
+    protect: metadata['protect'] === true,
+    at: manifest.layers[0].locate(''),
+    locate: (path: Pointer) => locateInSpec(manifest, path),
+  };
+  if (findings.length === 0) return { resource, problems };
+  return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
+}
+
+/** Gives every compared field its value: the stated one, else the empty one where omitting means that. */
+function normalizeSpec(view: KindView, raw: JsonObject): Record<string, Json> {
+  const spec: Record<string, Json> = {};
+  for (const field of view.plain) {
+    const value = raw[field.name];
+    if (value !== undefined) spec[field.name] = normalizeValue(field, value);
+    else if (field.omitted === 'empty') spec[field.name] = field.empty;
+  }
+  return spec;
+}
+
+/** Gives omitted fields the values that the kind derives from the others. */
+function deriveOmitted(view: KindView, spec: Record<string, Json>): void {
+  let derived: JsonObject | undefined;
+  for (const field of view.derived) {
+    if (spec[field.name] !== undefined) continue;
+    derived ??= view.kind.derived(spec);
+    const value = derived[field.name];
+    if (value !== undefined) spec[field.name] = normalizeValue(field, value);
+  }
+}
+
+/** The names of the stated fields; manifests that state the same share one set. */
+function namesIn(view: KindView, raw: JsonObject): ReadonlySet<string> {
+  const names = Object.keys(raw);
+  const text = names.join();
+  const known = view.stated.get(text);
+  if (known !== undefined) return known;
+  const set = new Set(names);
+  view.stated.set(text, set);
+  return set;
+}
+
+type Secrets = {
+  readonly secrets: Readonly<Record<Pointer, DesiredSecret>>;
+  readonly whole: readonly Pointer[];
+  readonly problems: readonly Problem[];
+};
+
+const none: Secrets = { secrets: {}, whole: [], problems: [] };
+
+function readSecrets(view: KindView, raw: JsonObject, rules: SecretRules): Secrets {
+  if (!view.secrets.some((field) => raw[field.name] !== undefined)) return none;
+  const secrets: Record<Pointer, DesiredSecret> = {};
+  const whole: Pointer[] = [];
+  const problems: Problem[] = [];
+  const read = (value: Json, place: SecretPlace, path: Pointer): void => {
+    const { secret, problems: found } = readSecret(value, place, rules);
+    if (secret !== undefined) secrets[path] = secret;
+    if (found.length > 0) problems.push(...found);
+  };
+  for (const { name, path, secret: mode } of view.secrets) {
+    const value = raw[name];
+    if (value === undefined) continue;
+    if (mode === 'base64' || value === null) whole.push(path);
+    if (mode === 'plain') read(value, { field: name, mode }, path);
+    else if (isObject(value))
+      for (const key of Object.keys(value)) read(value[key] ?? null, { field: name, key, mode }, path + pointer(key));
+  }
+  return { secrets, whole, problems };
+}
+
+/** The texts of a list. */
+export function textsOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
+}

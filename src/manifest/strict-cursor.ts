@@ -1,0 +1,71 @@
+/** Nesting that a manifest may have, whichever reader reads it. */
+export const maxDepth = 64;
+
+/** Where the strict reader stands: `indent` is the column of the content at `pos`, -1 at a document's end. */
+export type Cursor = { readonly text: string; pos: number; indent: number };
+
+const newline = 0x0a;
+const space = 0x20;
+const hash = 0x23;
+const dash = 0x2d;
+
+/** Tells whether the character code is a space, a line's end or the text's end. */
+export function isBlank(code: number): boolean {
+  return code === space || code === newline || Number.isNaN(code);
+}
+
+export function skipSpaces(cursor: Cursor): number {
+  const { text } = cursor;
+  let { pos } = cursor;
+  let code = text.charCodeAt(pos);
+  while (code === space) code = text.charCodeAt((pos += 1));
+  cursor.pos = pos;
+  return code;
+}
+
+/** Tells whether nothing but a comment is left of the line, given the code that `skipSpaces` returned. */
+export function isLineEnd(code: number): boolean {
+  return code === newline || code === hash || Number.isNaN(code);
+}
+
+/** Tells whether a list's `- ` stands at the cursor. */
+export function isEntry(cursor: Cursor): boolean {
+  return cursor.text.charCodeAt(cursor.pos) === dash && isBlank(cursor.text.charCodeAt(cursor.pos + 1));
+}
+
+/** Leaves the line, of which only spaces and a comment may be left, for the next content; false where it is not sure. */
+export function nextLine(cursor: Cursor): boolean {
+  const code = skipSpaces(cursor);
+  if (code === newline) return toContent(cursor, cursor.pos + 1);
+  if (!isLineEnd(code) || (code === hash && cursor.text.charCodeAt(cursor.pos - 1) !== space)) return false;
+  const end = cursor.text.indexOf('\n', cursor.pos);
+  return toContent(cursor, end === -1 ? cursor.text.length : end + 1);
+}
+
+/** Moves to the first content from a line's start on; false where it is not sure of the indentation. */
+export function toContent(cursor: Cursor, lineStart: number): boolean {
+  const { text } = cursor;
+  let start = lineStart;
+  for (;;) {
+    let pos = start;
+    let code = text.charCodeAt(pos);
+    while (code === space) code = text.charCodeAt((pos += 1));
+    if (code === hash) {
+      const end = text.indexOf('\n', pos);
+      pos = end === -1 ? text.length : end;
+      code = text.charCodeAt(pos);
+    }
+    if (code === newline) {
+      start = pos + 1;
+      continue;
+    }
+    cursor.pos = pos;
+    const atEnd = Number.isNaN(code) || (pos === start && code === dash && isMarker(text, pos));
+    cursor.indent = atEnd ? -1 : pos - start;
+    return atEnd || code > space;
+  }
+}
+
+function isMarker(text: string, pos: number): boolean {
+  return text.charCodeAt(pos + 1) === dash && text.charCodeAt(pos + 2) === dash && isBlank(text.charCodeAt(pos + 3));
+}

@@ -1,0 +1,163 @@
+import type { Json } from '../model/json.ts';
+import { type Cursor, isBlank } from './strict-cursor.ts';
+
+const newline = 0x0a;
+const space = 0x20;
+const quote = 0x22;
+const hash = 0x23;
+const apostrophe = 0x27;
+const dash = 0x2d;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const colon = 0x3a;
+const backslash = 0x5c;
+
+/** Reads a plain scalar to the line's end; undefined where it is not sure. */
+export function readPlain(cursor: Cursor): Json | undefined {
+  const { text, pos: start } = cursor;
+  let last = start;
+  for (let pos = start; pos < text.length; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (code <= colon) {
+      if (code === newline) break;
+      if (code === space) {
+        if (text.charCodeAt(pos + 1) === hash) break;
+        continue;
+      }
+      if (code < space) return undefined;
+      if (code === colon && isBlank(text.charCodeAt(pos + 1))) return undefined;
+    }
+    last = pos + 1;
+  }
+  cursor.pos = last;
+  return resolve(text, start, last);
+}
+
+/** Reads a plain scalar inside a flow collection, up to `,`, `]` or `}`; undefined where it is not sure. */
+export function readFlowPlain(cursor: Cursor): Json | undefined {
+  const { text, pos: start } = cursor;
+  let last = start;
+  for (let pos = start; ; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (code === 0x2c || code === 0x5d || code === 0x7d) break;
+    if (code === space) {
+      if (text.charCodeAt(pos + 1) === hash) return undefined;
+      continue;
+    }
+    if (!(code > space) || code === 0x5b || code === 0x7b) return undefined;
+    if (code === colon && !isWordCode(text.charCodeAt(pos + 1))) return undefined;
+    last = pos + 1;
+  }
+  cursor.pos = last;
+  return resolve(text, start, last);
+}
+
+/** Reads a quoted scalar of one line; undefined where it is not sure. */
+export function readQuoted(cursor: Cursor): string | undefined {
+  const { text } = cursor;
+  const start = cursor.pos + 1;
+  const mark = text.charCodeAt(cursor.pos);
+  let escaped = false;
+  for (let pos = start; pos < text.length; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (code < space) return undefined;
+    if (code === backslash && mark === quote) {
+      escaped = true;
+      pos += 1;
+    } else if (code === mark) {
+      if (mark === apostrophe && text.charCodeAt(pos + 1) === apostrophe) {
+        escaped = true;
+        pos += 1;
+        continue;
+      }
+      cursor.pos = pos + 1;
+      const content = text.slice(start, pos);
+      if (!escaped) return content;
+      return mark === apostrophe ? content.replaceAll("''", "'") : unescape(content);
+    }
+  }
+  return undefined;
+}
+
+/** Undoes the few escapes of double quotes that it is sure of. */
+function unescape(content: string): string | undefined {
+  let result = '';
+  let start = 0;
+  for (let pos = content.indexOf('\\'); pos !== -1; pos = content.indexOf('\\', start)) {
+    const code = content.charCodeAt(pos + 1);
+    result += content.slice(start, pos);
+    if (code === 0x6e) result += '\n';
+    else if (code === 0x74) result += '\t';
+    else if (code === backslash || code === quote || code === 0x2f) result += content.charAt(pos + 1);
+    else return undefined;
+    start = pos + 2;
+  }
+  return result + content.slice(start);
+}
+
+/** The value of a plain scalar under YAML's core schema; undefined where it is not sure. */
+function resolve(text: string, start: number, end: number): Json | undefined {
+  const first = text.charCodeAt(start);
+  if (isDigit(first)) return resolveNumber(text, start, end);
+  if (first === dash) return isDigit(text.charCodeAt(start + 1)) ? resolveNumber(text, start, end) : undefined;
+  if (isLetter(first) || first === 0x2f || first === 0x5f || first === 0x24 || first === 0x28 || first > 0xa0) {
+    return end - start < 4 || end - start > 5 ? text.slice(start, end) : resolveWord(text.slice(start, end));
+  }
+  return first === 0x7e && end === start + 1 ? null : undefined;
+}
+
+/** A text of four or five characters may be a word of the core schema. */
+export function resolveWord(word: string): Json {
+  switch (word) {
+    case 'true':
+    case 'True':
+    case 'TRUE':
+      return true;
+    case 'false':
+    case 'False':
+    case 'FALSE':
+      return false;
+    case 'null':
+    case 'Null':
+    case 'NULL':
+      return null;
+    default:
+      return word;
+  }
+}
+
+/** A text that begins like a number: a decimal that keeps its spelling, or what no number looks like (`10.0.0.5`, `30s`). */
+function resolveNumber(text: string, start: number, end: number): Json | undefined {
+  let dots = 0;
+  let pos = text.charCodeAt(start) === dash ? start + 1 : start;
+  for (; pos < end; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (isDigit(code)) continue;
+    if (code !== dot) return isWithinNumber(code) ? undefined : text.slice(start, end);
+    dots += 1;
+  }
+  const word = text.slice(start, end);
+  if (dots > 1) return word;
+  const value = Number(word);
+  return String(value) === word && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+/** Letters and signs of `0x1F`, `0o17`, `1e-3`. */
+function isWithinNumber(code: number): boolean {
+  const letter = code | 0x20;
+  return code === 0x2b || code === dash || letter === 0x78 || letter === 0x6f || (letter >= 0x61 && letter <= 0x66);
+}
+
+function isDigit(code: number): boolean {
+  return code >= zero && code <= nine;
+}
+
+export function isLetter(code: number): boolean {
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x7a;
+}
+
+function isWordCode(code: number): boolean {
+  return isLetter(code) || isDigit(code) || code === 0x2f || code === 0x5f;
+}

@@ -1,0 +1,17 @@
+/** One broken rule, as ajv tells it. */
+export type SchemaError = {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly schemaPath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** The key, where the rule is about a key of a map. */
+  readonly propertyName?: string;
+};
+
+export type Validate = { (value: unknown): boolean; errors?: readonly SchemaError[] | null };
+
+/** The compiled schemas of the manifests, by kind. */
+export const manifests: Readonly<Record<string, Validate>>;
+
+/** The compiled schema of the config file. */
+export const config: Validate;

@@ -1,0 +1,52 @@
+import { elementToken } from './entries.ts';
+import type { FieldRule } from './field.ts';
+import { equal, isObject, type Json, type JsonObject } from './json.ts';
+import { normalizeValue } from './normalize.ts';
+
+/**
+ * The spec that protects at least as much as both: sets and entries joined (a same-named entry with other content
+ * stands twice), the stricter number and switch; fields that do not protect stay as live has them.
+ */
+export function unionSpec(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
+  const result: Record<string, Json> = { ...live };
+  for (const field of fields) {
+    const wished = desired[field.name];
+    if (wished !== undefined) result[field.name] = normalizeValue(field, unionValue(field, wished, live[field.name] ?? field.empty));
+  }
+  return result;
+}
+
+function unionValue(field: FieldRule, desired: Json, live: Json): Json {
+  if (equal(desired, live)) return live;
+  if (field.shape === 'object') return isObject(desired) && isObject(live) ? unionSpec(field.fields, desired, live) : live;
+  const { protects } = field;
+  if (protects === undefined) return live;
+  switch (protects) {
+    case 'entries':
+      return Array.isArray(desired) && Array.isArray(live) ? joined(desired, live) : live;
+    case 'fewer':
+      return Array.isArray(desired) && Array.isArray(live) ? common(desired, live) : live;
+    case 'lower':
+      return stricter(desired, live, Math.min);
+    case 'higher':
+      return stricter(desired, live, Math.max);
+    case 'enabled':
+      return [desired, live].find((value) => value === true || value === 'enabled') ?? live;
+    case 'disabled':
+      return [desired, live].find((value) => value === false || value === 'disabled') ?? live;
+  }
+}
+
+function joined(desired: readonly Json[], live: readonly Json[]): readonly Json[] {
+  return [...live, ...desired.filter((entry) => !live.some((other) => equal(entry, other)))];
+}
+
+function common(desired: readonly Json[], live: readonly Json[]): readonly Json[] {
+  const wished = new Set(desired.map(elementToken));
+  return live.filter((element) => wished.has(elementToken(element)));
+}
+
+function stricter(desired: Json, live: Json, choose: (left: number, right: number) => number): Json {
+  if (typeof desired !== 'number') return live;
+  return typeof live === 'number' ? choose(desired, live) : desired;
+}

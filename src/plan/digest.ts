@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { DesiredState } from '../model/desired.ts';
+import { canonical, compareText, type Json, type JsonObject } from '../model/json.ts';
+import type { Change, EdgeChange, TargetIdentity, Value } from '../model/plan.ts';
+
+/**
+ * What two runs must agree on to be the same plan: target, actions, non-secret values, edges and secret sources.
+ * Positions, reasons and the state of secrets are outside it.
+ */
+export function digestOf(target: TargetIdentity, changes: readonly Change[], edges: readonly EdgeChange[], desired: DesiredState): string {
+  const document: Json = {
+    target: { ...target },
+    changes: changes
+      .filter((change) => change.action === 'create' || !onlySecrets(change) || writesEdge(change, edges))
+      .map(changeDocument),
+    edges: edges.map(({ rule, connection, action }) => ({ rule, connection, action })),
+    secrets: desired.resources.flatMap((resource) => {
+      const paths = Object.keys(resource.secrets).toSorted(compareText);
+      return paths.map((path) => [resource.id, path, resource.secrets[path]?.source ?? '']);
+    }),
+  };
+  return createHash('sha256').update(canonical(document)).digest('hex');
+}
+
+function changeDocument(change: Change): JsonObject {
+  const fields = change.fields.filter((field) => !isSecret(field.before) && !isSecret(field.after));
+  return {
+    id: change.id,
+    action: change.action,
+    fields: fields.map((field) => ({ path: field.path, before: { ...field.before }, after: { ...field.after } })),
+  };
+}
+
+function onlySecrets(change: Change): boolean {
+  return change.fields.every((field) => isSecret(field.before) || isSecret(field.after));
+}
+
+function writesEdge(change: Change, edges: readonly EdgeChange[]): boolean {
+  return edges.some((edge) => edge.by === (change.key ?? change.id));
+}
+
+function isSecret(value: Value): boolean {
+  return 'secret' in value;
+}

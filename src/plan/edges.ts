@@ -1,0 +1,174 @@
+import type { DesiredState } from '../model/desired.ts';
+import type { Diagnostic, Position } from '../model/diagnostic.ts';
+import { compareText } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
+import type { EdgeAction, EdgeChange } from '../model/plan.ts';
+import { isWithin, pointer } from '../model/pointer.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
+import { closest } from '../model/suggest.ts';
+
+/** Everything the edge rules ask about the two sides of a plan. */
+export type EdgeInput = { readonly desired: DesiredState; readonly live: LiveState; readonly registry: Registry };
+
+export type EdgePlan = { readonly edges: readonly EdgeChange[]; readonly diagnostics: readonly Diagnostic[] };
+
+type Ends = { readonly rule: ResourceId; readonly connection: ResourceId };
+
+/** Plans the edges: declared ones that are missing are attached, undeclared ones go only where both ends are ours to change. */
+export function planEdges(input: EdgeInput): EdgePlan {
+  const index = indexOf(input);
+  const diagnostics: Diagnostic[] = [];
+  const declared = declaredEdges(input, index, diagnostics);
+  const found = new Map(liveEdges(input).map((ends) => [keyOf(ends), ends]));
+  const all = new Map([...found, ...[...declared].map(([key, one]) => [key, one.ends] as const)]);
+  const edges: EdgeChange[] = [];
+  for (const [key, ends] of [...all].toSorted(([left], [right]) => compareText(left, right))) {
+    const places = declared.get(key)?.places ?? [];
+    const outcome = declared.has(key) ? attachment(ends, found.has(key), index) : removal(ends, index);
+    if (outcome === undefined) continue;
+    if (outcome === 'unwritable') diagnostics.push(needsSelection(ends, places[0]));
+    else edges.push({ ...ends, ...outcome, declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`) });
+  }
+  return { edges, diagnostics };
+}
+
+type Index = {
+  readonly selected: ReadonlyMap<ResourceId, DesiredState['resources'][number]>;
+  readonly declaredIds: ReadonlySet<ResourceId>;
+  readonly live: ReadonlyMap<ResourceId, LiveResource>;
+  readonly byUid: ReadonlyMap<string, ResourceId>;
+  readonly kinds: Registry;
+};
+
+function indexOf({ desired, live, registry }: EdgeInput): Index {
+  return {
+    selected: new Map(desired.resources.map((resource) => [resource.key, resource])),
+    declaredIds: new Set([...desired.resources.map((resource) => resource.key), ...desired.unselected]),
+    live: new Map(live.resources.map((resource) => [resource.id, resource])),
+    byUid: new Map(live.resources.map((resource) => [`${kindOf(resource.id)}/${resource.uid}`, resource.id])),
+    kinds: registry,
+  };
+}
+
+type Declared = { readonly ends: Ends; readonly places: readonly Position[] };
+
+function declaredEdges({ desired }: EdgeInput, index: Index, diagnostics: Diagnostic[]): ReadonlyMap<string, Declared> {
+  const result = new Map<string, Declared>();
+  const manifests = new Map(desired.resources.map((resource) => [resource.id, resource]));
+  for (const edge of desired.edges) {
+    const rule = endOf(edge.rule, index);
+    const connection = endOf(edge.connection, index);
+    const places = edge.declarations.flatMap(({ by, path }) => manifests.get(by)?.locate(path) ?? []);
+    for (const [end, resolved] of [
+      [edge.rule, rule],
+      [edge.connection, connection],
+    ] as const) {
+      if (resolved === undefined && places.length > 0) diagnostics.push(dangling(end, index, places));
+    }
+    if (rule === undefined || connection === undefined) continue;
+    const ends = { rule, connection };
+    const earlier = result.get(keyOf(ends));
+    result.set(keyOf(ends), { ends, places: [...(earlier?.places ?? []), ...places].toSorted(comparePlaces) });
+  }
+  return result;
+}
+
+function endOf(end: { readonly kind: string; readonly text: string }, index: Index): ResourceId | undefined {
+  const id = resourceId(end.kind, end.text);
+  if (index.declaredIds.has(id) || index.live.has(id)) return id;
+  return index.byUid.get(resourceId(end.kind, end.text.toLowerCase()));
+}
+
+/** All live edges, seen from either side, each once. */
+export function liveEdges({ live, registry }: Pick<EdgeInput, 'live' | 'registry'>): readonly Ends[] {
+  const all = new Map<string, Ends>();
+  for (const resource of live.resources) {
+    for (const field of registry.get(kindOf(resource.id))?.fields ?? []) {
+      for (const other of field.edge === undefined ? [] : (resource.edges[field.name] ?? [])) {
+        const ends = field.edge === 'rule' ? { rule: resource.id, connection: other } : { rule: other, connection: resource.id };
+        all.set(keyOf(ends), ends);
+      }
+    }
+  }
+  return [...all.values()];
+}
+
+type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId };
+
+function attachment(ends: Ends, exists: boolean, index: Index): EdgeOutcome | 'unwritable' | undefined {
+  if (exists) return undefined;
+  if (!index.selected.has(ends.rule) && !index.selected.has(ends.connection)) return undefined;
+  if (isManaged(ends.connection, index)) return { action: 'blocked' };
+  const writers = index.live.has(ends.connection) ? [ends.rule, ends.connection] : [ends.connection, ends.rule];
+  const writer = writers.find((id) => canWrite(id, ends, index));
+  if (writer !== undefined) return { action: 'attach', by: writer };
+  return isManaged(ends.rule, index) ? { action: 'blocked' } : 'unwritable';
+}
+
+/** An edge goes only if both ends have a manifest, neither is managed, and no end ignores it. */
+function removal(ends: Ends, index: Index): EdgeOutcome | undefined {
+  const { rule, connection } = ends;
+  if (!index.selected.has(rule) && !index.selected.has(connection)) return undefined;
+  const ours = index.declaredIds.has(rule) && index.declaredIds.has(connection);
+  if (!ours || isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
+  const writer = [rule, connection].find((id) => canWrite(id, ends, index));
+  return writer === undefined ? undefined : { action: 'detach', by: writer };
+}
+
+/** An end can write an edge if it is ours in this run, not managed, has a field for it, and the other end is or will be there. */
+function canWrite(id: ResourceId, ends: Ends, index: Index): boolean {
+  const other = id === ends.rule ? ends.connection : ends.rule;
+  if (!index.selected.has(id) || isManaged(id, index)) return false;
+  if (!index.live.has(other) && !index.selected.has(other)) return false;
+  return edgeField(index.kinds.get(kindOf(id)), kindOf(other)) !== undefined;
+}
+
+/** The field in which a kind lists its edges to another kind. */
+export function edgeField(kind: Kind | undefined, other: string): string | undefined {
+  return kind?.fields.find((field) => field.edge !== undefined && field.refers === other)?.name;
+}
+
+function isManaged(id: ResourceId, index: Index): boolean {
+  return index.live.get(id)?.managedBy !== undefined;
+}
+
+function isIgnored(ends: Ends, index: Index): boolean {
+  return [ends.rule, ends.connection].some((id) => {
+    const other = id === ends.rule ? ends.connection : ends.rule;
+    const field = edgeField(index.kinds.get(kindOf(id)), kindOf(other));
+    const ignore = index.selected.get(id)?.ignore ?? [];
+    return field !== undefined && ignore.some((path) => isWithin(pointer(field, nameOf(other)), path));
+  });
+}
+
+function keyOf(ends: Ends): string {
+  return `${ends.rule}\u0000${ends.connection}`;
+}
+
+function comparePlaces(left: Position, right: Position): number {
+  return compareText(left.file, right.file) || left.line - right.line || left.column - right.column;
+}
+
+function dangling(end: { readonly kind: string; readonly text: string }, index: Index, places: readonly Position[]): Diagnostic {
+  const names = [...index.declaredIds, ...index.live.keys()].filter((id) => kindOf(id) === end.kind).map(nameOf);
+  const near = closest(end.text, names);
+  const [at] = places;
+  return {
+    code: 'manifest/dangling-reference',
+    severity: 'error',
+    message: `there is no ${end.kind} "${end.text}", neither in the manifests nor on the gateway`,
+    hint: near === undefined ? `write a manifest for it, or name one that exists` : `did you mean "${near}"?`,
+    ...(at === undefined ? {} : { at }),
+  };
+}
+
+function needsSelection(ends: Ends, at: Position | undefined): Diagnostic {
+  return {
+    code: 'plan/needs-unselected',
+    severity: 'error',
+    message: `the edge between ${ends.rule} and ${ends.connection} needs both, but one is neither on the gateway nor selected`,
+    hint: `select both, or apply ${ends.rule} first`,
+    ...(at === undefined ? {} : { at }),
+  };
+}

@@ -1,0 +1,116 @@
+import type { Limits } from '../model/config.ts';
+import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import type { Checked } from '../model/diagnostic.ts';
+import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import { compareText, equal } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
+import type { Allowance, Change, EdgeChange, Plan, TargetIdentity } from '../model/plan.ts';
+import { pointer } from '../model/pointer.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import { draftChange, type Draft } from './change.ts';
+import { digestOf } from './digest.ts';
+import { planEdges } from './edges.ts';
+import { inOrder, needsOf } from './order.ts';
+import { refusalsOf } from './refusals.ts';
+
+/** All that a plan follows from. */
+export type PlanInput = {
+  readonly target: TargetIdentity;
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  /** The manifests of the last commit wholly applied; none is known yet, so nothing is an orphan. */
+  readonly base: undefined;
+  readonly limits: Limits;
+  readonly allowed: readonly Allowance[];
+};
+
+/** Plans the difference between desired and live; pure, and the same for the same input in any order. */
+export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
+  const live = new Map(input.live.resources.map((resource) => [resource.id, resource]));
+  const resources = input.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
+  const drafted = resources.flatMap((resource) => {
+    const kind = registry.get(kindOf(resource.id));
+    return kind === undefined ? [] : [draftChange(kind, resource, live.get(resource.key), input.live)];
+  });
+  const { edges, diagnostics } = planEdges({ desired: input.desired, live: input.live, registry });
+  const found = [...drafted.flatMap((one) => one.diagnostics), ...diagnostics];
+  if (hasErrors(found)) return { diagnostics: sortDiagnostics(found) };
+  return {
+    value: assemble(input, { drafts: drafted.map((one) => one.draft), edges, live, registry }),
+    diagnostics: sortDiagnostics(found),
+  };
+}
+
+type Parts = {
+  readonly drafts: readonly Draft[];
+  readonly edges: readonly EdgeChange[];
+  readonly live: ReadonlyMap<ResourceId, LiveResource>;
+  readonly registry: Registry;
+};
+
+function assemble(input: PlanInput, { drafts, edges, live, registry }: Parts): Plan {
+  const created = new Set(drafts.filter((draft) => draft.action === 'create').map(keyOf));
+  const needs = needsOf(edges, created);
+  const reasons = edgeReasons(edges);
+  const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
+  const changes = inOrder(all);
+  const ours = drafts.length - created.size;
+  const { refusals, used } = refusalsOf(changes, ours, input.limits, input.allowed);
+  const declared = new Set([...input.desired.resources.map((resource) => resource.key), ...input.desired.unselected]);
+  return {
+    target: input.target,
+    tree: input.desired.tree,
+    changes,
+    edges,
+    unchanged: drafts.length - changes.length,
+    orphans: [],
+    unmanaged: [...live.keys()].filter((id) => !declared.has(id)).toSorted(compareText),
+    unwatched: input.desired.resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), registry)),
+    refusals,
+    allowed: used,
+    digest: digestOf(input.target, changes, edges, input.desired),
+  };
+}
+
+function keyOf(draft: Draft): ResourceId {
+  return draft.key ?? draft.id;
+}
+
+/** Why edges make a change of their writer, or of the managed end they cannot be written to. */
+function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly string[]> {
+  const reasons = new Map<ResourceId, Set<string>>();
+  const add = (id: ResourceId, reason: string): void => {
+    reasons.set(id, (reasons.get(id) ?? new Set()).add(reason));
+  };
+  for (const edge of edges) {
+    if (edge.by !== undefined) add(edge.by, `edge/${edge.action}`);
+    if (edge.action === 'blocked') for (const id of [edge.rule, edge.connection]) add(id, 'edge/blocked');
+  }
+  return new Map([...reasons].map(([id, set]) => [id, [...set].toSorted(compareText)]));
+}
+
+function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
+  const { action, ...change } = draft;
+  const fieldWhy = draft.fields.length > 0 ? [action === 'create' ? 'not-live' : 'differs'] : [];
+  if (draft.managedBy !== undefined) {
+    const why = [...fieldWhy, ...edgeWhy];
+    return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };
+  }
+  const why = [
+    ...(action === 'create' && fieldWhy.length === 0 ? ['not-live'] : fieldWhy),
+    ...edgeWhy.filter((reason) => reason !== 'edge/blocked'),
+  ];
+  if (action === 'update' && why.length === 0) return undefined;
+  return { ...change, action, needs, reasons: why };
+}
+
+/** Kept fields that protect and are not empty live, although the manifest does not state them. */
+function unwatchedOf(desired: DesiredResource, live: LiveResource | undefined, registry: Registry): Plan['unwatched'] {
+  if (live === undefined) return [];
+  return (registry.get(kindOf(desired.id))?.fields ?? []).flatMap((field) => {
+    const value = live.spec[field.name];
+    const silent = field.omitted === 'kept' && field.protects !== undefined && desired.spec[field.name] === undefined;
+    return silent && value !== undefined && !equal(value, field.empty) ? [{ id: desired.id, path: pointer(field.name) }] : [];
+  });
+}

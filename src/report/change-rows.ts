@@ -1,0 +1,126 @@
+import { elementToken } from '../model/entries.ts';
+import type { Action, Change, EdgeChange, FieldChange, Plan, Value } from '../model/plan.ts';
+import { tokensOf } from '../model/pointer.ts';
+import { nameOf } from '../model/resource.ts';
+import { escapeTerminal } from './escape.ts';
+import { isEmpty, pathText, valueText } from './value.ts';
+
+/** What is said of a field: a value that stands alone, comes or goes, or one that becomes another. */
+export type Part =
+  | { readonly sign: '' | '+' | '-'; readonly text: string }
+  | { readonly sign: '~'; readonly before: string; readonly after: string };
+
+/** One line of a change: a field and what becomes of it; escaped. */
+export type Row = { readonly label: string; readonly parts: readonly Part[] };
+
+export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!'>> = {
+  create: '+',
+  update: '~',
+  rename: '~',
+  delete: '-',
+  blocked: '!',
+};
+
+/** The rows of a change: elements of one list stand in one row, and what is created or deleted shows only what it has. */
+export function rowsOf(change: Change): readonly Row[] {
+  const rows: { readonly label: string; readonly parts: Part[]; readonly merges: boolean }[] = [];
+  for (const field of change.fields) {
+    const row = rowOf(change.action, field);
+    if (row === undefined) continue;
+    const last = rows.at(-1);
+    if (last?.merges === true && row.merges && last.label === row.label) last.parts.push(row.part);
+    else rows.push({ label: row.label, parts: [row.part], merges: row.merges });
+  }
+  return rows;
+}
+
+type FieldRow = { readonly label: string; readonly part: Part; readonly merges: boolean };
+
+function rowOf(action: Action, field: FieldChange): FieldRow | undefined {
+  const { before, after } = field;
+  if ('secret' in before || 'secret' in after) return secretRow(action, field);
+  const whole = action === 'create' ? after : action === 'delete' ? before : undefined;
+  const element = isElement(field);
+  const label = pathText(element ? field.path.slice(0, field.path.lastIndexOf('/')) : field.path);
+  if (whole !== undefined) {
+    if ('absent' in whole || ('value' in whole && isEmpty(whole.value))) return undefined;
+    return { label, part: { sign: '', text: valueText(whole) }, merges: element };
+  }
+  return { label, part: partOf(before, after), merges: element };
+}
+
+function partOf(before: Value, after: Value): Part {
+  if ('absent' in before && !('absent' in after)) return { sign: '+', text: valueText(after) };
+  if ('absent' in after && !('absent' in before)) return { sign: '-', text: valueText(before) };
+  return { sign: '~', before: valueText(before), after: valueText(after) };
+}
+
+/** An element of a set, or an entry of a list that has no key of its own: its value says all that its token says. */
+function isElement({ path, before, after }: FieldChange): boolean {
+  const tokens = tokensOf(path);
+  const token = tokens.at(-1);
+  if (token === undefined || tokens.length < 2) return false;
+  const only = 'absent' in before ? after : 'absent' in after ? before : undefined;
+  if (only === undefined || !('value' in only)) return false;
+  return token.startsWith('{') || elementToken(only.value) === token;
+}
+
+const states = {
+  set: 'set',
+  differs: 'differs',
+  unknown: 'cannot be compared',
+  kept: 'kept',
+  removed: 'removed',
+} as const;
+
+function secretRow(action: Action, { path, before, after }: FieldChange): FieldRow {
+  const label = `secret ${escapeTerminal(tokensOf(path).at(-1) ?? '')}`;
+  const shown = 'secret' in after ? after : before;
+  if (!('secret' in shown) || !('secret' in after)) return { label, part: { sign: '', text: 'removed' }, merges: false };
+  const source = `(${escapeTerminal(shown.secret)})`;
+  const text = action === 'create' && shown.state === 'set' ? source : `${source} ${states[shown.state]}`;
+  return { label, part: { sign: '', text }, merges: false };
+}
+
+export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
+
+/** The edges that a change writes, each as its other end. */
+export function edgeRowsOf(change: Change, edges: readonly EdgeChange[]): readonly EdgeRow[] {
+  return edges.map((edge) => {
+    const own = edge.rule === change.id || edge.rule === change.key;
+    return { sign: edge.action === 'detach' ? '-' : '+', text: escapeTerminal(own ? edge.connection : edge.rule) };
+  });
+}
+
+/** A plan's edges by the change that writes them, and those that no change writes. */
+export type EdgeGroups = { readonly written: ReadonlyMap<string, readonly EdgeChange[]>; readonly others: readonly EdgeChange[] };
+
+/** Groups edges in one pass. */
+export function groupEdges(plan: Plan): EdgeGroups {
+  const written = new Map<string, EdgeChange[]>(plan.changes.map((change) => [change.id, []]));
+  const byKey = new Map(plan.changes.flatMap((change) => (change.key === undefined ? [] : [[change.key, change.id] as const])));
+  const others: EdgeChange[] = [];
+  for (const edge of plan.edges) {
+    const moves = edge.action === 'attach' || edge.action === 'detach';
+    const by = moves && edge.by !== undefined ? (written.get(edge.by) ?? written.get(byKey.get(edge.by) ?? '')) : undefined;
+    (by ?? others).push(edge);
+  }
+  return { written, others };
+}
+
+/** `rule ↔ connection`, escaped. */
+export function edgeText(edge: EdgeChange): string {
+  return `${escapeTerminal(edge.rule)} ↔ ${escapeTerminal(edge.connection)}`;
+}
+
+/** `file:line`, escaped; nothing where a change has no place. */
+export function placeText(change: Change): string {
+  return change.at === undefined ? '' : `${escapeTerminal(change.at.file)}:${change.at.line}`;
+}
+
+/** What else a change's headline says: its manager, its former name. */
+export function noteText(change: Change): string {
+  if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
+  if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
+  return '';
+}

@@ -1,0 +1,38 @@
+import type { Action, Plan } from '../model/plan.ts';
+
+export type Counts = Readonly<Record<Action, number>> & { readonly unchanged: number };
+
+/** How many changes of each action a plan has. */
+export function countsOf(plan: Plan): Counts {
+  const counts = { create: 0, update: 0, rename: 0, delete: 0, blocked: 0 };
+  for (const change of plan.changes) counts[change.action] += 1;
+  return { ...counts, unchanged: plan.unchanged };
+}
+
+/** `3 to create, 1 to update, 1 blocked`, without what there is none of. */
+export function countsText(counts: Counts): string {
+  const parts = [
+    [counts.create, 'to create'],
+    [counts.update, 'to update'],
+    [counts.rename, 'to rename'],
+    [counts.delete, 'to delete'],
+    [counts.blocked, 'blocked'],
+  ] as const;
+  return parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
+}
+
+/** The plan in one sentence. */
+export function summaryText(plan: Plan): string {
+  const counts = countsOf(plan);
+  const blockedEdges = plan.edges.filter((edge) => edge.action === 'blocked').length;
+  const edges = blockedEdges === 0 ? '' : ` ${plural(blockedEdges, 'edge')} blocked.`;
+  if (plan.changes.length === 0) {
+    return `No changes. ${plural(counts.unchanged, 'resource')} as in the manifests.${edges}`;
+  }
+  return `Plan: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
+}
+
+/** `1 error`, `2 errors`. */
+export function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

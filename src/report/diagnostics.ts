@@ -1,0 +1,55 @@
+import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
+import { frameLines } from './code-frame.ts';
+import { plural } from './counts.ts';
+import { escapeJson, escapeTerminal } from './escape.ts';
+import { flow, gap, glued, words, type Piece } from './flow.ts';
+import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
+
+/** Diagnostics for people: `file:line:column severity code  message`, the lines around it, a caret and the hint; the counts last. */
+export function diagnosticsText(diagnostics: readonly Diagnostic[], terminal: Terminal): string {
+  if (diagnostics.length === 0) return '';
+  const blocks = sortDiagnostics(diagnostics).map((diagnostic) => diagnosticLines(diagnostic, terminal).join('\n'));
+  return `${blocks.join('\n')}\n${diagnosticCounts(diagnostics)}\n`;
+}
+
+/** `2 errors, 1 warning`. */
+export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
+  const severities = ['error', 'warning', 'notice'] as const;
+  const counted = severities.map((severity) => [diagnostics.filter((one) => one.severity === severity).length, severity] as const);
+  return counted.flatMap(([count, severity]) => (count > 0 ? [plural(count, severity)] : [])).join(', ');
+}
+
+/** Diagnostics as one JSON document, without code frames. */
+export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
+  const listed = sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource }) => ({
+    code,
+    severity,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }),
+    ...(resource === undefined ? {} : { resource }),
+  }));
+  return `${escapeJson(JSON.stringify({ version: 1, diagnostics: listed }, null, 2))}\n`;
+}
+
+function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly string[] {
+  const columns = widthFor(terminal);
+  const { at, frame, hint, severity } = diagnostic;
+  const paint = paintOf(severity, terminal.colour);
+  const place = at === undefined ? escapeTerminal(diagnostic.resource ?? '') : escapeTerminal(`${at.file}:${at.line}:${at.column}`);
+  const head: Piece[] = [
+    ...(place === '' ? [] : [{ text: place, paint: terminal.colour.bold }]),
+    { text: severity, paint },
+    { text: escapeTerminal(diagnostic.code), paint: terminal.colour.dim },
+    ...gap,
+    ...glued(words(escapeTerminal(diagnostic.message))),
+  ];
+  const lines = flow(head, { columns, indent: 2 });
+  if (frame !== undefined && frame.lines.length > 0) return [...lines, ...frameLines(frame, hint, { terminal, paint })];
+  return hint === undefined ? lines : [...lines, ...flow([{ text: '  ' }, ...words(escapeTerminal(hint))], { columns, indent: 2 })];
+}
+
+function paintOf(severity: Severity, colour: Palette): Paint {
+  const paints = { error: colour.red, warning: colour.yellow, notice: colour.cyan } as const;
+  return paints[severity];
+}

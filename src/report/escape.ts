@@ -1,0 +1,114 @@
+/** Characters that print nothing, move the cursor, reorder text or look like a plain space without being one. */
+const unsafe = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
+const printableAscii = /^[ -~]*$/;
+const short: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
+
+/** Makes every character visible: control, format and bidi characters and line ends come out as `\u001b`; the result is one line. */
+export function escapeTerminal(text: string): string {
+  if (printableAscii.test(text)) return text;
+  return text.replace(unsafe, (character) => short[character] ?? codePoint(character));
+}
+
+function codePoint(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
+}
+
+/** Escapes a finished JSON text (indented with line feeds) so that a terminal shows it as it is; its meaning stays. */
+export function escapeJson(json: string): string {
+  return json.replace(unsafe, (character) => {
+    if (character === '\n') return character;
+    return Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`).join(
+      '',
+    );
+  });
+}
+
+/** Escapes text for HTML content and quoted attributes. */
+export function escapeHtml(text: string): string {
+  return escapeTerminal(text).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/**
+ * Puts text into Markdown code spans, where nothing is a mention, link, reference or HTML. A pipe stands between two
+ * spans as an entity, since no backslash keeps every renderer from ending the table cell there.
+ */
+export function codeSpan(text: string): string {
+  const spans = escapeTerminal(text)
+    .split('|')
+    .map((part) => (part === '' ? '' : span(part)));
+  return text === '' ? '` `' : spans.join('&#124;');
+}
+
+function span(text: string): string {
+  const fence = '`'.repeat(longestRun(text, /`+/g) + 1);
+  const padded = /^`|`$|^ .* $/.test(text) && text.trim() !== '' ? ` ${text} ` : text;
+  return `${fence}${padded}${fence}`;
+}
+
+/** Puts lines into a fenced code block that nothing in them can close. */
+export function codeBlock(lines: readonly string[], language: string): string {
+  const escaped = lines.map(escapeTerminal);
+  const fence = '`'.repeat(Math.max(3, longestRun(escaped.join('\n'), /`+/g) + 1));
+  return `${fence}${language}\n${escaped.join('\n')}\n${fence}`;
+}
+
+/** A word that no Markdown renderer reads as anything but a word. */
+const plainWord = /^["'(]{0,2}(?:\p{L}+(?:['’-]\p{L}+)*|[0-9]{1,6})["')]{0,2}[,.;:!?%…]?["')]{0,2}$/u;
+const plainSign = /^(?:[%→–—,;]|)$/;
+const commitHash = /^["'(]*[0-9a-f]{7,}\W*$/;
+const issueReference = /^\W*gh-/i;
+
+/** Escapes prose for Markdown: plain words stay, every run of anything else and all between braces becomes a code span. */
+export function escapeMarkdown(text: string): string {
+  const parts: string[] = [];
+  let run: string[] = [];
+  let depth = 0;
+  const close = (): void => {
+    if (run.length > 0) parts.push(runSpan(run.join(' ')));
+    run = [];
+  };
+  for (const word of escapeTerminal(text).split(' ')) {
+    depth = Math.max(0, depth + count(word, /[{[]/g) - count(word, /[}\]]/g));
+    if (depth === 0 && isPlain(word)) {
+      close();
+      parts.push(word);
+    } else run.push(word);
+  }
+  close();
+  return parts.join(' ').trim();
+}
+
+/** The comma or colon after a run belongs to the sentence. */
+function runSpan(run: string): string {
+  const sentence = /[^,.;:][,.;:]$/.test(run);
+  return sentence ? `${codeSpan(run.slice(0, -1))}${run.slice(-1)}` : codeSpan(run);
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+function isPlain(word: string): boolean {
+  return (plainSign.test(word) || plainWord.test(word)) && !commitHash.test(word) && !issueReference.test(word);
+}
+
+/** Escapes the message of a workflow command. */
+export function escapeCommandData(text: string): string {
+  return escapeCommand(text, /[%\r\n]/g);
+}
+
+/** Escapes a property of a workflow command. */
+export function escapeCommandProperty(text: string): string {
+  return escapeCommand(text, /[%\r\n:,]/g);
+}
+
+/** Line ends are the only control characters that a command can carry, as percent codes. */
+function escapeCommand(text: string, special: RegExp): string {
+  const lines = text.split(/(\r\n|\r|\n)/).map((part, index) => (index % 2 === 1 ? part : escapeTerminal(part)));
+  return lines.join('').replace(special, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+}
+
+function longestRun(text: string, pattern: RegExp): number {
+  return (text.match(pattern) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
+}

@@ -1,0 +1,37 @@
+import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import type { Action, Plan } from '../model/plan.ts';
+
+/** A plan and what became of it. */
+export type Applied = { readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'>; readonly result: ApplyResult };
+
+const participles = ['created', 'updated', 'renamed', 'deleted', 'unchanged', 'failed', 'skipped', 'blocked', 'interrupted'] as const;
+export type Participle = (typeof participles)[number];
+
+const done: Readonly<Record<Action, Participle>> = {
+  create: 'created',
+  update: 'updated',
+  rename: 'renamed',
+  delete: 'deleted',
+  blocked: 'blocked',
+};
+
+/** What became of a change, in one word. */
+export function participleOf({ status, action }: Outcome): Participle {
+  if (status === 'done') return done[action];
+  return status === 'already' ? 'unchanged' : status;
+}
+
+/** How many outcomes there are of each sort. */
+export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<Participle, number>> {
+  const counts = { created: 0, updated: 0, renamed: 0, deleted: 0, unchanged: 0, failed: 0, skipped: 0, blocked: 0, interrupted: 0 };
+  for (const outcome of outcomes) counts[participleOf(outcome)] += 1;
+  return counts;
+}
+
+/** `Applied: 3 created, 1 updated, 1 failed, 2 skipped.` */
+export function appliedText({ outcomes, interrupted }: ApplyResult): string {
+  const counts = outcomeCounts(outcomes);
+  const counted = participles.flatMap((word) => (counts[word] > 0 ? [`${counts[word]} ${word}`] : []));
+  const rest = interrupted ? ' Interrupted: plan and apply again to finish.' : '';
+  return `Applied: ${counted.length === 0 ? 'nothing to do' : counted.join(', ')}.${rest}`;
+}

@@ -1,0 +1,94 @@
+import jsonPatch from 'fast-json-patch';
+import type { Position } from '../model/diagnostic.ts';
+import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Change, EdgeChange, FieldChange, Plan, Value } from '../model/plan.ts';
+import { escapeJson } from './escape.ts';
+
+/** Plans as the JSON value that `schemas/documents/plan.schema.json` describes; only data, keys in a fixed order. */
+export function planDocument(plans: readonly Plan[]): JsonObject {
+  return { version: 1, plans: plans.map(planObject) };
+}
+
+/** The plan document as text: two spaces, a line feed at the end, the same bytes for the same plans. */
+export function planJson(plans: readonly Plan[]): string {
+  return `${escapeJson(JSON.stringify(planDocument(plans), null, 2))}\n`;
+}
+
+function planObject(plan: Plan): JsonObject {
+  const { name, url, dialect, organisation } = plan.target;
+  return {
+    target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
+    tree: plan.tree,
+    changes: plan.changes.map(changeObject),
+    edges: plan.edges.map(edgeObject),
+    unchanged: plan.unchanged,
+    orphans: plan.orphans,
+    unmanaged: plan.unmanaged,
+    unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
+    refusals: plan.refusals.map(({ code, message, hint, allowable, resource }) => ({
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      allowable,
+      ...(resource === undefined ? {} : { resource }),
+    })),
+    allowed: plan.allowed.map(({ code, reason }) => ({ code, reason })),
+    digest: plan.digest,
+  };
+}
+
+function changeObject(change: Change): JsonObject {
+  const { id, key, action, uid, managedBy, at } = change;
+  return {
+    id,
+    ...(key === undefined ? {} : { key }),
+    action,
+    ...(uid === undefined ? {} : { uid }),
+    ...(managedBy === undefined ? {} : { managedBy }),
+    ...(at === undefined ? {} : { at: positionObject(at) }),
+    fields: change.fields.map(fieldObject),
+    needs: change.needs,
+    reasons: change.reasons,
+    carried: change.carried,
+    patch: patchOf(change),
+  };
+}
+
+function fieldObject({ path, before, after, at }: FieldChange): JsonObject {
+  return { path, before: valueObject(before), after: valueObject(after), ...(at === undefined ? {} : { at: positionObject(at) }) };
+}
+
+function valueObject(value: Value): JsonObject {
+  if ('value' in value) return { value: ordered(value.value) };
+  if ('secret' in value) return { secret: value.secret, state: value.state };
+  return 'unknown' in value ? { unknown: value.unknown } : { absent: true };
+}
+
+function edgeObject({ rule, connection, action, declared, by }: EdgeChange): JsonObject {
+  return { rule, connection, action, declared, ...(by === undefined ? {} : { by }) };
+}
+
+function positionObject({ file, line, column }: Position): JsonObject {
+  return { file, line, column };
+}
+
+/** The change as an RFC 6902 patch of the spec, for other tools to read. */
+function patchOf({ touched }: Change): readonly Json[] {
+  if (touched === undefined) return [];
+  return jsonPatch.compare(ordered(touched.before), ordered(touched.after)).flatMap((operation): readonly Json[] => {
+    const { op, path } = operation;
+    if (op === 'remove') return [{ op, path }];
+    return op === 'add' || op === 'replace' ? [{ op, path, value: operation.value }] : [];
+  });
+}
+
+function ordered(value: JsonObject): JsonObject;
+function ordered(value: Json): Json;
+function ordered(value: Json): Json {
+  if (Array.isArray(value)) return value.map((entry: Json) => ordered(entry));
+  if (isObject(value)) {
+    const entries = Object.entries(value).toSorted(([left], [right]) => compareText(left, right));
+    return Object.fromEntries(entries.map(([key, entry]) => [key, ordered(entry)]));
+  }
+  return value === 0 ? 0 : value;
+}

@@ -1,0 +1,110 @@
+import type { Change, EdgeChange, Plan } from '../model/plan.ts';
+import { edgeRowsOf, groupEdges, noteText, placeText, rowsOf, symbols } from './change-rows.ts';
+import { summaryText } from './counts.ts';
+import { escapeTerminal } from './escape.ts';
+import { flow, gap, glued, words, type Piece } from './flow.ts';
+import { shortList, sideListsOf } from './lists.ts';
+import { rowLines } from './row-text.ts';
+import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
+
+const listed = 5;
+
+/** Plans for people at a terminal: one section a target, what is refused and the summary last. */
+export function planText(plans: readonly Plan[], terminal: Terminal): string {
+  return plans.map((plan) => `${sectionLines(plan, terminal).join('\n')}\n`).join('\n\n');
+}
+
+function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
+  const groups = groupEdges(plan);
+  const { bold, dim } = terminal.colour;
+  const columns = widthFor(terminal);
+  const title: Piece[] = [
+    { text: escapeTerminal(plan.target.name), paint: bold },
+    ...gap,
+    { text: escapeTerminal(plan.target.url), paint: dim, glue: true },
+  ];
+  const lines = [...flow(title, { columns, indent: 2 }), ''];
+  let detailed = false;
+  for (const change of plan.changes) {
+    const details = detailLines(change, groups.written.get(change.id) ?? [], terminal);
+    if (detailed || (details.length > 0 && lines.at(-1) !== '')) lines.push('');
+    lines.push(...headline(change, terminal), ...details);
+    detailed = details.length > 0;
+  }
+  for (const list of [...sideLists(plan, terminal), refusalLines(plan, terminal), allowedLines(plan, terminal)]) {
+    if (list.length > 0) lines.push(...(lines.at(-1) === '' ? [] : ['']), ...list);
+  }
+  if (lines.at(-1) !== '') lines.push('');
+  return [
+    ...lines,
+    ...flow(words(summaryText(plan), bold), { columns, indent: 0 }),
+    dim(`Digest ${escapeTerminal(plan.digest).slice(0, 12)}`),
+  ];
+}
+
+function headline(change: Change, terminal: Terminal): readonly string[] {
+  const paint = paintOf(change, terminal.colour);
+  const note = noteText(change);
+  const place = placeText(change);
+  const pieces: Piece[] = [{ text: '  ' }, { text: `${symbols[change.action]} ${escapeTerminal(change.id)}`, paint }];
+  if (place !== '') pieces.push(...gap, { text: place, paint: terminal.colour.dim, glue: true });
+  if (note !== '') pieces.push(...gap, ...glued(words(note)));
+  return flow(pieces, { columns: widthFor(terminal), indent: 6 });
+}
+
+function paintOf(change: Change, colour: Palette): Paint {
+  const paints = { create: colour.green, update: colour.yellow, rename: colour.yellow, delete: colour.red, blocked: colour.cyan } as const;
+  return paints[change.action];
+}
+
+function detailLines(change: Change, edges: readonly EdgeChange[], terminal: Terminal): readonly string[] {
+  const { colour } = terminal;
+  const columns = widthFor(terminal);
+  const ends: Piece[] = edgeRowsOf(change, edges).map(({ sign, text }) => ({
+    text: `${sign} ${text}`,
+    paint: sign === '+' ? colour.green : colour.red,
+  }));
+  const carried = change.carried.length;
+  return [
+    ...rowLines(rowsOf(change), terminal),
+    ...ends.flatMap((end) => flow([{ text: '      ' }, end], { columns, indent: 8 })),
+    ...(carried === 0 ? [] : [colour.dim(`      ${carried} live ${carried === 1 ? 'value' : 'values'} carried`)]),
+  ];
+}
+
+function sideLists(plan: Plan, terminal: Terminal): readonly (readonly string[])[] {
+  const columns = widthFor(terminal);
+  return sideListsOf(plan, groupEdges(plan)).map(({ title, entries }) => {
+    const shown = shortList(entries, listed);
+    const pieces = words(shown.join(', '), terminal.colour.dim);
+    return [...flow(words(title), { columns, indent: 2 }), ...flow([{ text: '    ' }, ...pieces], { columns, indent: 4 })];
+  });
+}
+
+function refusalLines(plan: Plan, terminal: Terminal): readonly string[] {
+  if (plan.refusals.length === 0) return [];
+  const { bold, red } = terminal.colour;
+  const columns = widthFor(terminal);
+  const lines = plan.refusals.flatMap((refusal) => {
+    const about = refusal.resource === undefined ? [] : words(escapeTerminal(`${refusal.resource}:`));
+    const code = { text: escapeTerminal(refusal.code), paint: red };
+    const todo = [
+      ...(refusal.hint === undefined ? [] : [words(escapeTerminal(refusal.hint))]),
+      ...(refusal.allowable
+        ? [[{ text: 'to go on all the same:' }, { text: escapeTerminal(`--allow ${refusal.code}=reason`), paint: bold }]]
+        : []),
+    ];
+    return [
+      ...flow([{ text: '  ' }, code, ...gap, ...glued([...about, ...words(escapeTerminal(refusal.message))])], { columns, indent: 6 }),
+      ...todo.flatMap((pieces) => flow([{ text: '      ' }, ...pieces], { columns, indent: 6 })),
+    ];
+  });
+  return [red(bold('Refused: apply would not run this plan.')), ...lines];
+}
+
+function allowedLines(plan: Plan, terminal: Terminal): readonly string[] {
+  const columns = widthFor(terminal);
+  return plan.allowed.flatMap(({ code, reason }) =>
+    flow([{ text: 'Allowed', paint: terminal.colour.yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], { columns, indent: 2 }),
+  );
+}

@@ -1,0 +1,77 @@
+import { isObject, type Json } from '../model/json.ts';
+import type { Value } from '../model/plan.ts';
+import { tokensOf, type Pointer } from '../model/pointer.ts';
+import { escapeTerminal } from './escape.ts';
+import { clip } from './width.ts';
+
+/** Text that would read as something else without quotes: a literal, a list, our own words, nothing at all. */
+const needsQuotes =
+  /^$|^\s|\s$|\s\s|^["'…]|…$| → |^[+~!-] |^\[.*\]$|^\{.*\}$|^\((?:none|unknown|secret)\b|^(?:true|false|null|none|[+-]?\.?\d[\d._eE+-]*)$/;
+/** Within lists and objects also what would end an entry. */
+const needsQuotesInside = /[,[\]{}"]|: /;
+
+/** A JSON value on one line: strings quoted only where needed, lists `[a, b]`, objects `{ a: 1 }`; clipped where a width is given. */
+export function jsonText(value: Json, columns: number = Number.POSITIVE_INFINITY): string {
+  return clip(typeof value === 'string' ? stringText(value) : print(value), columns);
+}
+
+/** One side of a change on one line; a secret shows its source alone. */
+export function valueText(value: Value, columns: number = Number.POSITIVE_INFINITY): string {
+  if ('value' in value) return jsonText(value.value, columns);
+  if ('secret' in value) return clip(`(secret ${escapeTerminal(value.secret)})`, columns);
+  if ('unknown' in value) return clip(`(unknown: ${escapeTerminal(value.unknown)})`, columns);
+  return '(none)';
+}
+
+function print(value: Json): string {
+  if (typeof value === 'string') return innerText(value);
+  if (Array.isArray(value)) return `[${value.map((entry: Json) => print(entry)).join(', ')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, entry]) => `${innerText(key)}: ${print(entry)}`);
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+}
+
+function stringText(text: string): string {
+  const escaped = escapeTerminal(text);
+  return escaped === text && !needsQuotes.test(text) ? text : escapeTerminal(JSON.stringify(text));
+}
+
+function innerText(text: string): string {
+  return needsQuotesInside.test(text) ? escapeTerminal(JSON.stringify(text)) : stringText(text);
+}
+
+/** Tells whether there is nothing to show: null, no text, no entries. */
+export function isEmpty(value: Json): boolean {
+  if (value === null || value === '') return true;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+}
+
+const plainToken = /^[A-Za-z_][\w:-]*$/;
+
+/** A pointer as people write it: `connection_tags.env`, `input.rules.no-drop.words`, `connection_tags["a.b"]`, `command[0]`. */
+export function pathText(path: Pointer): string {
+  return tokensOf(path)
+    .map((token, index) => {
+      if (plainToken.test(token)) return index === 0 ? token : `.${token}`;
+      return /^\d+$/.test(token) ? `[${token}]` : `[${escapeTerminal(JSON.stringify(token))}]`;
+    })
+    .join('');
+}
+
+const context = 12;
+
+/** Two texts for showing side by side; what they share at both ends is left out where one is longer than `most`. */
+export function distinctParts(before: string, after: string, most: number): readonly [string, string] {
+  if (before.length <= most && after.length <= most) return [before, after];
+  const left = Array.from(before);
+  const right = Array.from(after);
+  let start = 0;
+  while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
+  const from = start > context * 2 ? start - context : 0;
+  return [excerpt(left, from, most), excerpt(right, from, most)];
+}
+
+function excerpt(characters: readonly string[], from: number, most: number): string {
+  const to = Math.min(characters.length, from + most);
+  return `${from > 0 ? '…' : ''}${characters.slice(from, to).join('')}${to < characters.length ? '…' : ''}`;
+}

@@ -1,0 +1,5 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Principal } from './auth.ts';
+
+/** What a request carries on its way through the server. */
+export type AppEnv = { readonly Bindings: HttpBindings; readonly Variables: { requestId: string; principal: Principal } };

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import { isObject, type JsonObject } from '../model/json.ts';
+import { Rejection } from './rejection.ts';
+
+const largestBody = 1024 * 1024;
+
+/** Reads a JSON object of at most 1 MiB; what is wrong with the text is never quoted, as it may hold secrets. */
+export async function readBody(incoming: IncomingMessage): Promise<JsonObject> {
+  const text = await readText(incoming).catch((error: unknown) => {
+    throw error instanceof Rejection ? error : new Rejection(400, 'the body was cut off');
+  });
+  const body = parse(text);
+  if (isObject(body)) return body;
+  throw new Rejection(400, 'the body is not a JSON object');
+}
+
+async function readText(incoming: IncomingMessage): Promise<string> {
+  if (Number(incoming.headers['content-length'] ?? 0) > largestBody) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop must not destroy the connection that the answer still needs.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk);
+    size += chunks.at(-1)?.length ?? 0;
+    if (size > largestBody) throw tooLarge();
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function tooLarge(): Rejection {
+  return new Rejection(413, `the body is larger than ${largestBody} bytes`, { Connection: 'close' });
+}

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MiddlewareHandler } from 'hono';
+import type { AppEnv } from './app-env.ts';
+
+/** What a test does to one request; `n` counts requests from 1. */
+export type Effect = {
+  readonly delayMs?: number;
+  /** Answers so instead of carrying the request out. */
+  readonly status?: 429 | 500 | 502 | 503 | 504;
+  /** `Retry-After` in seconds, beside `status`. */
+  readonly retryAfter?: number;
+  /** Closes the connection instead of carrying the request out. */
+  readonly dropBefore?: true;
+  /** Carries the request out and closes the connection without an answer. */
+  readonly dropAfter?: true;
+  /** Carries the request out and answers 500 all the same. */
+  readonly status500AfterCommit?: true;
+};
+
+/** Decides what happens to a request; a switch for tests that the network cannot reach. */
+export type Chaos = (request: { readonly method: string; readonly path: string; readonly n: number }) => Effect | undefined;
+
+/** Makes requests fail as a gateway and a network do. */
+export function causeChaos(chaos: Chaos): MiddlewareHandler<AppEnv> {
+  let n = 0;
+  return async (c, next) => {
+    n += 1;
+    const effect = chaos({ method: c.req.method, path: c.req.path, n }) ?? {};
+    if (effect.delayMs !== undefined) await delay(effect.delayMs);
+    if (effect.status !== undefined) {
+      if (effect.retryAfter !== undefined) c.header('Retry-After', String(effect.retryAfter));
+      return c.json({ message: 'chaos' }, effect.status);
+    }
+    if (effect.dropBefore !== true) await next();
+    if (effect.dropBefore === true || effect.dropAfter === true) c.env.incoming.socket.destroy();
+    if (effect.status500AfterCommit === true) {
+      c.res = undefined;
+      c.res = c.json({ message: 'chaos' }, 500);
+    }
+    return effect.dropBefore === true ? c.body(null, 500) : undefined;
+  };
+}

@@ -1,0 +1,125 @@
+import type { FieldRule } from '../model/field.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import { referenceForm, type Secrets } from './secrets.ts';
+import type { EdgeTable, ObjectTable } from './tables.ts';
+
+/** What only the gateway knows of a kind: where its objects are served and kept. */
+type Mount = {
+  readonly path: string;
+  readonly table: ObjectTable;
+  /** Where the edges of a rule kind are kept. */
+  readonly edges?: EdgeTable;
+  /** Objects can be addressed by name too. */
+  readonly byName: boolean;
+  /** A full replace may change the name. */
+  readonly renamable: boolean;
+  /** The field that identifies an object; lists are sorted by it. */
+  readonly identityField: string;
+  /** Fields that follow from the others, whatever the caller sends. */
+  readonly computed: readonly string[];
+  /** Read-only fields beside those that every kind has. */
+  readonly readOnly: (name: string, secrets: Secrets) => JsonObject;
+};
+
+/** The edges of one rule kind as one of the two ends sees them. */
+export type Side = {
+  readonly table: EdgeTable;
+  readonly own: 'connection_id' | 'rule_id';
+  readonly other: 'connection_id' | 'rule_id';
+  readonly otherKind: string;
+  readonly otherTable: ObjectTable;
+  /** The field that lists the edges at this end; a connection does not list its masking rules. */
+  readonly field?: string;
+  /** Whether the other end lists them. */
+  readonly listedThere: boolean;
+};
+
+/** A kind as the gateway serves it. */
+export type Collection = Mount & {
+  readonly kind: Kind;
+  readonly fields: readonly FieldRule[];
+  readonly hasSecrets: boolean;
+  readonly sides: readonly Side[];
+};
+
+const plain: Pick<Mount, 'byName' | 'renamable' | 'identityField' | 'computed' | 'readOnly'> = {
+  byName: false,
+  renamable: false,
+  identityField: 'name',
+  computed: [],
+  readOnly: () => ({}),
+};
+
+const mounts: Readonly<Record<string, Mount>> = {
+  Connection: {
+    ...plain,
+    path: '/connections',
+    table: 'connections',
+    byName: true,
+    computed: ['redact_enabled'],
+    // No agent can connect yet.
+    readOnly: (_name, secrets) => ({ default_database: databaseOf(secrets), status: 'offline' }),
+  },
+  DataMaskingRule: { ...plain, path: '/datamasking-rules', table: 'datamasking_rules', edges: 'datamasking_edges' },
+  GuardrailRule: { ...plain, path: '/guardrails', table: 'guardrails', edges: 'guardrail_edges', renamable: true },
+  RunbookConfiguration: {
+    ...plain,
+    path: '/runbooks/configurations',
+    table: 'runbook_configurations',
+    identityField: 'git_url',
+    readOnly: (name) => ({ repository: name }),
+  },
+};
+
+/** All collections that the gateway serves, one a kind. */
+export function collectionsOf(registry: Registry): readonly Collection[] {
+  return [...registry.values()].map((kind) => ({
+    ...mountOf(kind.name),
+    kind,
+    fields: kind.fields.filter((field) => field.manifestOnly !== true),
+    hasSecrets: kind.fields.some((field) => field.secret !== undefined),
+    sides: sidesOf(kind, registry),
+  }));
+}
+
+function mountOf(kind: string): Mount {
+  const mount = mounts[kind];
+  if (mount === undefined) throw new Error(`the gateway does not serve the kind ${kind}`);
+  return mount;
+}
+
+function sidesOf(kind: Kind, registry: Registry): readonly Side[] {
+  return [...registry.values()].flatMap((rule) => {
+    const listed = rule.fields.find((field) => field.edge === 'rule');
+    const { edges, table } = mountOf(rule.name);
+    const connection = listed?.refers === undefined ? undefined : registry.get(listed.refers);
+    if (listed === undefined || edges === undefined || connection === undefined) return [];
+    const back = connection.fields.find((field) => field.edge === 'connection' && field.refers === rule.name);
+    const ofRule: Side = {
+      table: edges,
+      own: 'rule_id',
+      other: 'connection_id',
+      otherKind: connection.name,
+      otherTable: mountOf(connection.name).table,
+      field: listed.name,
+      listedThere: back !== undefined,
+    };
+    const ofConnection: Side = {
+      table: edges,
+      own: 'connection_id',
+      other: 'rule_id',
+      otherKind: rule.name,
+      otherTable: table,
+      ...(back === undefined ? {} : { field: back.name }),
+      listedThere: true,
+    };
+    return [...(kind === rule ? [ofRule] : []), ...(kind === connection ? [ofConnection] : [])];
+  });
+}
+
+function databaseOf(secrets: Secrets): string {
+  const map = secrets['secret'];
+  const value = typeof map === 'object' ? map['envvar:DB'] : undefined;
+  return value === undefined || referenceForm.test(value) ? '' : Buffer.from(value, 'base64').toString();
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool } from 'pg';
+import { AppError } from '../model/errors.ts';
+import { parseEncryptionKey, readOrCreateKeyFile } from './encryption-key.ts';
+import { lockFolder } from './folder-lock.ts';
+import { preparedPool } from './prepared-pool.ts';
+import type { Tables } from './tables.ts';
+
+/** Where objects are kept: a folder of our own (PGlite), memory (PGlite, from a dumped snapshot if given), or a PostgreSQL server. */
+export type DatabaseOptions = { readonly folder: string } | { readonly memory: true; readonly snapshot?: Blob } | { readonly url: string };
+
+export type OpenDatabase = {
+  readonly db: Kysely<Tables>;
+  readonly encryptionKey: Buffer;
+  readonly close: () => Promise<void>;
+};
+
+export type OpenOptions = {
+  readonly database: DatabaseOptions;
+  readonly encryptionKey?: Buffer | string | undefined;
+  readonly log: (line: string) => void;
+};
+
+/** Opens the database and finds its encryption key. */
+export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
+  const { database } = options;
+  if ('url' in database) return openServer(database.url, options);
+  return 'folder' in database ? openFolder(database.folder, options) : openMemory(database.snapshot, options);
+}
+
+async function openServer(connectionString: string, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
+  if (encryptionKey === undefined || encryptionKey.length === 0) {
+    throw new AppError('serve/no-encryption-key', 3, 'a PostgreSQL database needs an encryption key', {
+      hint: 'set OSTIARY_SERVE_ENCRYPTION_KEY to the output of: openssl rand -base64 32',
+    });
+  }
+  const key = parseEncryptionKey(encryptionKey);
+  const pool = new Pool({ connectionString, max: 10 });
+  pool.on('error', (error) => log(`database connection lost: ${error.message}`));
+  try {
+    await pool.query('select 1');
+  } catch (error) {
+    await pool.end();
+    throw new AppError('serve/database', 4, `the database does not answer: ${error instanceof Error ? error.message : ''}`, {
+      cause: error,
+    });
+  }
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { db, encryptionKey: key, close: () => db.destroy() };
+}
+
+async function openFolder(folder: string, { encryptionKey }: OpenOptions): Promise<OpenDatabase> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const lock = await lockFolder(join(folder, 'ostiary.lock'));
+  try {
+    const key = encryptionKey === undefined ? await readOrCreateKeyFile(join(folder, 'encryption.key')) : parseEncryptionKey(encryptionKey);
+    const { db, close } = await openLite(join(folder, 'postgres'));
+    return { db, encryptionKey: key, close: () => close().finally(lock.release) };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openMemory(snapshot: Blob | undefined, { encryptionKey }: OpenOptions): Promise<OpenDatabase> {
+  const key = encryptionKey === undefined ? randomBytes(32) : parseEncryptionKey(encryptionKey);
+  return { ...(await openLite('memory://', snapshot)), encryptionKey: key };
+}
+
+async function openLite(dataDir: string, snapshot?: Blob): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
+  const { PGlite } = await import('@electric-sql/pglite');
+  const { createPgConfig } = await import('@electric-sql/pglite/node-postgres');
+  const lite = await PGlite.create({ dataDir, ...(snapshot === undefined ? {} : { loadDataDir: snapshot }) });
+  // One connection is all that PGlite has: inside a transaction nothing may ask the pool for another.
+  const pool = new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 }));
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparedPool(pool) }) });
+  return { db, close: () => db.destroy().then(() => lite.close()) };
+}

@@ -1,0 +1,54 @@
+import type { Context, Hono } from 'hono';
+import { answerOf } from './answer.ts';
+import type { AppEnv } from './app-env.ts';
+import { readBody } from './body.ts';
+import type { Collection } from './collections.ts';
+import { readDraft } from './draft.ts';
+import type { Author } from './edges.ts';
+import { entityTag } from './entity-tag.ts';
+import { readPage } from './paging.ts';
+import { findObject, listObjects, pageObjects, type Store, type StoredObject } from './reader.ts';
+import { Rejection } from './rejection.ts';
+import { compileValidation } from './validation.ts';
+import { createObject, removeObject, replaceObject, type Reference } from './writer.ts';
+
+type Parts = { readonly store: Store; readonly now: () => Date };
+
+/** Serves create, list, read, full replace and delete of one kind. */
+export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: Parts): void {
+  const validate = compileValidation(collection);
+  const author = (c: Context<AppEnv>): Author => ({ manager: c.get('principal').manager, now: now() });
+  const respond = (c: Context<AppEnv>, object: StoredObject, status: 200 | 201): Response =>
+    c.json(answerOf(collection, object), status, { ETag: entityTag(object) });
+
+  app.get(collection.path, async (c) => {
+    const page = readPage(c.req);
+    if (page === undefined) return c.json((await listObjects(store, collection)).map((object) => answerOf(collection, object)));
+    const { objects, total } = await pageObjects(store, collection, page);
+    return c.json({ data: objects.map((object) => answerOf(collection, object)), pages: { ...page, total } });
+  });
+  app.post(collection.path, async (c) => {
+    const draft = readDraft(collection, validate, await readBody(c.env.incoming));
+    const created = await createObject(store, collection, { draft, author: author(c) });
+    c.header('Location', `${collection.path}/${created.id}`);
+    return respond(c, created, 201);
+  });
+  app.get(`${collection.path}/:id`, async (c) => {
+    const { text } = referenceOf(c);
+    const found = await findObject(store, collection, text);
+    if (found === undefined) throw new Rejection(404, `there is no ${collection.kind.name} ${text}`);
+    return respond(c, found, 200);
+  });
+  app.put(`${collection.path}/:id`, async (c) => {
+    const draft = readDraft(collection, validate, await readBody(c.env.incoming));
+    return respond(c, await replaceObject(store, collection, { reference: referenceOf(c), draft, author: author(c) }), 200);
+  });
+  app.delete(`${collection.path}/:id`, async (c) => {
+    await removeObject(store, collection, { reference: referenceOf(c), author: author(c) });
+    return c.body(null, 204);
+  });
+}
+
+function referenceOf(c: Context<AppEnv>): Reference {
+  return { text: c.req.param('id') ?? '', ifMatch: c.req.header('If-Match') };
+}

@@ -1,0 +1,92 @@
+import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { AppError } from '../model/errors.ts';
+import type { Registry } from '../model/kind.ts';
+import { registerAgents } from './agents.ts';
+import { createApp } from './app.ts';
+import { knownKeys } from './auth.ts';
+import type { Chaos } from './chaos.ts';
+import { createCipher } from './cipher.ts';
+import { collectionsOf } from './collections.ts';
+import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
+import { claimDatabase } from './encryption-key.ts';
+import { migrate } from './migrations.ts';
+
+export type ServeOptions = {
+  readonly database: DatabaseOptions;
+  /** 127.0.0.1 unless given. */
+  readonly host?: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly registry: Registry;
+  /** The key of an admin whose objects nobody manages. */
+  readonly adminKey: string;
+  /** A key whose objects carry `managed_by`. */
+  readonly managerKey?: { readonly key: string; readonly manager: string };
+  /** Agents to register; `default` unless given. */
+  readonly agents?: readonly string[];
+  /** 32 bytes, also as base64 or hex; PostgreSQL needs one, a folder keeps its own. */
+  readonly encryptionKey?: Buffer | string;
+  readonly now: () => Date;
+  readonly log: (line: string) => void;
+  readonly version: string;
+  readonly chaos?: Chaos;
+};
+
+/** A gateway that answers at `url`; `close` finishes what is in flight, then closes the database. */
+export type RunningServer = { readonly url: string; readonly close: () => Promise<void> };
+
+// A request that is still not finished then is cut off.
+const patience = 10_000;
+
+/** Starts the gateway; when this returns, it answers. */
+export async function startServer(options: ServeOptions): Promise<RunningServer> {
+  const keys = knownKeys(options);
+  const collections = collectionsOf(options.registry);
+  const opened = await openDatabase(options);
+  try {
+    const cipher = createCipher(opened.encryptionKey);
+    await migrate(opened.db);
+    await claimDatabase(opened.db, cipher.keyId, options.now());
+    await registerAgents(opened.db, options.agents ?? ['default'], options.now());
+    let closing = false;
+    const app = createApp({ ...options, store: { db: opened.db, cipher }, collections, keys, closing: () => closing });
+    const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+    const url = await listen(server, options.host ?? '127.0.0.1', options.port);
+    let closed: Promise<void> | undefined;
+    return {
+      url,
+      close: () => {
+        closing = true;
+        closed ??= stop(server, opened);
+        return closed;
+      },
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new AppError('serve/port', 3, `cannot listen on ${host}:${port}: ${error.message}`, { cause: error })),
+    );
+    server.listen(port, host, () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+    });
+  });
+}
+
+async function stop(server: Server, opened: OpenDatabase): Promise<void> {
+  const cutOff = setTimeout(() => server.closeAllConnections(), patience);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+  clearTimeout(cutOff);
+  await opened.close();
+}

@@ -1,0 +1,26 @@
+import type { ColumnType } from 'kysely';
+import type { JsonObject } from '../model/json.ts';
+
+/** One object of a kind; `spec` has all fields but secrets and edges, `secrets` is sealed, `name` identifies it. */
+export type ObjectRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly spec: ColumnType<JsonObject, string, string>;
+  readonly secrets: string | null;
+  readonly secrets_updated_at: Date | null;
+  readonly managed_by: string;
+  readonly revision: number;
+  readonly created_at: ColumnType<Date, Date, never>;
+  readonly updated_at: Date;
+};
+
+type EdgeRow = { readonly connection_id: string; readonly rule_id: string };
+type AgentRow = { readonly id: string; readonly name: string; readonly created_at: Date };
+type EncryptionKeyRow = { readonly id: string; readonly created_at: Date };
+
+export type ObjectTable = 'connections' | 'datamasking_rules' | 'guardrails' | 'runbook_configurations';
+export type EdgeTable = 'datamasking_edges' | 'guardrail_edges';
+
+/** The database as Kysely sees it; `migrations.ts` creates it. */
+export type Tables = Readonly<Record<ObjectTable, ObjectRow>> &
+  Readonly<Record<EdgeTable, EdgeRow>> & { readonly agents: AgentRow; readonly encryption_keys: EncryptionKeyRow };

@@ -1,0 +1,51 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { wireSchema } from '../kinds/wire.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { pointer } from '../model/pointer.ts';
+import type { Collection } from './collections.ts';
+import type { Problem } from './rejection.ts';
+
+/** Tells what is wrong with a body; an empty list means that it has the shape of its kind. */
+export type Validate = (body: JsonObject) => readonly Problem[];
+
+/** Read-only fields that every answer has: let through and ignored, so that an answer can be sent back. */
+const answered = ['id', 'managed_by', 'created_at', 'updated_at', 'secrets_updated_at'];
+const mostProblems = 50;
+// Neither can be stored: the database has no NUL, and half a surrogate pair is no character.
+const unstorable = /\0|\p{Surrogate}/u;
+
+/** Compiles the wire schema of a kind once. */
+export function compileValidation({ kind, fields, readOnly }: Collection): Validate {
+  const schema = wireSchema(kind);
+  const ignored = [...answered, ...Object.keys(readOnly('', {}))].map((field) => [field, true] as const);
+  const accepted = isObject(schema['properties']) ? schema['properties'] : {};
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
+  const validate: ValidateFunction = ajv.compile({ ...schema, properties: { ...accepted, ...Object.fromEntries(ignored) } });
+  return (body) => {
+    if (!validate(body)) return problemsOf(validate.errors ?? []);
+    return fields.flatMap(({ name: field }) =>
+      isStorable(body[field] ?? null) ? [] : [{ field: pointer(field), reason: 'holds a NUL or half a character' }],
+    );
+  };
+}
+
+function isStorable(value: Json): boolean {
+  if (typeof value === 'string') return !unstorable.test(value);
+  if (!isObject(value)) return !Array.isArray(value) || value.every((entry: Json) => isStorable(entry));
+  return Object.entries(value).every(([key, entry]) => isStorable(key) && isStorable(entry));
+}
+
+function problemsOf(errors: readonly ErrorObject[]): readonly Problem[] {
+  const problems = errors.filter(({ keyword }) => keyword !== 'if' && keyword !== 'propertyNames').map((error) => problemOf(error));
+  const distinct = new Map(problems.map((problem) => [`${problem.field} ${problem.reason}`, problem]));
+  return [...distinct.values()].slice(0, mostProblems);
+}
+
+function problemOf({ instancePath, keyword, message = 'is wrong', params, propertyName }: ErrorObject): Problem {
+  const at = (key: unknown): string => `${instancePath}${pointer(String(key))}`;
+  if (keyword === 'required') return { field: at(params['missingProperty']), reason: 'is required' };
+  if (keyword === 'additionalProperties') return { field: at(params['additionalProperty']), reason: 'is not a field' };
+  if (keyword === 'enum') return { field: instancePath, reason: `must be one of ${String(params['allowedValues'])}` };
+  if (propertyName !== undefined) return { field: at(propertyName), reason: `has a name that ${message}` };
+  return { field: instancePath, reason: message };
+}

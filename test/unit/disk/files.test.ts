@@ -1,0 +1,211 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findConfig } from '../../../src/disk/config.ts';
+import { openJournal } from '../../../src/disk/journal.ts';
+import { readSecretFile } from '../../../src/disk/secret-file.ts';
+import { writeReport } from '../../../src/disk/write.ts';
+import { AppError } from '../../../src/model/errors.ts';
+
+let root = '';
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-files-')));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function put(path: string, content: string | Uint8Array = 'x'): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+function failureOf(action: () => void): { readonly code: string; readonly exitCode: number; readonly message: string } | undefined {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof AppError) return { code: error.code, exitCode: error.exitCode, message: error.message };
+    throw error;
+  }
+  return undefined;
+}
+
+describe('findConfig', () => {
+  it('finds the nearest one upward', () => {
+    put('ostiary.yaml', 'outer');
+    put('a/ostiary.yml', 'inner');
+    mkdirSync(join(root, 'a/b'));
+    expect(findConfig(join(root, 'a/b'))).toStrictEqual({
+      value: { file: { path: join(root, 'a/ostiary.yml'), text: 'inner' }, folder: join(root, 'a') },
+      diagnostics: [],
+    });
+    expect(findConfig(root).value).toStrictEqual({ file: { path: 'ostiary.yaml', text: 'outer' }, folder: root });
+  });
+
+  it('takes the explicit one', () => {
+    put('ostiary.yaml');
+    put('conf/other.yaml', 'other');
+    expect(findConfig(root, 'conf/other.yaml').value).toStrictEqual({
+      file: { path: 'conf/other.yaml', text: 'other' },
+      folder: join(root, 'conf'),
+    });
+  });
+
+  it('may find none', () => {
+    mkdirSync(join(root, 'ostiary.yaml'));
+    expect(findConfig(root)).toStrictEqual({ diagnostics: [] });
+  });
+
+  it.each([
+    ['missing.yaml', 'config/not-found'],
+    ['.', 'config/not-found'],
+    ['file/below', 'config/not-found'],
+    ['large', 'config/too-large'],
+    ['latin', 'config/not-utf8'],
+  ])('refuses %s', (path, code) => {
+    put('file');
+    put('large', 'x'.repeat(1_048_577));
+    put('latin', Uint8Array.of(0xe9));
+    expect(findConfig(root, path).diagnostics.map((found) => found.code)).toStrictEqual([code]);
+  });
+});
+
+describe('readSecretFile', () => {
+  it('reads bytes as they are', () => {
+    put('certs/ca.pem', Uint8Array.of(0, 0xff, 0x0a));
+    expect(readSecretFile(root, 'certs/ca.pem').value).toStrictEqual(Buffer.of(0, 0xff, 0x0a));
+    expect(readSecretFile(root, './certs/../certs/ca.pem').value?.length).toBe(3);
+  });
+
+  it.each([
+    ['../outside', 'secret/file-outside'],
+    ['certs/../../outside', 'secret/file-outside'],
+    ['/etc/hostname', 'secret/file-outside'],
+    ['link-out', 'secret/file-outside'],
+    ['link-folder/outside', 'secret/file-outside'],
+    ['.git/config', 'secret/file-hidden'],
+    ['certs/.env', 'secret/file-hidden'],
+    ['link-hidden', 'secret/file-hidden'],
+    ['missing', 'secret/file-missing'],
+    ['certs', 'secret/file-missing'],
+    ['certs/ca.pem/x', 'secret/file-missing'],
+    ['', 'secret/file-missing'],
+    ['a\0b', 'secret/file-missing'],
+    ['large', 'secret/file-too-large'],
+    ['private/key', 'secret/file-ignored'],
+    ['private/deep/key', 'secret/file-ignored'],
+    ['link-ignored', 'secret/file-ignored'],
+    ['certs/local.key', 'secret/file-ignored'],
+  ])('refuses %s', (path, code) => {
+    const repository = join(root, 'repo');
+    put('outside');
+    put('repo/.git/config');
+    put('repo/.gitignore', 'private/\n*.key\n!certs/shared.key\n');
+    put('repo/private/.gitignore', '!*\n');
+    for (const file of ['certs/ca.pem', 'certs/.env', 'private/key', 'private/deep/key', 'certs/local.key']) put(`repo/${file}`);
+    put('repo/large', 'x'.repeat(1_048_577));
+    for (const [name, target] of [
+      ['link-out', '../outside'],
+      ['link-folder', '..'],
+      ['link-hidden', '.git/config'],
+      ['link-ignored', 'private/key'],
+    ] as const) {
+      symlinkSync(target, join(repository, name));
+    }
+    const { value, diagnostics } = readSecretFile(repository, path);
+    expect(value).toBeUndefined();
+    expect(diagnostics.map((found) => found.code)).toStrictEqual([code]);
+  });
+
+  it('follows all rules of the repository around it, as git does', () => {
+    put('.git/HEAD');
+    put('.gitignore', '*.pem\n/config/private\n');
+    put('config/.gitignore', '!ca.pem\n');
+    put('config/deep/.gitignore', 'ca.pem\n');
+    for (const file of ['ca.pem', 'key.pem', 'private/x', 'deep/ca.pem', 'deep/x']) put(`config/${file}`);
+    const codes = ['ca.pem', 'key.pem', 'private/x', 'deep/ca.pem', 'deep/x'].map(
+      (path) => readSecretFile(join(root, 'config'), path).diagnostics[0]?.code,
+    );
+    expect(codes).toStrictEqual([undefined, 'secret/file-ignored', 'secret/file-ignored', 'secret/file-ignored', undefined]);
+  });
+
+  it('takes a root that is a link', () => {
+    put('real/ca.pem');
+    symlinkSync('real', join(root, 'root'));
+    expect(readSecretFile(join(root, 'root'), 'ca.pem').diagnostics).toStrictEqual([]);
+  });
+});
+
+describe('openJournal', () => {
+  it('appends lines to a file of its owner', () => {
+    const path = join(root, 'journal');
+    for (const line of ['{"a":1}', '{"b":2}']) {
+      const journal = openJournal(path);
+      journal.append(line);
+      journal.close();
+    }
+    expect(readFileSync(path, 'utf8')).toBe('{"a":1}\n{"b":2}\n');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('ends a line that a crash cut short', () => {
+    put('journal', '{"a":1}\n{"b"');
+    const journal = openJournal(join(root, 'journal'));
+    journal.append('{"c":3}');
+    journal.close();
+    expect(readFileSync(join(root, 'journal'), 'utf8')).toBe('{"a":1}\n{"b"\n{"c":3}\n');
+  });
+
+  it('says why it cannot be opened', () => {
+    expect(failureOf(() => openJournal(join(root, 'none/journal')))).toStrictEqual({
+      code: 'journal/cannot-write',
+      exitCode: 3,
+      message: `the journal ${JSON.stringify(join(root, 'none/journal'))} cannot be opened: it does not exist`,
+    });
+    expect(failureOf(() => openJournal(root))?.message).toContain('it is a folder');
+  });
+
+  it('writes to devices', () => {
+    const journal = openJournal('/dev/null');
+    expect(failureOf(() => journal.append('x'))).toBeUndefined();
+    journal.close();
+  });
+});
+
+describe('writeReport', () => {
+  it('replaces the whole file and leaves nothing else behind', () => {
+    put('report.md', 'a longer text than the next');
+    chmodSync(join(root, 'report.md'), 0o640);
+    writeReport(join(root, 'report.md'), 'short');
+    writeReport(join(root, 'fresh.json'), '{}');
+    expect(readdirSync(root)).toStrictEqual(['fresh.json', 'report.md']);
+    expect(readFileSync(join(root, 'report.md'), 'utf8')).toBe('short');
+    expect(statSync(join(root, 'report.md')).mode & 0o777).toBe(0o640);
+  });
+
+  it('writes through links and to devices', () => {
+    put('real/report', 'x');
+    symlinkSync('real/report', join(root, 'link'));
+    writeReport(join(root, 'link'), 'y');
+    writeReport('/dev/null', 'z');
+    expect(readFileSync(join(root, 'real/report'), 'utf8')).toBe('y');
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+
+  it('says why it cannot be written', () => {
+    const failure = failureOf(() => writeReport(join(root, 'none/report'), 'x'));
+    expect(failure).toMatchObject({ code: 'report/cannot-write', exitCode: 3 });
+    expect(failure?.message).toContain('it does not exist');
+    expect(failureOf(() => writeReport(root, 'x'))?.message).toContain('it is a folder');
+  });
+});

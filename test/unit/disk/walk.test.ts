@@ -1,0 +1,215 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readTree } from '../../../src/disk/walk.ts';
+
+let root = '';
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-walk-')));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function put(path: string, content: string | Uint8Array = 'a: 1\n'): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+function link(path: string, target: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  symlinkSync(target, join(root, path));
+}
+
+function walk(paths: readonly string[] = ['.'], exclude: readonly string[] = []): { readonly files: unknown; readonly problems: unknown } {
+  const { value, diagnostics } = readTree(
+    paths.map((path) => join(root, path)),
+    { root, cwd: root, exclude: exclude.map((path) => join(root, path)) },
+  );
+  return {
+    files: value?.map(({ path }) => path),
+    problems: diagnostics.map(({ code, at }) => `${at?.file}:${at?.line}:${at?.column} ${code}`),
+  };
+}
+
+describe('readTree', () => {
+  it('finds YAML files at any depth, sorted by path, and leaves the rest', () => {
+    for (const path of [
+      'b.yaml',
+      'a/z.yml',
+      'a/b/c/d.yaml',
+      'a.yaml',
+      'a-b/x.yaml',
+      'notes.md',
+      'x.yaml.bak',
+      '.git/x.yaml',
+      'a/node_modules/x.yaml',
+      'a/.x/y.yml',
+    ])
+      put(path);
+    expect(walk()).toStrictEqual({ files: ['a-b/x.yaml', 'a.yaml', 'a/b/c/d.yaml', 'a/z.yml', 'b.yaml'], problems: [] });
+  });
+
+  it('reads what overlapping paths reach once', () => {
+    for (const path of ['a/x.yaml', 'a/b/y.yaml']) put(path);
+    expect(walk(['a/b', 'a', 'a/x.yaml', 'a/b/y.yaml'])).toStrictEqual({ files: ['a/b/y.yaml', 'a/x.yaml'], problems: [] });
+  });
+
+  it('leaves excluded folders out', () => {
+    for (const path of ['a/x.yaml', 'overlays/prod/y.yaml']) put(path);
+    expect(walk(['.'], ['overlays/prod', 'missing'])).toStrictEqual({ files: ['a/x.yaml'], problems: [] });
+  });
+
+  it('shows paths outside of where the user stands as absolute', () => {
+    put('a/x.yaml');
+    put('here/y.yaml');
+    const { value } = readTree([root], { root, cwd: join(root, 'here'), exclude: [] });
+    expect(value?.map(({ path }) => path)).toStrictEqual([join(root, 'a/x.yaml'), 'y.yaml']);
+  });
+
+  it('reads text as it is, without a byte order mark', () => {
+    put('a.yaml', '\ufeffa: ü\r\n');
+    put('b.yaml', '');
+    put('c.yaml', 'a: \ufffd\n');
+    const { value, diagnostics } = readTree([root], { root, cwd: root, exclude: [] });
+    expect(value?.map(({ text }) => text)).toStrictEqual(['a: ü\r\n', '', 'a: \ufffd\n']);
+    expect(diagnostics).toStrictEqual([]);
+  });
+
+  it('finds nothing in an empty folder', () => {
+    expect(walk()).toStrictEqual({ files: [], problems: [] });
+  });
+});
+
+describe('what readTree refuses', () => {
+  it('tells of everything and reads the rest', () => {
+    put('good.yaml');
+    put('large.yaml', 'x'.repeat(1_048_577));
+    put('full.yaml', `#${'x'.repeat(1_048_575)}`);
+    put('latin.yaml', Buffer.from('a: 1\nb: caf\u00e9\n', 'latin1'));
+    expect(walk(['.', 'missing', 'missing.yaml'])).toStrictEqual({
+      files: ['full.yaml', 'good.yaml'],
+      problems: [
+        'large.yaml:1:1 manifest/too-large',
+        'latin.yaml:2:1 manifest/not-utf8',
+        'missing:1:1 manifest/no-such-path',
+        'missing.yaml:1:1 manifest/no-such-path',
+      ],
+    });
+  });
+
+  it.each([
+    ['a lone byte', [0x61, 0xff, 0x62], 2],
+    ['a sequence cut short', [0x61, 0x62, 0xe2, 0x82, 0x62], 3],
+    ['a replacement character before it', [0xef, 0xbf, 0xbd, 0x80], 4],
+    ['the end', [0x61, 0xc3], 2],
+  ])('names the byte that is not UTF-8: %s', (_, bytes, byte) => {
+    put('a.yaml', Uint8Array.from(bytes));
+    expect(readTree([root], { root, cwd: root, exclude: [] }).diagnostics[0]?.message).toBe(
+      `the file is not UTF-8: byte ${byte} is not UTF-8`,
+    );
+  });
+
+  it('refuses names that break lines', () => {
+    put('a\nb.yaml');
+    put('c\u001b[31m/d.yaml');
+    put('e\n.txt');
+    expect(walk()).toStrictEqual({
+      files: [],
+      problems: ['a\ufffdb.yaml:1:1 manifest/bad-file-name', 'c\ufffd[31m:1:1 manifest/bad-file-name'],
+    });
+  });
+
+  it('refuses a file that is not YAML when it is named', () => {
+    put('a.json');
+    expect(walk(['a.json'])).toStrictEqual({ files: [], problems: ['a.json:1:1 manifest/unreadable'] });
+  });
+
+  it.skipIf(process.platform === 'win32')('never opens pipes', () => {
+    execFileSync('mkfifo', [join(root, 'pipe.yaml'), join(root, 'pipe')]);
+    link('link.yaml', 'pipe');
+    expect(walk(['.', 'pipe.yaml'])).toStrictEqual({
+      files: [],
+      problems: ['link.yaml:1:1 manifest/unreadable', 'pipe.yaml:1:1 manifest/unreadable', 'pipe.yaml:1:1 manifest/unreadable'],
+    });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('tells who may not read', () => {
+    put('a.yaml');
+    put('b/c.yaml');
+    chmodSync(join(root, 'a.yaml'), 0);
+    chmodSync(join(root, 'b'), 0);
+    expect(walk()).toStrictEqual({ files: [], problems: ['a.yaml:1:1 manifest/unreadable', 'b:1:1 manifest/unreadable'] });
+    chmodSync(join(root, 'b'), 0o700);
+  });
+});
+
+describe('links', () => {
+  it('follows those that stay inside, each file once and by its own path', () => {
+    put('real/a.yaml');
+    link('alias.yaml', 'real/a.yaml');
+    link('again', 'real');
+    put('.hidden/b.yaml');
+    link('shown.yaml', '.hidden/b.yaml');
+    expect(walk()).toStrictEqual({ files: ['real/a.yaml', 'shown.yaml'], problems: [] });
+  });
+
+  it('reads a folder outside the paths through its link', () => {
+    put('shared/a.yaml');
+    link('access/team', '../shared');
+    expect(walk(['access'])).toStrictEqual({ files: ['access/team/a.yaml'], problems: [] });
+  });
+
+  it('refuses those that leave the root', () => {
+    put('repo/a.yaml');
+    put('outside/b.yaml');
+    link('repo/file.yaml', '../outside/b.yaml');
+    link('repo/folder', '../outside');
+    link('repo/host.yaml', '/etc/hostname');
+    link('repo/notes.txt', '/etc/hostname');
+    link('repo/here', '.');
+    const { value, diagnostics } = readTree([join(root, 'repo')], { root: join(root, 'repo'), cwd: join(root, 'repo'), exclude: [] });
+    expect(value?.map(({ path }) => path)).toStrictEqual(['a.yaml']);
+    expect(diagnostics.map(({ code, at }) => `${at?.file} ${code}`)).toStrictEqual([
+      'file.yaml manifest/symlink-escape',
+      'folder manifest/symlink-escape',
+      'here manifest/symlink-loop',
+      'host.yaml manifest/symlink-escape',
+    ]);
+  });
+
+  it('refuses a named path that leads out through a link, and takes one that lies outside by name', () => {
+    put('repo/a.yaml');
+    put('outside/b.yaml');
+    link('repo/folder', '../outside');
+    const options = { root: join(root, 'repo'), cwd: root, exclude: [] };
+    expect(readTree([join(root, 'repo/folder')], options).diagnostics.map(({ code }) => code)).toStrictEqual(['manifest/symlink-escape']);
+    expect(readTree([join(root, 'outside')], options).value?.map(({ path }) => path)).toStrictEqual(['outside/b.yaml']);
+  });
+
+  it('ends where links lead in circles or nowhere', () => {
+    put('a/x.yaml');
+    put('b/y.yaml');
+    link('a/b', '../b');
+    link('b/a', '../a');
+    link('a/up', '..');
+    link('self.yaml', 'self.yaml');
+    link('gone.yaml', 'nowhere');
+    link('gone', 'nowhere');
+    expect(walk()).toStrictEqual({
+      files: ['a/x.yaml', 'b/y.yaml'],
+      problems: ['a/up:1:1 manifest/symlink-loop', 'gone.yaml:1:1 manifest/unreadable', 'self.yaml:1:1 manifest/symlink-loop'],
+    });
+  });
+
+  it('does not walk a folder as often as links lead to it', () => {
+    for (let level = 0; level < 30; level += 1) {
+      mkdirSync(join(root, `hidden/${level}`), { recursive: true });
+      link(`hidden/${level}/x`, `../${level + 1}`);
+      link(`hidden/${level}/y`, `../${level + 1}`);
+    }
+    put('hidden/30/a.yaml');
+    link('top/first', '../hidden/0');
+    expect(walk(['top'])).toMatchObject({ problems: [] });
+  });
+});

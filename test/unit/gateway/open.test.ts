@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { json, text } from '../../support/flaky-server.ts';
+import { agent, connectionId, entry, failure, kinds, open, ruleId, serve } from '../../support/typed-gateway.ts';
+
+describe('opening', () => {
+  it('asks who is there and introduces it', async () => {
+    const server = await serve({});
+    const gateway = await open(`${server.url}/`);
+    expect(await gateway.identify()).toEqual({
+      url: server.url,
+      dialect: 'interface',
+      version: '1.2.3',
+      organisation: 'acme',
+      role: 'admin',
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('takes a gateway that does not introduce itself', async () => {
+    const server = await serve({ 'GET /serverinfo': text(404, 'nothing') });
+    expect(await (await open(server.url)).identify()).toEqual({ url: server.url, dialect: 'interface' });
+  });
+
+  it('refuses a dialect that it does not have, found or given', async () => {
+    const { url } = await serve({}, 'hoopgateway/1.148.0');
+    const found = await failure(open(url));
+    expect([found.code, found.exitCode]).toEqual(['api/unknown-dialect', 4]);
+    expect(found.message).toContain('dialect hoop is not supported');
+    expect((await failure(open(url, { dialect: 'hoop' }))).code).toBe('api/unknown-dialect');
+  });
+
+  it('sends the key in the header that is asked for', async () => {
+    const server = await serve({});
+    await (await open(server.url, { auth: 'api-key' })).identify();
+    expect(server.seen.at(-1)?.headers).toMatchObject({ 'api-key': 'canary-token-123' });
+    expect(server.seen.at(-1)?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('says that a token is not accepted', async () => {
+    const server = await serve({ 'GET /serverinfo': json(401, { message: 'unknown key' }) });
+    const gateway = await open(server.url);
+    expect((await failure(gateway.identify())).code).toBe('api/unauthorized');
+  });
+
+  it.each(['ftp://host', 'nonsense', 'https://user:canary@host', 'https://host/?token=canary', 'https://host/#canary'])(
+    'refuses the url %s without repeating it',
+    async (url) => {
+      const error = await failure(open(url));
+      expect([error.code, error.exitCode]).toEqual(['api/bad-url', 3]);
+    },
+  );
+});
+
+describe('reading all', () => {
+  it('names what it can name and keeps the rest as ids', async () => {
+    const { url } = await serve({});
+    const { value, diagnostics } = await (await open(url)).readAll(kinds);
+    expect(diagnostics).toEqual([]);
+    expect(value?.lookups).toEqual({ Agent: [{ uid: agent.id, name: 'prod' }] });
+    const connection = value?.resources.find(({ id }) => id === 'Connection/orders');
+    expect(connection).toMatchObject({
+      uid: connectionId,
+      unknown: [],
+      spec: { agent_id: 'prod', reviewers: ['a', 'b'], access_max_duration: null, redact_types: [] },
+      secrets: { '/secret/envvar:PASS': { state: 'value', source: 'live' } },
+      edges: { guardrail_rules: ['GuardrailRule/44444444-4444-4444-8444-444444444444', 'GuardrailRule/no-drop'] },
+    });
+    expect(connection).not.toHaveProperty('managedBy');
+    expect(connection).not.toHaveProperty('version');
+    expect(Object.keys(connection?.spec ?? {})).not.toContain('vendor_extension');
+    expect(value?.resources.find(({ id }) => id === 'GuardrailRule/no-drop')?.edges).toEqual({ connection_ids: ['Connection/orders'] });
+  });
+
+  it('keeps secrets out of everything that could be printed', async () => {
+    const { url } = await serve({});
+    const { value } = await (await open(url)).readAll(kinds);
+    expect(JSON.stringify(value)).not.toMatch(/canary|Y2FuYXJ5/);
+  });
+
+  it('marks what the caller may not see', async () => {
+    const { url } = await serve({
+      'GET /connections': json(200, [{ ...entry, secret: { 'envvar:PASS': null } }]),
+      'GET /runbooks/configurations': json(200, [{ id: ruleId, git_url: 'https://git.test/a/b.git', git_password: null, ssh_key: '' }]),
+    });
+    const { value } = await (await open(url)).readAll(kinds);
+    const [connection, , runbook] = value?.resources ?? [];
+    expect(connection).toMatchObject({ unknown: ['/secret/envvar:PASS'], secrets: { '/secret/envvar:PASS': { state: 'hidden' } } });
+    expect(runbook?.id).toBe('RunbookConfiguration/git.test/a/b');
+    expect(runbook?.unknown).toEqual(['/git_password', '/ssh_keypass']);
+    expect(runbook?.secrets).toEqual({ '/git_password': { state: 'hidden', source: 'live' } });
+  });
+
+  it('does without agents where the gateway cannot list them, or has two of one name', async () => {
+    const without = await (await open((await serve({ 'GET /agents': text(404, '') })).url)).readAll(kinds);
+    expect(without.value?.lookups).toEqual({});
+    expect(without.value?.resources[0]?.spec['agent_id']).toBe(agent.id);
+    const twins = [agent, { ...agent, id: ruleId }];
+    const double = await (await open((await serve({ 'GET /agents': json(200, twins) })).url)).readAll(kinds);
+    expect(double.value?.lookups['Agent']).toHaveLength(2);
+    expect(double.value?.resources[0]?.spec['agent_id']).toBe(agent.id);
+  });
+
+  it('refuses a root that is no gateway', async () => {
+    const { url } = await serve({ 'GET /connections': text(404, '<html>not here') });
+    const error = await failure((await open(url)).readAll(kinds));
+    expect(error.code).toBe('api/not-a-gateway');
+    expect(error.hint).toContain(`is ${url} the root`);
+  });
+
+  it('concludes nothing from what a standard key sees', async () => {
+    const { url } = await serve({ 'GET /serverinfo': json(200, { role: 'standard' }) });
+    const { value, diagnostics } = await (await open(url)).readAll(kinds);
+    expect(value).toBeUndefined();
+    expect(diagnostics.map(({ code }) => code)).toEqual(['api/list-not-whole']);
+  });
+});

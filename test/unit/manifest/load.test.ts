@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { registry } from '../../../src/kinds/index.ts';
+import type { DesiredState } from '../../../src/model/desired.ts';
+import { isObject } from '../../../src/model/json.ts';
+import { connection, guardrail, load, manifest, sources, told } from './loading.ts';
+
+describe('a manifest', () => {
+  test('is complete: every omitted field has its empty, derived or no value', () => {
+    const [resource] = loaded(connection('a', 'subtype: mysql', 'reviewers: [b, a]', 'redact_types: [X]')).resources;
+    expect(resource?.spec).toEqual({
+      type: 'database',
+      subtype: 'mysql',
+      agent_id: 'prod-agent',
+      access_mode_connect: 'enabled',
+      access_mode_exec: 'enabled',
+      access_mode_runbooks: 'disabled',
+      access_schema: 'enabled',
+      access_max_duration: null,
+      command: ['mysql', '-h$HOST', '-u$USER', '--port=$PORT', '-D$DB'],
+      connection_tags: {},
+      force_approve_groups: [],
+      issuetracker_issue_template_id: '',
+      redact_enabled: true,
+      redact_types: ['X'],
+      reviewers: ['a', 'b'],
+      tags: [],
+    });
+    expect([...(resource?.stated ?? [])]).toContain('reviewers');
+    expect(resource?.stated.has('tags')).toBe(false);
+  });
+
+  test('keeps what nobody derives and resets what is null', () => {
+    const [kept] = loaded(connection('a')).resources;
+    expect(kept?.spec).not.toHaveProperty('command');
+    expect(kept?.spec).not.toHaveProperty('resource_name');
+    const [reset] = loaded(connection('a', 'subtype: mysql', 'command: null', 'resource_name: null', 'reviewers: null')).resources;
+    expect(reset?.spec).toMatchObject({ command: [], resource_name: '', reviewers: [] });
+    expect(reset?.stated.has('command')).toBe(true);
+  });
+
+  test('tells where it is, entry by entry', () => {
+    const [resource] = loaded(`# first\n${connection('a', 'reviewers: [b, a]', 'connection_tags:', '  env: prod')}`).resources;
+    expect(resource?.at).toEqual({ file: 'a.yaml', line: 2, column: 1 });
+    expect(resource?.locate('/reviewers/a')).toEqual({ file: 'a.yaml', line: 12, column: 18 });
+    expect(resource?.locate('/reviewers/0')).toEqual({ file: 'a.yaml', line: 12, column: 15 });
+    expect(resource?.locate('/connection_tags/env')).toEqual({ file: 'a.yaml', line: 14, column: 10 });
+    expect(resource?.locate('/connection_tags/team').line).toBe(14);
+    expect(resource?.locate('/tags').line).toBe(7);
+  });
+
+  test('tells where an entry of a keyed list is by its key', () => {
+    const text = guardrail(
+      'a',
+      'input:',
+      '  rules:',
+      '    - { type: pattern_match, pattern_regex: x }',
+      '    - name: n',
+      '      type: deny_words_list',
+      '      words: [DROP]',
+    );
+    const [rule] = loaded(text).resources;
+    expect(rule?.locate('/input/rules/n').line).toBe(9);
+    expect(rule?.locate('/input/rules/n/words/DROP')).toEqual({ file: 'a.yaml', line: 11, column: 15 });
+    expect(rule?.locate('/input/rules/0/type').line).toBe(8);
+  });
+
+  test('has metadata', () => {
+    const [resource] = loaded(
+      connection('a\n  protect: true\n  ignore: [/command, /connection_tags/team, /secret/envvar:A, /guardrail_rules]'),
+    ).resources;
+    expect(resource).toMatchObject({
+      protect: true,
+      ignore: ['/command', '/connection_tags/team', '/secret/envvar:A', '/guardrail_rules'],
+    });
+  });
+
+  test('of a kind without names is known by its identity', () => {
+    const [resource] = loaded(
+      manifest('RunbookConfiguration', 'ops', 'git_url: git@example.com:ops/runbooks.git', 'git_password: null'),
+    ).resources;
+    expect(resource).toMatchObject({ id: 'RunbookConfiguration/ops', key: 'RunbookConfiguration/example.com/ops/runbooks' });
+    expect(resource?.wholeSecrets).toEqual(['/git_password']);
+    expect(resource?.secrets).toEqual({});
+  });
+});
+
+describe('several files', () => {
+  test('are sorted by id, whatever their order', () => {
+    const state = loaded({ 'z.yaml': connection('a'), 'a.yaml': `${connection('c')}---\n${guardrail('b')}` });
+    expect(state.resources.map(({ id }) => id)).toEqual(['Connection/a', 'Connection/c', 'GuardrailRule/b']);
+  });
+
+  test('may hold documents of others, told in one notice, and the config file', () => {
+    const foreign = 'apiVersion: apps/v1\nkind: Deployment\n---\nname: workflow\n';
+    const config = 'apiVersion: ostiary/v1\nkind: Config\ntargets: { prod: { url: https://x } }\n';
+    const { value, diagnostics } = load({
+      'a.yaml': connection('a'),
+      'b.yaml': foreign,
+      'access/ostiary.yaml': config,
+      'empty.yaml': '# nothing\n',
+    });
+    expect(told(diagnostics)).toEqual(['b.yaml:1:1 notice manifest/skipped']);
+    expect(diagnostics[0]?.message).toContain('2 documents are not for Ostiary');
+    expect(value?.notices).toEqual(diagnostics);
+  });
+
+  test('cannot declare one resource twice', () => {
+    const { diagnostics } = load({ 'b.yaml': connection('x'), 'a.yaml': connection('x') });
+    expect(told(diagnostics)).toEqual(['b.yaml:4:9 error manifest/duplicate-name']);
+    expect(diagnostics[0]?.hint).toContain('a.yaml:4:9');
+  });
+
+  test('cannot declare one identity twice', () => {
+    const first = manifest('RunbookConfiguration', 'a', 'git_url: https://h/x.git');
+    const second = manifest('RunbookConfiguration', 'b', 'git_url: git@h:x');
+    const { diagnostics } = load({ 'a.yaml': first, 'b.yaml': second });
+    expect(told(diagnostics)).toEqual(['b.yaml:4:9 error manifest/duplicate-name']);
+    expect(diagnostics[0]?.message).toContain('the same thing');
+  });
+
+  test('may declare one name for different targets', () => {
+    const files = {
+      'a.yaml': connection('x\n  targets: [prod]', 'reviewers: [p]'),
+      'b.yaml': connection('x\n  targets: [staging]', 'reviewers: [s]'),
+    };
+    expect(loaded(files).resources[0]?.spec['reviewers']).toEqual(['p']);
+    expect(load(files, { target: 'staging' }).value?.resources[0]?.spec['reviewers']).toEqual(['s']);
+  });
+
+  test('names that only look the same are two', () => {
+    expect(loaded({ 'a.yaml': connection('caf\u00e9'), 'b.yaml': connection('cafe\u0301') }).resources).toHaveLength(2);
+  });
+
+  test('must hold a manifest for the target', () => {
+    for (const files of [{}, { 'a.yaml': '' }, { 'a.yaml': connection('a\n  targets: [staging]') }]) {
+      expect(told(load(files).diagnostics)).toEqual(['- error manifest/none']);
+    }
+  });
+
+  test('in any order give the same state', () => {
+    const files = sources({
+      'a.yaml': connection('a', 'guardrail_rules: [r]', 'connection_tags: { env: prod }'),
+      'b.yaml': connection('b', 'connection_tags: { env: prod }', 'secret:', '  envvar:A: { keep: true }'),
+      'c.yaml': guardrail('r', 'connection_selector: { match_tags: { env: prod } }'),
+      'd.yaml': `${connection('d', 'type2: x')}---\n${connection('a')}`,
+      'e.yaml': manifest('DataMaskingRule', 'm', 'connection_ids: [b, a]'),
+    });
+    for (const sound of [true, false]) {
+      const chosen = files.filter(({ path }) => !sound || path !== 'd.yaml');
+      const expected = JSON.stringify(load({}, { files: chosen }));
+      fc.assert(
+        fc.property(
+          fc.shuffledSubarray(chosen, { minLength: chosen.length }),
+          (shuffled) => JSON.stringify(load({}, { files: shuffled })) === expected,
+        ),
+      );
+    }
+  });
+});
+
+describe('a selection', () => {
+  const files = { 'x/a.yaml': connection('a'), 'y/b.yaml': connection('b'), 'y/r.yaml': guardrail('r', 'connection_ids: [a, b]') };
+
+  test('leaves the others out, by name or by path', () => {
+    const named = load(files, { selection: { only: ['Connection/b'] } }).value;
+    expect(named?.resources.map(({ id }) => id)).toEqual(['Connection/b']);
+    expect(named?.unselected).toEqual(['Connection/a', 'GuardrailRule/r']);
+    expect(named?.edges.map(({ connection: { text } }) => text)).toEqual(['b']);
+    const placed = load(files, { selection: { only: [], paths: (file) => file.startsWith('y/') } }).value;
+    expect(placed?.resources.map(({ id }) => id)).toEqual(['Connection/b', 'GuardrailRule/r']);
+  });
+
+  test('must match something', () => {
+    const { diagnostics } = load(files, { selection: { only: ['Connection/c', 'GuardrailRule/r'] } });
+    expect(told(diagnostics)).toEqual(['- error manifest/unknown-selection']);
+    expect(diagnostics[0]?.hint).toBe('did you mean "Connection/a"?');
+    expect(told(load(files, { selection: { only: [], paths: () => false } }).diagnostics)).toEqual(['- error manifest/nothing-selected']);
+  });
+});
+
+test('the tree hash depends on paths and texts alone', () => {
+  const files = sources({ 'a.yaml': connection('a'), 'b.yaml': connection('b') });
+  const tree = (list: typeof files, overlays: typeof files = []): string | undefined =>
+    load({}, { files: list, overlays: [overlays] }).value?.tree;
+  expect(tree(files)).toMatch(/^[0-9a-f]{64}$/);
+  expect(tree(files.toReversed())).toBe(tree(files));
+  expect(tree(sources({ 'a.yaml': connection('a'), 'c.yaml': connection('b') }))).not.toBe(tree(files));
+  expect(tree(sources({ 'a.yaml': connection('a'), 'b.yaml': `${connection('b')}\n` }))).not.toBe(tree(files));
+  expect(tree(files, sources({ 'o.yaml': '# nothing' }))).not.toBe(tree(files));
+});
+
+describe('the schemas', () => {
+  const kinds = [...registry.values()];
+
+  test.each(kinds)('examples of $name load', ({ schema }) => {
+    const examples = Array.isArray(schema['examples']) ? schema['examples'] : [];
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) {
+      const connections = `${connection('tagged', 'connection_tags: { data: customer }')}---\n${connection('legacy-db')}`;
+      const { value, diagnostics } = load({ 'a.yaml': JSON.stringify(example), 'b.yaml': connections });
+      expect(told(diagnostics)).toEqual([]);
+      expect(value?.resources.length).toBe(3);
+    }
+  });
+
+  test('describe metadata alike but for the name, and secrets alike', () => {
+    const shared = kinds.map(({ schema }) => JSON.stringify({ ...definition(schema, 'metadata'), name: undefined }));
+    const withoutNames = shared.map((text) => text.replace(/"name":\{.*?\},"ignore"/, '"ignore"'));
+    expect(new Set(withoutNames).size).toBe(1);
+    const secrets = kinds
+      .flatMap(({ schema }) => (isObject(schema['$defs']) ? [schema['$defs']['secretValue']] : []))
+      .filter((value) => value !== undefined);
+    expect(secrets).toHaveLength(2);
+    expect(secrets[0]).toEqual(secrets[1]);
+  });
+});
+
+function definition(schema: unknown, name: string): object {
+  const defs = isObject(schema) && isObject(schema['$defs']) ? schema['$defs'][name] : undefined;
+  return isObject(defs) ? defs : {};
+}
+
+function loaded(files: Parameters<typeof load>[0]): DesiredState {
+  const { value, diagnostics } = load(files);
+  if (value === undefined) throw new Error(told(diagnostics).join('\n'));
+  return value;
+}

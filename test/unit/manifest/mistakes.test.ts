@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import { connection, guardrail, load, manifest, told } from './loading.ts';
+
+type Mistake = readonly [name: string, text: string, told: string, ...message: readonly string[]];
+
+/** Every wrong file gives exactly one diagnostic, at its place. */
+const mistakes: readonly Mistake[] = [
+  // documents
+  ['broken YAML', 'apiVersion: ostiary/v1\nkind: [Connection\n', '3:1 error manifest/yaml'],
+  ['a key that stands twice', 'kind: Connection\nkind: Connection\n', '2:1 error manifest/duplicate-key', '"kind" stands twice'],
+  ['a key that is no text', 'apiVersion: ostiary/v1\n5: x\n', '2:1 error manifest/non-string-key'],
+  ['__proto__', 'apiVersion: ostiary/v1\n__proto__: x\n', '2:1 error manifest/unsafe-key'],
+  ['a list', '- a\n', '1:1 error manifest/not-a-map', 'the document is a list, not a map'],
+  ['a text', 'hello\n', '1:1 error manifest/not-a-map'],
+  [
+    'no apiVersion',
+    'kind: Connection\nmetadata: { name: a }\nspec: {}\n',
+    '1:1 error manifest/missing-field',
+    'lacks the field "apiVersion"',
+  ],
+  ['a later version', 'apiVersion: ostiary/v2\nkind: Connection\n', '1:13 error manifest/unsupported-version', '"ostiary/v2"'],
+  ['a misspelled version', 'apiVersion: ostairy/v1\nkind: Connection\n', '1:13 error manifest/unsupported-version'],
+  ['no kind', 'apiVersion: ostiary/v1\nmetadata: {}\n', '1:1 error manifest/missing-field', '"kind"'],
+  ['an unknown kind', 'apiVersion: ostiary/v1\nkind: Conection\n', '2:7 error manifest/unknown-kind', 'did you mean "Connection"?'],
+  ['a kind that is no text', 'apiVersion: ostiary/v1\nkind: 5\n', '2:7 error manifest/unknown-kind'],
+  ['the config file elsewhere', 'apiVersion: ostiary/v1\nkind: Config\ntargets: {}\n', '2:7 error manifest/misplaced-config'],
+  // fields
+  [
+    'an unknown field',
+    connection('a', 'reviewrs: [x]'),
+    '11:3 error manifest/unknown-field',
+    '"reviewrs" is not a field of Connection',
+    'did you mean "reviewers"?',
+  ],
+  ['an unknown field of metadata', guardrail('a\n  nam: b'), '5:3 error manifest/unknown-field', 'of metadata', 'did you mean "name"?'],
+  ['a field a level too high', `${guardrail('a')}description: x\n`, '6:1 error manifest/unknown-field', 'it belongs into spec'],
+  ['a field of a nested map', guardrail('a', 'input: { rules: [], x: 1 }'), '6:23 error manifest/unknown-field', 'of input'],
+  [
+    'a missing field',
+    connection('a').replace('  type: database\n', ''),
+    '5:1 error manifest/missing-field',
+    'Connection lacks the field "type"',
+  ],
+  ['no spec', 'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: a }\n', '1:1 error manifest/missing-field', '"spec"'],
+  [
+    'an empty spec',
+    'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: a }\nspec:\n',
+    '4:1 error manifest/wrong-type',
+    '"spec" is null, not a map',
+  ],
+  [
+    'a text for a list',
+    connection('a', 'reviewers: dba'),
+    '11:14 error manifest/wrong-type',
+    '"reviewers" is "dba", not a list',
+    '["dba"]',
+  ],
+  [
+    'a number for a text',
+    connection('a', 'connection_tags: { env: 5 }'),
+    '11:27 error manifest/wrong-type',
+    '"connection_tags.env" is 5, not a text',
+    '"5"',
+  ],
+  ['a text for a number', connection('a', 'access_max_duration: "60"'), '11:24 error manifest/wrong-type', 'take the quotes away'],
+  ['a fraction for a whole number', connection('a', 'access_max_duration: 1.5'), '11:24 error manifest/wrong-type', 'a whole number'],
+  ['null for a required field', connection('a').replace('prod-agent', 'null'), '7:13 error manifest/wrong-type', '"agent_id" is null'],
+  [
+    'a word outside an enum',
+    connection('a').replace('exec: enabled', 'exec: enable'),
+    '9:21 error manifest/not-allowed-value',
+    '"enable"',
+    'did you mean "enabled"?',
+  ],
+  [
+    'a boolean for an enum',
+    connection('a').replace('exec: enabled', 'exec: true'),
+    '9:21 error manifest/not-allowed-value',
+    'one of enabled, disabled',
+  ],
+  ['a read-only field', connection('a', 'id: x'), '11:3 error manifest/read-only-field', 'the gateway assigns it'],
+  ['a name inside spec', guardrail('a', 'name: b'), '6:3 error manifest/read-only-field', 'the name is metadata.name'],
+  ['a name with a slash', connection('a/b'), '4:9 error manifest/pattern', 'no / and no control'],
+  ['a name with a bidi override', guardrail('"a\\u202eb"'), '4:9 error manifest/pattern', 'invisible'],
+  ['an empty name', guardrail('""'), '4:9 error manifest/pattern'],
+  ['a name that is too long', guardrail('x'.repeat(129)), '4:9 error manifest/too-long', '128'],
+  ['a number that is too low', connection('a', 'access_max_duration: 0'), '11:24 error manifest/out-of-range', 'the least is 1'],
+  [
+    'a number that is too high',
+    manifest('DataMaskingRule', 'a', 'score_threshold: 1.1'),
+    '6:20 error manifest/out-of-range',
+    'the most is 1',
+  ],
+  ['a tag key', connection('a', 'connection_tags: { env-: x }'), '11:22 error manifest/pattern', 'cannot be a key of "connection_tags"'],
+  ['an entry twice', connection('a', 'reviewers: [x, y, x]'), '11:21 error manifest/duplicate-entry', '"x" stands twice in reviewers'],
+  [
+    'a keyed entry twice',
+    rules('{ name: n, type: deny_words_list, words: [a] }', '{ name: n, type: deny_words_list, words: [b] }'),
+    '9:17 error manifest/duplicate-entry',
+    '"n" is the name of two entries of input.rules',
+  ],
+  ['words that are missing', rules('{ type: deny_words_list }'), '8:9 error manifest/missing-field', '"words"'],
+  [
+    'a pattern where words belong',
+    rules('{ type: deny_words_list, words: [a], pattern_regex: b }'),
+    '8:61 error manifest/not-allowed-value',
+    'must be empty here',
+  ],
+  [
+    'a custom entity of nothing',
+    manifest('DataMaskingRule', 'a', 'custom_entity_types: [{ name: X }]'),
+    '6:25 error manifest/missing-field',
+    'give a regex, a deny_list or both',
+  ],
+  [
+    'credentials in git_url',
+    manifest('RunbookConfiguration', 'a', 'git_url: https://me:hunter2@example.com/x'),
+    '6:12 error secret/in-url',
+  ],
+  [
+    'redact_enabled against redact_types',
+    connection('a', 'redact_types: [X]', 'redact_enabled: false'),
+    '12:19 error manifest/redact-contradiction',
+  ],
+  [
+    'redact_enabled null against redact_types',
+    connection('a', 'redact_types: [X]', 'redact_enabled: null'),
+    '12:19 error manifest/redact-contradiction',
+  ],
+  // metadata
+  ['ignore of no field', meta('ignore: [/comand]'), '5:12 error manifest/bad-ignore', 'did you mean "/command"?'],
+  ['ignore of no pointer', meta('ignore: [command]'), '5:12 error manifest/pattern'],
+  ['ignore of a read-only field', meta('ignore: [/status]'), '5:12 error manifest/bad-ignore'],
+  ['ignore below a scalar', meta('ignore: [/type/x]'), '5:12 error manifest/bad-ignore'],
+  ['an unknown target', meta('targets: [prod, stagin]'), '5:19 error manifest/unknown-target', 'did you mean "staging"?'],
+  // secrets
+  ['a secret that is no base64', secret('envvar:A: localhost'), '12:15 error secret/not-base64', 'envvar:A: { value: … }'],
+  [
+    'a reference of another gateway',
+    secret('envvar:A: _cloudsecret:a:b'),
+    '12:15 error secret/not-base64',
+    'did you mean "_cloudsecrets:"?',
+  ],
+  ['half a reference', secret('envvar:A: "_cloudsecrets:a"'), '12:15 error secret/bad-reference'],
+  ['a reference under filesystem:', secret('filesystem:A: _cloudsecrets:a:b'), '12:19 error secret/reference-place'],
+  ['a reference as a value', secret('envvar:A: { value: "_envjson:a:b" }'), '12:15 error secret/reference-as-value'],
+  ['a variable without the prefix', secret('envvar:A: { valueFrom: { env: HOME } }'), '12:35 error secret/env-prefix', '"HOME"'],
+  ['a file outside', secret('envvar:A: { valueFrom: { file: ../x } }'), '12:36 error secret/file-outside'],
+  ['a file of a dot-folder', secret('envvar:A: { valueFrom: { file: .git/x } }'), '12:36 error secret/file-hidden'],
+  ['a secret with two sources', secret('envvar:A: { value: x, keep: true }'), '12:15 error secret/form', 'one of them'],
+  ['a secret that is a number', secret('envvar:A: 5'), '12:15 error secret/form', 'a number'],
+  ['a secret that is null', secret('envvar:A:'), '12:5 error secret/form'],
+  ['a secret value that is a number', secret('envvar:A: { value: 5432 }'), '12:15 error secret/form', 'put it in quotes'],
+  ['keep: false', secret('envvar:A: { keep: false }'), '12:15 error secret/form'],
+  ['a source without its level', secret('envvar:A: { env: OSTIARY_SECRET_A }'), '12:15 error secret/form', 'valueFrom: { env: … }'],
+  ['a secret key', secret('PASS: { keep: true }'), '12:5 error manifest/pattern', 'envvar:NAME or filesystem:NAME'],
+  ['secrets that are a text', connection('a', 'secret: hunter2'), '11:11 error manifest/wrong-type', '"secret" is a text, not a map'],
+  [
+    'a plain secret as a bare text',
+    manifest('RunbookConfiguration', 'a', 'git_url: https://h/x', 'git_password: hunter2'),
+    '7:17 error secret/form',
+    'git_password: { value: … }',
+  ],
+];
+
+describe('a mistake', () => {
+  test.each(mistakes)('%s', (_, text, expected, ...words) => {
+    const { value, diagnostics } = load(text);
+    expect(told(diagnostics)).toEqual([`a.yaml:${expected}`]);
+    expect(value).toBeUndefined();
+    const [diagnostic] = diagnostics;
+    expect(diagnostic?.frame?.lines.length).toBeGreaterThan(0);
+    for (const word of words) expect(`${diagnostic?.message}\n${diagnostic?.hint}`).toContain(word);
+    expect(JSON.stringify(diagnostics)).not.toContain('hunter2');
+  });
+
+  test('all of several are told at once, in order', () => {
+    const files = { 'b.yaml': connection('b', 'x: 1', 'reviewers: y'), 'a.yaml': `${connection('a').replace('database', '5')}---\n- 1\n` };
+    expect(told(load(files).diagnostics)).toEqual([
+      'a.yaml:6:9 error manifest/wrong-type',
+      'a.yaml:13:1 error manifest/not-a-map',
+      'b.yaml:11:3 error manifest/unknown-field',
+      'b.yaml:12:14 error manifest/wrong-type',
+    ]);
+  });
+});
+
+describe('a warning', () => {
+  const warnings: readonly Mistake[] = [
+    [
+      'an unfamiliar type',
+      connection('a').replace('database', 'databse'),
+      '6:9 warning manifest/unfamiliar-value',
+      'did you mean "database"?',
+    ],
+    ['an unfamiliar subtype', connection('a', 'subtype: postgress'), '11:12 warning manifest/unfamiliar-value', 'did you mean "postgres"?'],
+    ['an unfamiliar rule type', rules('{ type: something_else }'), '8:17 warning manifest/unfamiliar-value', 'the gateway decides'],
+    ['an inline credential', secret('envvar:DB_PASS: { value: x }'), '12:21 warning secret/inline'],
+    ['an inline credential in base64', secret('envvar:API_KEY: aHVudGVyMg=='), '12:21 warning secret/inline'],
+    ['a text that is base64 by accident', secret('envvar:HOST: password'), '12:18 warning secret/looks-plain'],
+    ['an address with a password', secret('envvar:URL: { value: "postgres://u:p@h" }'), '12:17 warning secret/inline'],
+  ];
+  test.each(warnings)('%s', (_, text, expected, ...words) => {
+    const { value, diagnostics } = load(text);
+    expect(told(diagnostics)).toEqual([`a.yaml:${expected}`]);
+    expect(value?.notices).toEqual(diagnostics);
+    for (const word of words) expect(`${diagnostics[0]?.message}\n${diagnostics[0]?.hint}`).toContain(word);
+  });
+});
+
+function rules(...entries: readonly string[]): string {
+  return guardrail('a', 'input:', '  rules:', ...entries.map((entry) => `    - ${entry}`));
+}
+
+function meta(line: string): string {
+  return connection(`a\n  ${line}`);
+}
+
+function secret(line: string): string {
+  return connection('a', 'secret:', `  ${line}`);
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { Explanation } from '../../../src/model/explanation.ts';
+import { explainText } from '../../../src/report/explain.ts';
+import { plainPalette } from '../../../src/report/terminal.ts';
+
+const explanation: Explanation = {
+  id: 'Connection/billing-db',
+  at: { file: 'manifests/billing.yaml', line: 12, column: 1 },
+  summary: 'apply updates it: differs',
+  rows: [
+    { path: '/type', desired: { value: 'database' }, live: { value: 'database' }, base: { value: 'database' }, status: 'same', why: '' },
+    {
+      path: '/access_mode_exec',
+      desired: { value: 'disabled' },
+      live: { value: 'enabled' },
+      base: { value: 'enabled' },
+      status: 'differs',
+      at: { file: 'manifests/billing.yaml', line: 19, column: 5 },
+      why: 'the manifest changed since the last apply',
+    },
+    {
+      path: '/command',
+      live: { value: ['psql', '-v', 'ON_ERROR_STOP=1', '-A', '-h', '$HOST'] },
+      status: 'derived',
+      why: 'the gateway fills it in for postgres',
+    },
+    {
+      path: '/secret/envvar:PASS',
+      desired: { secret: 'env:OSTIARY_SECRET_X', state: 'differs' },
+      live: { secret: 'live', state: 'differs' },
+      status: 'secret',
+      why: 'its value is never shown',
+    },
+    {
+      path: '/guardrail_rules/night',
+      live: { value: 'night' },
+      status: 'foreign',
+      why: 'no manifest declares it, so it is not ours to remove; every write carries it',
+    },
+  ],
+};
+
+describe('explainText', () => {
+  it.each([80, 60, undefined])('prints a table for %s columns', async (columns) => {
+    const text = explainText(explanation, { colour: plainPalette, columns });
+    await expect(text).toMatchFileSnapshot(`expected/explain-${columns ?? 'unlimited'}.txt`);
+  });
+
+  it('says only what it is where there is no row', () => {
+    expect(explainText({ id: 'Connection/a', summary: 'unmanaged', rows: [] }, { colour: plainPalette })).toBe('Connection/a\nunmanaged\n');
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { Change } from '../../../src/model/plan.ts';
+import { planMarkdown } from '../../../src/report/plan-markdown.ts';
+import { quietPlan, samplePlan } from './sample-plan.ts';
+
+function manyChanges(count: number): readonly Change[] {
+  return Array.from({ length: count }, (_, index): Change => ({
+    id: `Connection/db-${index}`,
+    action: index % 100 === 0 ? 'delete' : 'update',
+    fields: [{ path: '/command', before: { value: ['x'.repeat(300)] }, after: { value: ['y'.repeat(300)] } }],
+    needs: [],
+    reasons: [],
+    carried: [],
+  }));
+}
+
+describe('planMarkdown', () => {
+  it('prints everything a plan can have', async () => {
+    await expect(planMarkdown([samplePlan()])).toMatchFileSnapshot('expected/plan-markdown.txt');
+  });
+
+  it('is short where nothing changes', () => {
+    expect(planMarkdown([quietPlan()])).toMatch(/^### Plan for `prod`\n\nNo changes\. 46 resources as in the manifests\.\n\nDigest `/);
+  });
+
+  it('sheds details first, keeps headlines and refusals, and says so', () => {
+    const text = planMarkdown([{ ...samplePlan(), changes: manyChanges(400) }]);
+    expect(text.length).toBeLessThanOrEqual(65_536);
+    expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ details\. /);
+    expect(text.match(/^\| `[~-]` \|/gm)).toHaveLength(400);
+    expect(text).toContain('`plan/would-lose-secret`');
+  });
+
+  it('sheds table rows by importance', () => {
+    const text = planMarkdown([{ ...samplePlan(), changes: manyChanges(2000) }], 20_000);
+    expect(text.length).toBeLessThanOrEqual(20_000);
+    expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ table rows, \d+ lists?, \d+ details\. /);
+    expect(text.match(/^\| `-` \|/gm)).toHaveLength(20);
+  });
+});
