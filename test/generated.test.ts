@@ -51,13 +51,13 @@ function validators(): string {
   const titles: string[] = [];
   for (const [index, file] of files.entries()) {
     const schema = read(`schemas/${file}.schema.json`);
-    titles.push(String(schema['title']));
-    names[`manifest${index}`] = String(schema['$id']);
+    titles.push(textAt(schema, 'title'));
+    names[`manifest${index}`] = textAt(schema, '$id');
     ajv.addSchema(bare(schema));
   }
   const config = read('schemas/documents/config.schema.json');
   ajv.addSchema(bare(config));
-  names['config'] = String(config['$id']);
+  names['config'] = textAt(config, '$id');
   const modules: string[] = [];
   const body = standalone
     .default(ajv, names)
@@ -94,6 +94,12 @@ function read(path: string): JsonObject {
   const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (!isObject(value)) throw new Error(`${path} is no object`);
   return value;
+}
+
+function textAt(schema: JsonObject, key: string): string {
+  const text = schema[key];
+  if (typeof text !== 'string') throw new Error(`a schema has no ${key}`);
+  return text;
 }
 
 /** The schema without what only people and editors read, and without read-only fields: unknown fields to the validator. */

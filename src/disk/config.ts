@@ -20,7 +20,7 @@ export function findConfig(cwd: string, explicit?: string): Checked<FoundConfig>
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     for (const name of names) {
       const path = join(folder, name);
-      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return readConfig(cwd, path, name);
+      if (reasonWhyNoFile(path) === undefined) return readConfig(cwd, path, name);
     }
     if (folder === dirname(folder)) return { diagnostics: [] };
   }

@@ -5,7 +5,7 @@ import { reasonOf } from './reason.ts';
 /** Larger files are not manifests, configs or secrets. */
 export const maxBytes: number = 1024 * 1024;
 
-/** Why a file was not read; `offset` counts bytes and `line` lines, where a place is meant. */
+/** Why a file was not read, in words, and the line where a place is meant. */
 export type ReadProblem = {
   readonly code: 'too-large' | 'not-utf8' | 'unreadable';
   readonly reason: string;
@@ -62,5 +62,5 @@ function notUtf8(bytes: Buffer, text: string): ReadProblem {
   while (!isUtf8(bytes.subarray(0, offset))) offset -= 1;
   let line = 1;
   for (let index = bytes.indexOf(0x0a); index !== -1 && index < offset; index = bytes.indexOf(0x0a, index + 1)) line += 1;
-  return { code: 'not-utf8', reason: `byte ${offset + 1} is not UTF-8`, line };
+  return { code: 'not-utf8', reason: `byte ${offset + 1} is no part of a character`, line };
 }

@@ -139,9 +139,12 @@ function unread(file: string, { code, reason, line }: ReadProblem): Diagnostic {
     'not-utf8': 'save the file as UTF-8',
     unreadable: 'check that the file is there and who may read it',
   };
-  const message =
-    code === 'unreadable' ? `the file cannot be read: ${reason}` : `the file is ${code === 'too-large' ? '' : 'not UTF-8: '}${reason}`;
-  return { code: `manifest/${code}`, severity: 'error', message, hint: hints[code], at: { file, line, column: 1 } };
+  const messages = {
+    'too-large': 'the file is larger than 1 MiB',
+    'not-utf8': `the file is not UTF-8: ${reason}`,
+    unreadable: `the file cannot be read: ${reason}`,
+  };
+  return { code: `manifest/${code}`, severity: 'error', message: messages[code], hint: hints[code], at: { file, line, column: 1 } };
 }
 
 /** The path without links; a diagnostic where there is none. */

@@ -70,10 +70,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
   }
 
   function ends(refers: string, uids: readonly Json[]): readonly ResourceId[] {
-    const ids: ResourceId[] = [];
-    for (const uid of uids) {
-      if (typeof uid === 'string' && uid !== '') ids.push(names.idOf(refers, uid));
-    }
+    const ids = uids.map((uid: Json) => names.idOf(refers, typeof uid === 'string' ? uid : JSON.stringify(uid)));
     return ids.length < 2 ? ids : [...new Set(ids)].toSorted(compareText);
   }
 

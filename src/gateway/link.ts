@@ -6,7 +6,7 @@ import { entryReader, type EntryReader } from './from-wire.ts';
 import { openNames, type Names } from './names.ts';
 
 /** One kind as this gateway speaks it. */
-export type Desk = { readonly kind: Kind; readonly wireKind: WireKind; readonly reader: EntryReader };
+type Desk = { readonly kind: Kind; readonly wireKind: WireKind; readonly reader: EntryReader };
 
 /** An open gateway: what reading and writing share. */
 export type Link = {

@@ -2,7 +2,7 @@ import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.t
 import type { Named } from '../model/live.ts';
 
 /** Ids by uid, and the other way round. */
-export type Known = { readonly ids: Map<string, ResourceId>; readonly uids: Map<ResourceId, string> };
+type Known = { readonly ids: Map<string, ResourceId>; readonly uids: Map<ResourceId, string> };
 
 /** Which uid has which name: learned from each read and write, so that names can be sent as uids. */
 export type Names = {

@@ -11,8 +11,6 @@ import { defaultRetryLimits, pauseAfter, type RetryLimits } from './retry.ts';
 import { openTransport, type Timeouts } from './transport.ts';
 import { create, remove, update } from './write.ts';
 
-export type { RequestEvent } from './client.ts';
-
 export type GatewayOptions = {
   /** The root of the gateway's API. */
   readonly url: string;

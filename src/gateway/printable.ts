@@ -11,7 +11,7 @@ export function printable(text: string, secrets: readonly string[]): string {
 }
 
 /** Replaces every known secret, in each way it may be spelt, by `***`. */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
+function withoutSecrets(text: string, secrets: readonly string[]): string {
   const spellings = [...new Set(secrets.flatMap((secret) => spellingsOf(secret)))];
   const known = spellings.filter((spelling) => spelling.length >= shortestSecret);
   return known.toSorted((left, right) => right.length - left.length).reduce((safe, spelling) => safe.replaceAll(spelling, '***'), text);

@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import { nameOf, resourceId, type ResourceId } from '../model/resource.ts';
+import { carryUnknown } from './carry.ts';
 import type { WireKind } from './dialect.ts';
 import type { Names } from './names.ts';
 
@@ -54,7 +55,9 @@ function valueOf(rule: FieldRule, request: WriteRequest, writing: Writing): Json
   if (rule.edge !== undefined) return request.edges[rule.name]?.map((end) => endOf(end, request, writing));
   const value = request.spec[rule.name];
   if (value === '' && rule.omitted === 'kept') return undefined;
-  if (rule.refers === undefined || typeof value !== 'string' || value === '') return value;
+  if (value === undefined) return undefined;
+  const stored = writing.fresh?.[writing.wireKind.names[rule.name] ?? rule.name];
+  if (rule.refers === undefined || typeof value !== 'string' || value === '') return carryUnknown(rule, value, stored);
   const uid = writing.names.lookupUid(rule.refers, value);
   if (uid === undefined) throw unresolved(resourceId(rule.refers, value), request, writing);
   return uid;

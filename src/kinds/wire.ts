@@ -30,16 +30,6 @@ export function wireSchema(kind: Kind): JsonObject {
   };
 }
 
-/** The schema of an overlay: the manifest's, with nothing in spec required. */
-export function overlaySchema(kind: Kind): JsonObject {
-  const defs = isObject(kind.schema['$defs']) ? kind.schema['$defs'] : {};
-  return {
-    ...kind.schema,
-    $id: `urn:ostiary:v1:overlay:${kind.name}`,
-    $defs: { ...defs, spec: { ...definition(kind, 'spec'), required: [] } },
-  };
-}
-
 function definition(kind: Kind, name: string): JsonObject {
   return dereference(kind.schema, { $ref: `#/$defs/${name}` });
 }

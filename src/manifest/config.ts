@@ -7,7 +7,7 @@ import type { SourceFile } from '../model/source.ts';
 import { diagnose, openBook, withoutSecrets } from './diagnose.ts';
 import type { ManifestDocument } from './document.ts';
 import { parseDocuments } from './parse.ts';
-import { placeName, quoted, sortOf, type Problem } from './problem.ts';
+import { placeName, quoted, sortOf, textOf, type Problem } from './problem.ts';
 import { textsOf } from './resource.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { config as validator } from './validators.js';
@@ -21,7 +21,7 @@ export const defaultTokenVariable = 'OSTIARY_TOKEN';
 /** Reads the config file; its paths become absolute, below the folder that it lies in. */
 export function readConfig(file: SourceFile, folder: string): Checked<Config> {
   const { value: documents = [], diagnostics: unread } = parseDocuments(file);
-  const found = withoutSecrets(file, unread);
+  const found = withoutSecrets(file, unread, [schema]);
   const book = openBook([{ file, documents }], () => schema);
   const [document, second] = documents;
   if (document === undefined) return { diagnostics: found.length > 0 ? found : [emptyFile(file)] };
@@ -43,7 +43,7 @@ function problemsOf(document: ManifestDocument): readonly Problem[] {
 }
 
 function targetProblems(name: string, target: JsonObject): readonly Problem[] {
-  return [...urlProblems(String(target['url']), pointer('targets', name, 'url')), ...pathProblems(target, ['targets', name])];
+  return [...urlProblems(textOf(target['url']), pointer('targets', name, 'url')), ...pathProblems(target, ['targets', name])];
 }
 
 function urlProblems(text: string, at: string): readonly Problem[] {
@@ -111,7 +111,7 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
   const prefixes = textsOf(target['secret_prefixes']);
   return {
     name,
-    url: withoutFinalSlash(String(url)),
+    url: withoutFinalSlash(textOf(url)),
     dialect: dialect === 'interface' || dialect === 'hoop' ? dialect : 'auto',
     auth: auth === 'bearer' || auth === 'api-key' ? auth : 'auto',
     token: { env: typeof variable === 'string' ? variable : defaultTokenVariable },
@@ -122,9 +122,12 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
   };
 }
 
+/** The share that a percentage is. */
+function share(text: Json | undefined, fallback: number): number {
+  return typeof text === 'string' ? Number.parseInt(text, 10) / 100 : fallback;
+}
+
 function toLimits(limits: JsonObject): Limits {
-  const share = (text: Json | undefined, fallback: number): number =>
-    typeof text === 'string' ? Number.parseInt(text, 10) / 100 : fallback;
   return {
     from: typeof limits['from'] === 'number' ? limits['from'] : defaultLimits.from,
     updates: share(limits['updates'], defaultLimits.updates),

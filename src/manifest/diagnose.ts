@@ -46,19 +46,23 @@ export function diagnoseAt(
     ...problem,
     message: maskAddresses(problem.message),
     at,
-    ...(page === undefined ? {} : { frame: frameAt(maskedText(book, page), at) }),
+    ...(page === undefined ? {} : { frame: frameIn(maskedText(book, page), at) }),
     ...(resource === undefined ? {} : { resource }),
   };
 }
 
 /** Cuts the frame of a diagnostic of the parser out of its file again, without what may be a secret. */
-export function withoutSecrets(file: SourceFile, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+export function withoutSecrets(
+  file: SourceFile,
+  diagnostics: readonly Diagnostic[],
+  schemas: readonly JsonObject[],
+): readonly Diagnostic[] {
   if (diagnostics.length === 0) return diagnostics;
-  const text = maskUnread(file.text);
+  const text = maskUnread(file.text, schemas);
   return diagnostics.map((diagnostic) => {
     if (diagnostic.at === undefined || diagnostic.frame === undefined) return diagnostic;
     const message = diagnostic.message.replace(/ \*\S+/, '');
-    return { ...diagnostic, message, frame: frameOf(text, diagnostic.at, diagnostic.frame.caret.length) };
+    return { ...diagnostic, message, frame: trimmed(frameOf(text, diagnostic.at, diagnostic.frame.caret.length)) };
   });
 }
 
@@ -70,9 +74,12 @@ function maskedText(book: Book, page: Page): string {
   return text;
 }
 
-function frameAt(text: string, at: Position): CodeFrame {
-  const frame = frameOf(text, at, lengthAt(text, at));
+function trimmed(frame: CodeFrame): CodeFrame {
   return { ...frame, lines: frame.lines.map((line) => line.trimEnd()) };
+}
+
+function frameIn(text: string, at: Position): CodeFrame {
+  return trimmed(frameOf(text, at, lengthAt(text, at)));
 }
 
 /** Measures the word that begins at the position: a quoted text, or up to where a plain one ends. */

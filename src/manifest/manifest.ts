@@ -5,6 +5,7 @@ import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { ManifestDocument } from './document.ts';
 import type { KindView } from './kind-view.ts';
+import { textOf } from './problem.ts';
 
 /** A valid manifest of one resource: its document, or that with overlays merged into it. */
 export type Manifest = {
@@ -26,7 +27,7 @@ export function makeManifest(
   value: { readonly metadata: JsonObject; readonly spec: JsonObject },
   layers: Manifest['layers'],
 ): Manifest {
-  const name = String(value.metadata['name']);
+  const name = textOf(value.metadata['name']);
   return {
     view,
     id: `${view.kind.name}/${name}`,

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { ManifestDocument } from './document.ts';
-import { annotation, childOf } from './schema.ts';
+import { annotation, childOf, dereference, fieldsOf } from './schema.ts';
 import { secretForm } from './secret-form.ts';
 
 /** A stretch of text that no code frame may show: from after a key to the next key that may be shown. */
@@ -110,21 +110,33 @@ export function maskAddresses(text: string): string {
   return text.replaceAll(/\/\/[^/@\s"']+@/g, (login) => `//${'*'.repeat(login.length - 3)}@`);
 }
 
-const secretKey = /(?:secret|pass|key|token|value|credential|envvar:|filesystem:)[\w.-]*["']?\s*:/i;
+const keyText = /("[^"]*"|'[^']*'|[\w.:/@-]+)\s*:(?=\s|$)/g;
 const plainLine = /^\s*(?:- +)*(?:"[^"]*"|'[^']*'|[\w.:/@-]+)\s*:(?:\s|$)|^\s*-\s|^(?:---|\.\.\.)/;
 
-/** Masks a text that could not be read: what follows a key that sounds like a secret, until a line begins that is no deeper. */
-export function maskUnread(text: string): string {
+/** Masks a text that could not be read: what follows a key that is no plain field, until a line begins that is no deeper. */
+export function maskUnread(text: string, schemas: readonly JsonObject[]): string {
+  const shown = new Set(schemas.flatMap((schema) => plainFields(schema, schema)));
   let depth: number | undefined;
   const lines = text.split('\n').map((line) => {
     const indent = /^\s*/.exec(line)?.[0].length ?? 0;
     if (depth !== undefined && (indent > depth || !plainLine.test(line))) return stars(line);
-    depth = undefined;
-    const key = secretKey.exec(line);
-    if (key === null) return line;
-    depth = indent;
+    const key = [...line.matchAll(keyText)].find(([, name = '']) => !shown.has(name.replaceAll(/^["']|["']$/g, '')));
+    depth = key === undefined ? undefined : indent;
+    if (key === undefined) return line;
     const start = key.index + key[0].length;
     return line.slice(0, start) + stars(line.slice(start));
   });
   return maskAddresses(lines.join('\n'));
+}
+
+/** The names of all fields that hold no secret. */
+function plainFields(schema: JsonObject, node: JsonObject): readonly string[] {
+  const own = Object.entries(fieldsOf(node)).flatMap(([name, field]) => {
+    if (!isObject(field) || 'not' in field || field['x-ostiary-secret'] !== undefined) return [];
+    return [name, ...plainFields(schema, dereference(schema, field))];
+  });
+  const below = [node['items'], node['additionalProperties']].flatMap((child) =>
+    isObject(child) ? plainFields(schema, dereference(schema, child)) : [],
+  );
+  return [...own, ...below];
 }

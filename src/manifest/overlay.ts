@@ -2,7 +2,7 @@ import type { FieldRule } from '../model/field.ts';
 import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import { makeManifest, type Manifest } from './manifest.ts';
-import { placeName, quoted, type Problem } from './problem.ts';
+import { quoted, type Problem } from './problem.ts';
 
 /**
  * Merges an overlay into a manifest: maps key by key, lists and secrets whole, null as it stands. The problems are at
@@ -53,24 +53,40 @@ function protectsByEntries(rule: FieldRule): boolean {
   return rule.protects === 'entries' || rule.edge !== undefined;
 }
 
+/** Warns of each list that stands in the overlay with fewer entries than below it, at any depth. */
 function lostEntries(rule: FieldRule, base: Json | undefined, overlay: Json, place: readonly string[]): readonly Problem[] {
   if (!Array.isArray(base)) return [];
-  const kept = new Set((Array.isArray(overlay) ? overlay : []).map((entry: Json) => entryName(rule, entry)));
-  const lost = base.filter((entry: Json) => !kept.has(entryName(rule, entry)));
-  if (lost.length === 0) return [];
-  const names = lost.map((entry: Json) =>
-    isObject(entry) && rule.shape === 'keyed' ? quoted(entry[rule.key] ?? 'an entry') : quoted(entry),
-  );
-  return [
-    {
-      code: 'overlay/loses-protection',
-      severity: 'warning',
-      at: pointer(...place),
-      part: 'key',
-      message: `the overlay takes ${names.join(', ')} out of ${placeName([...place.slice(0, -1), rule.name])}`,
-      hint: 'an overlay replaces a list whole; repeat the entries that are to stay',
-    },
-  ];
+  const entries: readonly Json[] = Array.isArray(overlay) ? overlay : [];
+  const indexes = new Map(entries.map((entry, index) => [entryName(rule, entry), index]));
+  const lost: Json[] = [];
+  const within: Problem[] = [];
+  for (const entry of base) {
+    const index = indexes.get(entryName(rule, entry));
+    if (index === undefined) lost.push(entry);
+    else if (rule.shape === 'keyed') within.push(...lostWithin(rule.fields, entry, entries[index], [...place, String(index)]));
+  }
+  return lost.length === 0 ? within : [lossAt(rule, lost, place), ...within];
+}
+
+/** The lists inside an entry that keeps its key. */
+function lostWithin(fields: readonly FieldRule[], base: Json, overlay: Json | undefined, place: readonly string[]): readonly Problem[] {
+  if (!isObject(base) || !isObject(overlay)) return [];
+  return fields.filter(protectsByEntries).flatMap((field) => {
+    const value = overlay[field.name];
+    return lostEntries(field, base[field.name], value ?? null, value === undefined ? place : [...place, field.name]);
+  });
+}
+
+function lossAt(rule: FieldRule, lost: readonly Json[], place: readonly string[]): Problem {
+  const names = lost.map((entry) => quoted(isObject(entry) && rule.shape === 'keyed' ? (entry[rule.key] ?? 'an entry') : entry));
+  return {
+    code: 'overlay/loses-protection',
+    severity: 'warning',
+    at: pointer(...place),
+    part: 'key',
+    message: `the overlay takes ${names.join(', ')} out of ${rule.name}`,
+    hint: 'an overlay replaces a list whole; repeat the entries that are to stay',
+  };
 }
 
 function entryName(rule: FieldRule, entry: Json): string {

@@ -27,6 +27,11 @@ export function sortOf(value: Json | undefined): string {
   return value === null || value === undefined ? 'null' : 'a map';
 }
 
+/** A scalar as text; a list or a map has none. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
 /** `did you mean "x"?`, or nothing where no word is near. */
 export function didYouMean(word: string | undefined): string | undefined {
   return word === undefined ? undefined : `did you mean "${word}"?`;

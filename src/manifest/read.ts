@@ -26,8 +26,8 @@ type Page = { readonly file: SourceFile; readonly documents: readonly ManifestDo
 
 /** Parses and validates manifests and overlays, file by file in the order of their paths. */
 export function readDocuments(files: readonly SourceFile[], overlays: readonly (readonly SourceFile[])[], views: Views): Reading {
-  const pages = parseAll(files);
-  const overlayPages = overlays.map(parseAll);
+  const pages = parseAll(files, views);
+  const overlayPages = overlays.map((folder) => parseAll(folder, views));
   const all = [...pages, ...overlayPages.flat()];
   const book = openBook(all, ({ value }) => {
     const kind = isObject(value) ? value['kind'] : undefined;
@@ -53,12 +53,14 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
   return { book, base, overlays: merged, declared, whole, diagnostics: [...diagnostics, ...skippedNotice(foreign)] };
 }
 
-function parseAll(files: readonly SourceFile[]): readonly Page[] {
+function parseAll(files: readonly SourceFile[], views: Views): readonly Page[] {
   return files
     .toSorted((left, right) => compareText(left.path, right.path))
     .map((file) => {
       const { value, diagnostics } = parseDocuments(file);
-      return { file, documents: value ?? [], diagnostics: withoutSecrets(file, diagnostics) };
+      if (diagnostics.length === 0) return { file, documents: value ?? [], diagnostics };
+      const schemas = [...views.values()].map(({ kind }) => kind.schema);
+      return { file, documents: value ?? [], diagnostics: withoutSecrets(file, diagnostics, schemas) };
     });
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
 import { closest } from '../model/suggest.ts';
-import { didYouMean, placeName, quoted, sortOf, type Problem } from './problem.ts';
+import { didYouMean, placeName, quoted, sortOf, textOf, type Problem } from './problem.ts';
 import { allowedFields, annotation, fieldsOf, nodeAt } from './schema.ts';
 import { wrongSecret } from './secret-form.ts';
 import type { SchemaError } from './validators.js';
@@ -22,8 +22,8 @@ export function schemaProblems(schema: JsonObject, value: Json, errors: readonly
     const problem = secretProblem(schema, value, tokens) ?? problemOf(placeOf(schema, value, tokens), error);
     const place = `${problem.at}\n${error.keyword === 'required' ? problem.message : ''}`;
     const rank = ranks.indexOf(error.keyword);
-    const found = byPlace.get(place);
-    if (found === undefined || rank < found.rank) byPlace.set(place, { rank, problem });
+    const known = byPlace.get(place);
+    if (known === undefined || rank < known.rank) byPlace.set(place, { rank, problem });
   }
   return [...byPlace.values()].map(({ problem }) => problem);
 }
@@ -37,12 +37,12 @@ function placeOf(schema: JsonObject, value: Json, tokens: readonly string[]): Pl
 
 /** The value at the tokens, by key and index. */
 export function valueAt(value: Json | undefined, tokens: readonly string[]): Json | undefined {
-  let found = value;
+  let below = value;
   for (const token of tokens) {
-    if (Array.isArray(found)) found = found[Number(token)];
-    else found = isObject(found) && Object.hasOwn(found, token) ? found[token] : undefined;
+    if (Array.isArray(below)) below = below[Number(token)];
+    else below = isObject(below) && Object.hasOwn(below, token) ? below[token] : undefined;
   }
-  return found;
+  return below;
 }
 
 /** All that is wrong at or below one secret is one problem, told without its value. */
@@ -63,9 +63,9 @@ function problemOf(place: Place, error: SchemaError): Problem {
   const at = pointer(...place.tokens);
   switch (error.keyword) {
     case 'additionalProperties':
-      return unknownField(place, String(error.params['additionalProperty']));
+      return unknownField(place, textOf(error.params['additionalProperty']));
     case 'required':
-      return missingField(place, String(error.params['missingProperty']));
+      return missingField(place, textOf(error.params['missingProperty']));
     case 'type':
       return wrongType(place, error.params['type']);
     case 'enum':
@@ -169,7 +169,7 @@ function duplicateEntry(place: Place, left: unknown, right: unknown): Problem {
 
 function outOfBounds(place: Place, error: SchemaError): Problem {
   const at = pointer(...place.tokens);
-  const limit = String(error.params['limit'] ?? '');
+  const limit = textOf(error.params['limit']);
   const subject = `${nameOf(place)} is ${quoted(place.value)}`;
   switch (error.keyword) {
     case 'pattern':

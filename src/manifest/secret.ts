@@ -171,7 +171,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 function isText(bytes: Buffer): boolean {
-  return isUtf8(bytes) && !/[\0-\x08\x0e-\x1f\x7f]/.test(bytes.toString('utf8'));
+  return isUtf8(bytes) && !/(?![\t\n\r])\p{Cc}/u.test(bytes.toString('utf8'));
 }
 
 function keyOf(place: SecretPlace): string {

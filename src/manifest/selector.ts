@@ -3,7 +3,7 @@ import { isWithin, pointer } from '../model/pointer.ts';
 import { closest } from '../model/suggest.ts';
 import type { SelectorField } from './kind-view.ts';
 import type { Manifest } from './manifest.ts';
-import { didYouMean, type Problem } from './problem.ts';
+import { didYouMean, textOf, type Problem } from './problem.ts';
 import { textsOf } from './resource.ts';
 
 /** What a selector adds: names of manifests, and what is wrong with it. */
@@ -23,7 +23,7 @@ export function tagSelector(
     const wanted = Object.entries(isObject(value['match_tags']) ? value['match_tags'] : {});
     const except = new Set(textsOf(value['except']));
     const [first] = wanted;
-    const near = first === undefined ? [] : (index.get(`${first[0]}=${String(first[1])}`) ?? []);
+    const near = first === undefined ? [] : (index.get(`${first[0]}=${textOf(first[1])}`) ?? []);
     const matched = near.filter((manifest) => {
       const tags = manifest.spec[selector.tags];
       return isObject(tags) && wanted.every(([key, text]) => tags[key] === text);
@@ -48,7 +48,7 @@ function indexTags(manifests: readonly Manifest[], field: string): ReadonlyMap<s
   for (const manifest of manifests) {
     const tags = manifest.spec[field];
     for (const [key, value] of Object.entries(isObject(tags) ? tags : {})) {
-      const text = `${key}=${String(value)}`;
+      const text = `${key}=${textOf(value)}`;
       const found = index.get(text);
       if (found === undefined) index.set(text, [manifest]);
       else found.push(manifest);

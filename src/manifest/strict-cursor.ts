@@ -1,19 +1,12 @@
+import { dash, hash, isBlank, newline, space } from './strict-codes.ts';
+
 /** Nesting that a manifest may have, whichever reader reads it. */
 export const maxDepth = 64;
 
 /** Where the strict reader stands: `indent` is the column of the content at `pos`, -1 at a document's end. */
 export type Cursor = { readonly text: string; pos: number; indent: number };
 
-const newline = 0x0a;
-const space = 0x20;
-const hash = 0x23;
-const dash = 0x2d;
-
-/** Tells whether the character code is a space, a line's end or the text's end. */
-export function isBlank(code: number): boolean {
-  return code === space || code === newline || Number.isNaN(code);
-}
-
+/** Moves over spaces, and returns the code behind them. */
 export function skipSpaces(cursor: Cursor): number {
   const { text } = cursor;
   let { pos } = cursor;

@@ -1,13 +1,8 @@
 import type { Json } from '../model/json.ts';
+import { comma, doubleQuote, listEnd, listStart, mapEnd, mapStart, singleQuote } from './strict-codes.ts';
 import { type Cursor, maxDepth, skipSpaces } from './strict-cursor.ts';
 import { readKey } from './strict-key.ts';
 import { readFlowPlain, readQuoted } from './strict-scalar.ts';
-
-const comma = 0x2c;
-const listStart = 0x5b;
-const listEnd = 0x5d;
-const mapStart = 0x7b;
-const mapEnd = 0x7d;
 
 /** Reads a `[…]` or `{…}` of one line; undefined where it is not sure. */
 export function readFlow(cursor: Cursor, depth: number): Json | undefined {
@@ -57,7 +52,7 @@ function readFlowMap(cursor: Cursor, depth: number): Json | undefined {
 }
 
 function readFlowValue(cursor: Cursor, code: number, depth: number): Json | undefined {
-  if (code === 0x22 || code === 0x27) return readQuoted(cursor);
+  if (code === doubleQuote || code === singleQuote) return readQuoted(cursor);
   if (code === listStart || code === mapStart) return readFlow(cursor, depth + 1);
   return readFlowPlain(cursor);
 }

@@ -1,10 +1,6 @@
-import { type Cursor, isBlank } from './strict-cursor.ts';
-import { isLetter, readQuoted, resolveWord } from './strict-scalar.ts';
-
-const quote = 0x22;
-const apostrophe = 0x27;
-const colon = 0x3a;
-const underscore = 0x5f;
+import { colon, doubleQuote, isBlank, isLetter, singleQuote, underscore } from './strict-codes.ts';
+import type { Cursor } from './strict-cursor.ts';
+import { readQuoted, resolveWord } from './strict-scalar.ts';
 
 /** Keys seen before, by hash: the same key of ten thousand manifests is one string, checked once. */
 const known: string[] = Array.from({ length: 1024 }, () => '');
@@ -30,7 +26,7 @@ export function keyEnd(text: string, start: number): number {
 export function readKey(cursor: Cursor): string | undefined {
   const { text, pos } = cursor;
   const first = text.charCodeAt(pos);
-  if (first === quote || first === apostrophe) {
+  if (first === doubleQuote || first === singleQuote) {
     const key = readQuoted(cursor);
     if (key === undefined || text.charCodeAt(cursor.pos) !== colon || !isBlank(text.charCodeAt(cursor.pos + 1))) return undefined;
     cursor.pos += 1;

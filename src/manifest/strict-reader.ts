@@ -1,4 +1,5 @@
 import type { Json } from '../model/json.ts';
+import { doubleQuote, listStart, mapStart, singleQuote } from './strict-codes.ts';
 import { type Cursor, isEntry, isLineEnd, maxDepth, nextLine, skipSpaces, toContent } from './strict-cursor.ts';
 import { readFlow } from './strict-flow.ts';
 import { keyEnd, readKey } from './strict-key.ts';
@@ -96,8 +97,8 @@ function readEntry(cursor: Cursor, column: number, depth: number): Json | undefi
 /** Reads a value that ends with its line, and goes on to the next. */
 function readInline(cursor: Cursor, code: number, depth: number): Json | undefined {
   let value: Json | undefined;
-  if (code === 0x22 || code === 0x27) value = readQuoted(cursor);
-  else if (code === 0x5b || code === 0x7b) value = readFlow(cursor, depth + 1);
+  if (code === doubleQuote || code === singleQuote) value = readQuoted(cursor);
+  else if (code === listStart || code === mapStart) value = readFlow(cursor, depth + 1);
   else value = readPlain(cursor);
   return value !== undefined && nextLine(cursor) ? value : undefined;
 }

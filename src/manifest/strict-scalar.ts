@@ -1,17 +1,26 @@
 import type { Json } from '../model/json.ts';
-import { type Cursor, isBlank } from './strict-cursor.ts';
-
-const newline = 0x0a;
-const space = 0x20;
-const quote = 0x22;
-const hash = 0x23;
-const apostrophe = 0x27;
-const dash = 0x2d;
-const dot = 0x2e;
-const zero = 0x30;
-const nine = 0x39;
-const colon = 0x3a;
-const backslash = 0x5c;
+import {
+  backslash,
+  colon,
+  comma,
+  dash,
+  dot,
+  doubleQuote,
+  hash,
+  isBlank,
+  isDigit,
+  isLetter,
+  listEnd,
+  listStart,
+  mapEnd,
+  mapStart,
+  newline,
+  singleQuote,
+  space,
+  tilde,
+  underscore,
+} from './strict-codes.ts';
+import type { Cursor } from './strict-cursor.ts';
 
 /** Reads a plain scalar to the line's end; undefined where it is not sure. */
 export function readPlain(cursor: Cursor): Json | undefined {
@@ -40,12 +49,12 @@ export function readFlowPlain(cursor: Cursor): Json | undefined {
   let last = start;
   for (let pos = start; ; pos += 1) {
     const code = text.charCodeAt(pos);
-    if (code === 0x2c || code === 0x5d || code === 0x7d) break;
+    if (code === comma || code === listEnd || code === mapEnd) break;
     if (code === space) {
       if (text.charCodeAt(pos + 1) === hash) return undefined;
       continue;
     }
-    if (!(code > space) || code === 0x5b || code === 0x7b) return undefined;
+    if (!(code > space) || code === listStart || code === mapStart) return undefined;
     if (code === colon && !isWordCode(text.charCodeAt(pos + 1))) return undefined;
     last = pos + 1;
   }
@@ -62,11 +71,11 @@ export function readQuoted(cursor: Cursor): string | undefined {
   for (let pos = start; pos < text.length; pos += 1) {
     const code = text.charCodeAt(pos);
     if (code < space) return undefined;
-    if (code === backslash && mark === quote) {
+    if (code === backslash && mark === doubleQuote) {
       escaped = true;
       pos += 1;
     } else if (code === mark) {
-      if (mark === apostrophe && text.charCodeAt(pos + 1) === apostrophe) {
+      if (mark === singleQuote && text.charCodeAt(pos + 1) === singleQuote) {
         escaped = true;
         pos += 1;
         continue;
@@ -74,7 +83,7 @@ export function readQuoted(cursor: Cursor): string | undefined {
       cursor.pos = pos + 1;
       const content = text.slice(start, pos);
       if (!escaped) return content;
-      return mark === apostrophe ? content.replaceAll("''", "'") : unescape(content);
+      return mark === singleQuote ? content.replaceAll("''", "'") : unescape(content);
     }
   }
   return undefined;
@@ -89,7 +98,7 @@ function unescape(content: string): string | undefined {
     result += content.slice(start, pos);
     if (code === 0x6e) result += '\n';
     else if (code === 0x74) result += '\t';
-    else if (code === backslash || code === quote || code === 0x2f) result += content.charAt(pos + 1);
+    else if (code === backslash || code === doubleQuote || code === 0x2f) result += content.charAt(pos + 1);
     else return undefined;
     start = pos + 2;
   }
@@ -101,10 +110,15 @@ function resolve(text: string, start: number, end: number): Json | undefined {
   const first = text.charCodeAt(start);
   if (isDigit(first)) return resolveNumber(text, start, end);
   if (first === dash) return isDigit(text.charCodeAt(start + 1)) ? resolveNumber(text, start, end) : undefined;
-  if (isLetter(first) || first === 0x2f || first === 0x5f || first === 0x24 || first === 0x28 || first > 0xa0) {
+  if (isLetter(first) || first === underscore || isPlainSign(first) || first > 0xa0) {
     return end - start < 4 || end - start > 5 ? text.slice(start, end) : resolveWord(text.slice(start, end));
   }
-  return first === 0x7e && end === start + 1 ? null : undefined;
+  return first === tilde && end === start + 1 ? null : undefined;
+}
+
+/** `$`, `(` and `/`: signs that begin nothing but a text. */
+function isPlainSign(code: number): boolean {
+  return code === 0x24 || code === 0x28 || code === 0x2f;
 }
 
 /** A text of four or five characters may be a word of the core schema. */
@@ -149,15 +163,6 @@ function isWithinNumber(code: number): boolean {
   return code === 0x2b || code === dash || letter === 0x78 || letter === 0x6f || (letter >= 0x61 && letter <= 0x66);
 }
 
-function isDigit(code: number): boolean {
-  return code >= zero && code <= nine;
-}
-
-export function isLetter(code: number): boolean {
-  const letter = code | 0x20;
-  return letter >= 0x61 && letter <= 0x7a;
-}
-
 function isWordCode(code: number): boolean {
-  return isLetter(code) || isDigit(code) || code === 0x2f || code === 0x5f;
+  return isLetter(code) || isDigit(code) || code === 0x2f || code === underscore;
 }

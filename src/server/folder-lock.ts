@@ -1,37 +1,55 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../model/errors.ts';
 
 /** A lock that is held; `release` removes it. */
 export type FolderLock = { readonly release: () => Promise<void> };
 
+// A takeover lasts a millisecond; a second of them means that a process died in the middle of one.
+const attempts = 50;
+const pause = 20;
+
 /** Takes the lock file for this process; a lock that a dead process left is taken over, a living one refuses. */
 export async function lockFolder(path: string): Promise<FolderLock> {
-  const own = `${process.pid} ${await startOf(process.pid)}\n`;
   const claim = `${path}.${randomUUID()}`;
-  await writeFile(claim, own, { mode: 0o600 });
+  await writeFile(claim, `${process.pid} ${await startOf(process.pid)}\n`, { mode: 0o600 });
   try {
-    while (!(await succeeds(link(claim, path)))) await removeStale(path);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      if (await succeeds(link(claim, path))) return { release: () => rm(path, { force: true }) };
+      const holder = await textOf(path);
+      if (holder === undefined) continue;
+      await refuseLiving(path, holder);
+      if (await takeOver(path, claim, holder)) return { release: () => rm(path, { force: true }) };
+      await delay(pause);
+    }
   } finally {
     await rm(claim, { force: true });
   }
-  return { release: () => rm(path, { force: true }) };
+  throw new AppError('serve/locked', 3, `another process is taking over the database (${path}.takeover)`, {
+    hint: 'if there is none, remove that file',
+  });
 }
 
-/** Moves a dead process's lock away; two processes that do so at once must not take each other's new lock for it. */
-async function removeStale(path: string): Promise<void> {
-  const seen = await textOf(path);
-  if (seen === undefined) return;
-  const [pid = 0, start = ''] = seen.trim().split(' ');
-  if (await isAlive(Number(pid), start)) {
-    throw new AppError('serve/locked', 3, `process ${pid} has the database open (${path})`, {
-      hint: 'a folder serves one process; stop that one, or use PostgreSQL',
-    });
+async function refuseLiving(path: string, holder: string): Promise<void> {
+  const [pid = '', start = ''] = holder.trim().split(' ');
+  if (!(await isAlive(Number(pid), start))) return;
+  throw new AppError('serve/locked', 3, `process ${pid} has the database open (${path})`, {
+    hint: 'a folder serves one process; stop that one, or use PostgreSQL',
+  });
+}
+
+/** Replaces a dead process's lock; one process at a time, so that none replaces the lock that another one has just taken. */
+async function takeOver(path: string, claim: string, stale: string): Promise<boolean> {
+  const turn = `${path}.takeover`;
+  if (!(await succeeds(link(claim, turn)))) return false;
+  try {
+    if ((await textOf(path)) !== stale) return false;
+    await rename(claim, path);
+    return true;
+  } finally {
+    await rm(turn, { force: true });
   }
-  const aside = `${path}.${randomUUID()}`;
-  if (!(await succeeds(rename(path, aside)))) return;
-  if ((await textOf(aside)) !== seen) await succeeds(link(aside, path));
-  await rm(aside, { force: true });
 }
 
 async function isAlive(pid: number, start: string): Promise<boolean> {

@@ -26,7 +26,7 @@ type Request = {
 };
 
 /** Speaks to the server as its admin, unless a request says otherwise. */
-export function callerOf(server: TestServer): Call {
+export function callerOf(server: Pick<TestServer, 'url' | 'key'>): Call {
   return async (method, path, { body, text, key = server.key, headers = {} } = {}) => {
     const sent = text ?? (body === undefined ? null : JSON.stringify(body));
     const authorization = key === null ? {} : { Authorization: `Bearer ${key}` };

@@ -76,7 +76,7 @@ describe.each(databases)('invalid bodies on %s', (_name, start) => {
   test.each(connections)('a connection with %s is answered with 422, created or replaced', async (_text, more, field) => {
     const body = connectionBody('there', agent, more);
     const answers = [
-      await call('POST', '/connections', { body: { name: 'new', ...body } }),
+      await call('POST', '/connections', { body: { ...connectionBody('new', agent), ...more } }),
       await call('PUT', '/connections/there', { body }),
     ];
     for (const answer of answers) {

@@ -1,7 +1,8 @@
+import { carryUnknown } from '../../src/gateway/carry.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { Gateway, GatewayIdentity, WriteRequest } from '../../src/model/gateway.ts';
-import { compareText, isObject, type JsonObject } from '../../src/model/json.ts';
-import type { Registry } from '../../src/model/kind.ts';
+import { compareText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import type { Kind, Registry } from '../../src/model/kind.ts';
 import type { LiveResource } from '../../src/model/live.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
@@ -193,7 +194,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       const name = kind.identity(nameOf(request.id), { ...fresh.spec, ...request.spec });
       if (name !== row.name && !renameable.includes(kind.name)) throw refusal(begun, { status: 422, message: 'the name cannot change' });
       const secrets = secretsAfter(fresh, row, request);
-      const spec = store.completed(kind, name, { ...carried(fresh), ...request.spec });
+      const spec = store.completed(kind, name, overlaid(kind, carried(fresh), request.spec));
       const after = { ...row, name, spec, secrets, version: store.nextVersion() };
       const written = store.store(after, { ...fresh.edges, ...request.edges }, 'caller');
       end(begun);
@@ -206,6 +207,15 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
     },
     async close() {},
   };
+}
+
+function overlaid(kind: Kind, stored: JsonObject, written: JsonObject): JsonObject {
+  const result: Record<string, Json> = { ...stored, ...written };
+  for (const rule of kind.fields) {
+    const value = written[rule.name];
+    if (value !== undefined) result[rule.name] = carryUnknown(rule, value, stored[rule.name]);
+  }
+  return result;
 }
 
 /** What a fresh read has of fields, those nobody knows included. */

@@ -23,7 +23,7 @@ export type MemoryRequest = {
   readonly id?: ResourceId;
 };
 
-export type Ends = Readonly<Record<string, readonly ResourceId[]>>;
+type Ends = Readonly<Record<string, readonly ResourceId[]>>;
 
 export type Row = {
   readonly uid: string;

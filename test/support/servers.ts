@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
@@ -52,6 +56,14 @@ export async function startTestServer(options: TestServerOptions & Pick<ServeOpt
     ...options,
   });
   return { url: server.url, key: adminKey, managerKey, log, close: server.close };
+}
+
+/** Makes a database folder as a first start makes it, in a tenth of the time. */
+export async function makeFolder(folder: string): Promise<string> {
+  const data = join(folder, 'postgres');
+  await mkdir(data, { recursive: true });
+  await promisify(execFile)('tar', ['-xf', await fixture('snapshot'), '-C', data]);
+  return folder;
 }
 
 /** Makes an empty database; `drop` removes it. */

@@ -1,0 +1,165 @@
+// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full]
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { writeManifests } from './fixture.js';
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const cli = here('../../dist/cli.js');
+const folder = mkdtempSync(join(tmpdir(), 'ostiary-bench-'));
+const token = 'bench-key';
+const children = [];
+
+function median(values) {
+  const sorted = values.toSorted((left, right) => left - right);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Runs a node program to its end: wall and CPU milliseconds, peak MiB. */
+function run(args, { expect = 0, env = {} } = {}) {
+  const result = join(folder, 'measure.json');
+  const started = performance.now();
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', pathToFileURL(here('measure.js')).href, ...args], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...process.env, OSTIARY_TOKEN: token, OSTIARY_MEASURE: result, ...env },
+  });
+  const wall = performance.now() - started;
+  if (status !== expect) throw new Error(`${args.join(' ')} ended with ${status}: ${stdout}${stderr}`);
+  return { wall, stdout, ...JSON.parse(readFileSync(result, 'utf8')) };
+}
+
+/** Runs the two in turn and returns both medians and the median of the ratios, pair by pair. */
+function pairs(count, first, second) {
+  first();
+  second();
+  const all = Array.from({ length: count }, () => [first(), second()]);
+  const of = (side, figure) => median(all.map((pair) => pair[side][figure]));
+  const ratio = (figure) => median(all.map(([one, other]) => one[figure] / other[figure]));
+  return {
+    first: { wall: of(0, 'wall'), cpu: of(0, 'cpu'), memory: Math.max(...all.map(([one]) => one.memory)) },
+    second: { wall: of(1, 'wall'), cpu: of(1, 'cpu') },
+    wall: ratio('wall'),
+    cpu: ratio('cpu'),
+  };
+}
+
+/** Starts a program that prints an address, and waits for it. */
+async function start(args, stream, env = {}) {
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  let text = '';
+  return new Promise((resolve, reject) => {
+    child[stream].on('data', (chunk) => {
+      text += chunk;
+      const [address] = /http:\/\/\S+/.exec(text) ?? [];
+      if (address !== undefined) resolve({ url: address, child });
+    });
+    child.on('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}: ${text}`)));
+  });
+}
+
+async function stop(child) {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.removeAllListeners('exit');
+  child.once('exit', () => undefined);
+  const done = new Promise((resolve) => child.once('close', resolve));
+  child.kill('SIGTERM');
+  await Promise.race([ended, done]);
+}
+
+const rows = [];
+function row(what, figure, aim, reached) {
+  rows.push({ what, figure, aim, reached });
+  process.stderr.write(`${what}: ${figure}\n`);
+}
+
+async function planRows(full) {
+  const counts = full ? [1000, 10_000, 50_000] : [1000, 10_000];
+  const perObject = [];
+  for (const count of counts) {
+    const manifests = writeManifests(join(folder, String(count)), count);
+    const { url, child } = await start([here('gateway.js'), String(count)], 'stdout');
+    const plan = () => {
+      const result = run([cli, 'plan', manifests, '--url', url, '--quiet']);
+      if (!result.stdout.includes('No changes.')) throw new Error(result.stdout.slice(0, 2000));
+      return result;
+    };
+    const { first, second, wall, cpu } = pairs(count > 10_000 ? 3 : 7, plan, () => run([here('floor.js'), manifests, url]));
+    const name = `${count.toLocaleString('en')} objects in as many files`;
+    const aim = count === 10_000 ? '≤ 4 × (goal 2.5)' : '';
+    row(
+      `plan, nothing to change, ${name}`,
+      `${wall.toFixed(2)} × floor (CPU ${cpu.toFixed(2)} ×; ${first.wall.toFixed(0)} against ${second.wall.toFixed(0)} ms)`,
+      aim,
+      aim === '' || wall <= 4,
+    );
+    row(
+      `peak memory, ${name}`,
+      `${first.memory.toFixed(0)} MiB`,
+      count === 10_000 ? '≤ 250 MiB (goal 200)' : '',
+      count !== 10_000 || first.memory <= 250,
+    );
+    perObject.push(first.cpu / count);
+    await stop(child);
+  }
+  const growth = perObject.at(-1) / perObject[0];
+  row(`CPU per object, ${counts[0]} → ${counts.at(-1)}`, `${growth.toFixed(2)} ×`, '≤ 1 × (linear)', growth <= 1);
+}
+
+async function gateway(name) {
+  const args = [cli, 'serve', '--port', '0', '--quiet', '--database', join(folder, name), '--agent', 'prod-agent'];
+  return start(args, 'stderr', { OSTIARY_SERVE_KEY: token });
+}
+
+/** The share of the raw write rate that apply reaches, from its first request to the last object read back. */
+async function applyRow() {
+  const count = 1000;
+  const manifests = join(folder, '1000', 'access');
+  const ratios = [];
+  for (let round = 0; round < 3; round += 1) {
+    const raw = await gateway(`raw-${round}`);
+    const rawTime = Number(run([here('raw-writes.js'), raw.url, String(count), '8']).stdout);
+    await stop(raw.child);
+    const own = await gateway(`own-${round}`);
+    const journal = join(folder, `journal-${round}`);
+    run([cli, 'apply', manifests, '--url', own.url, '--yes', '--quiet', '--format', 'json', '--journal', journal]);
+    await stop(own.child);
+    const times = readFileSync(journal, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => Date.parse(JSON.parse(line).at));
+    ratios.push(rawTime / (times.at(-1) - times[0]));
+  }
+  const share = median(ratios);
+  row('apply, 1,000 creates, read-back included', `${(share * 100).toFixed(0)} % of the raw write rate`, '≥ 70 % (goal 90)', share >= 0.7);
+}
+
+function versionRow() {
+  const { wall, cpu } = pairs(
+    15,
+    () => run([cli, '--version']),
+    () => run(['-e', '0']),
+  );
+  row('--version', `${wall.toFixed(2)} × an empty node (CPU ${cpu.toFixed(2)} ×)`, '≤ 1.5 × (goal 1.3)', wall <= 1.5);
+}
+
+try {
+  versionRow();
+  await planRows(process.argv.includes('--full'));
+  await applyRow();
+  const width = Math.max(...rows.map((one) => one.what.length));
+  const middle = Math.max(...rows.map((one) => one.figure.length));
+  process.stdout.write(`\nNode ${process.version}; ratios of processes run in turn, medians.\n\n`);
+  for (const { what, figure, aim, reached } of rows)
+    process.stdout.write(
+      `${what.padEnd(width)}  ${figure.padEnd(middle)}  ${aim}${aim === '' ? '' : reached ? '  reached' : '  MISSED'}\n`,
+    );
+  if (rows.some((one) => !one.reached)) process.exitCode = 1;
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+}

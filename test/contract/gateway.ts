@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registry } from '../../src/kinds/index.ts';
+import { ApiError } from '../../src/model/errors.ts';
+import type { Gateway, WriteRequest } from '../../src/model/gateway.ts';
+import type { LiveResource } from '../../src/model/live.ts';
+import { normalizeObject } from '../../src/model/normalize.ts';
+import { kindOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
+import { sameSecret, seal } from '../../src/model/secret.ts';
+import { exampleWrites, wholeSpec } from './examples.ts';
+
+/** A gateway under test. */
+export type Subject = {
+  readonly gateway: Gateway;
+  /** Creates something that somebody else manages. */
+  readonly createManaged: (request: WriteRequest) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+const kinds = [...registry.keys()];
+const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
+
+/** What every gateway promises to those above the port. */
+export function gatewayContract(title: string, makeSubject: () => Promise<Subject>): void {
+  describe(`the gateway contract: ${title}`, () => {
+    let subject: Subject;
+    let gateway: Gateway;
+    beforeAll(async () => {
+      subject = await makeSubject();
+      gateway = subject.gateway;
+    });
+    afterAll(() => subject.close());
+
+    async function all(): Promise<readonly LiveResource[]> {
+      const { value, diagnostics } = await gateway.readAll(kinds);
+      expect(diagnostics).toEqual([]);
+      return value?.resources ?? [];
+    }
+
+    async function read(id: ResourceId): Promise<LiveResource> {
+      const listed = (await all()).find((resource) => resource.id === id);
+      const fresh = listed === undefined ? undefined : await gateway.readOne(listed);
+      if (fresh === undefined) throw new Error(`${id} is not there`);
+      return fresh;
+    }
+
+    it('says who it is', async () => {
+      const { url, dialect, role } = await gateway.identify();
+      expect(url).toMatch(/^http:/);
+      expect({ dialect, role }).toEqual({ dialect: 'interface', role: 'admin' });
+    });
+
+    it('lists the agents that references may name', async () => {
+      const { value } = await gateway.readAll([]);
+      expect(value?.lookups['Agent']?.map((agent) => agent.name)).toEqual(expect.arrayContaining(['default', 'prod-agent']));
+    });
+
+    const examples = [...registry.values()].flatMap((kind) =>
+      exampleWrites(kind).map((request) => [request.id, { kind, request }] as const),
+    );
+
+    it.each(examples)('creates, reads, replaces and deletes %s', async (id, { kind, request }) => {
+      const created = await gateway.create(request);
+      expect(created.id).toBe(id);
+      expect(created.spec).toEqual(request.spec);
+      const fresh = await read(id);
+      expect(fresh).toMatchObject({ uid: created.uid, spec: request.spec, edges: request.edges, unknown: [] });
+      expect(
+        normalizeObject(
+          kind.fields.filter((field) => Object.hasOwn(fresh.spec, field.name)),
+          fresh.spec,
+        ),
+      ).toEqual(fresh.spec);
+      for (const [path, secret] of Object.entries(request.secrets)) expect(holds(fresh, path, secret.reveal())).toBe(true);
+      expect(Object.keys(fresh.secrets).toSorted()).toEqual(Object.keys(request.secrets).toSorted());
+      expect(Object.keys(fresh)).not.toContain('managedBy');
+
+      const same = await gateway.update(fresh, { ...request, secrets: {} });
+      expect(same).toMatchObject({ spec: request.spec, uid: created.uid });
+      await gateway.remove(same);
+      expect(await gateway.readOne(same)).toBeUndefined();
+      expect((await all()).map((resource) => resource.id)).not.toContain(id);
+      await gateway.remove(same);
+      expect(await refusal(gateway.update(same, request))).toBe('api/not-found');
+    });
+
+    it('changes what is asked for and carries the rest', async () => {
+      const request = connection('carried', { reviewers: ['dba'], connection_tags: { env: 'prod' } });
+      const fresh = await gateway.create({ ...request, secrets: { '/secret/envvar:A': seal('inline', 'QQ==') } });
+      const updated = await gateway.update(fresh, { ...request, spec: { reviewers: ['sre', 'dba'] } });
+      expect(updated.spec).toEqual({ ...fresh.spec, reviewers: ['dba', 'sre'] });
+      expect(holds(updated, '/secret/envvar:A', 'QQ==')).toBe(true);
+    });
+
+    it('refuses to create a name twice', async () => {
+      await gateway.create(guardrail('twice'));
+      expect(await refusal(gateway.create(guardrail('twice')))).toBe('api/conflict');
+    });
+
+    it('notices a write in between, on update and on delete', async () => {
+      const first = await gateway.create(guardrail('moved'));
+      const stale = await read(first.id);
+      const second = await gateway.update(stale, { ...guardrail('moved'), spec: { description: 'second' } });
+      expect(second.version).not.toBe(stale.version);
+      expect(await refusal(gateway.update(stale, guardrail('moved')))).toBe('api/moved');
+      expect(await refusal(gateway.remove(stale))).toBe('api/moved');
+      expect((await read(first.id)).spec['description']).toBe('second');
+    });
+
+    it('keeps secrets that a write does not speak of, sets and drops others', async () => {
+      const paths = { a: '/secret/envvar:A', b: '/secret/filesystem:B.pem', c: '/secret/envvar:C' };
+      const request = connection('secrets');
+      const secrets = { [paths.a]: seal('inline', 'QQ=='), [paths.b]: seal('inline', '_cloudsecrets:b:b') };
+      const fresh = await gateway.create({ ...request, secrets });
+      const updated = await gateway.update(fresh, { ...request, secrets: { [paths.c]: seal('inline', 'Qw==') }, dropped: [paths.a] });
+      expect(Object.keys(updated.secrets).toSorted()).toEqual([paths.c, paths.b].toSorted());
+      expect([holds(updated, paths.b, '_cloudsecrets:b:b'), holds(updated, paths.c, 'Qw==')]).toEqual([true, true]);
+      expect(JSON.stringify(updated)).not.toContain('Qw==');
+    });
+
+    it('keeps, sets and drops single secrets', async () => {
+      const request = runbooks('secrets');
+      const fresh = await gateway.create({
+        ...request,
+        secrets: { '/git_password': seal('inline', 'one'), '/ssh_keypass': seal('inline', 'two') },
+      });
+      const updated = await gateway.update(fresh, {
+        ...request,
+        secrets: { '/git_password': seal('inline', 'three') },
+        dropped: ['/ssh_keypass'],
+      });
+      expect(Object.keys(updated.secrets)).toEqual(['/git_password']);
+      expect(holds(await read(fresh.id), '/git_password', 'three')).toBe(true);
+    });
+
+    it('shows a guardrail edge from both sides, whichever wrote it', async () => {
+      const here = await gateway.create(connection('edge-connection'));
+      const rule = await gateway.create({ ...guardrail('edge-rule'), edges: { connection_ids: [here.id] } });
+      expect(rule.edges).toEqual({ connection_ids: [here.id] });
+      const seen = await read(here.id);
+      expect(seen.edges).toEqual({ guardrail_rules: [rule.id] });
+      const kept = await gateway.update(seen, { ...connection('edge-connection'), edges: {} });
+      expect(kept.edges).toEqual({ guardrail_rules: [rule.id] });
+      await gateway.update(kept, { ...connection('edge-connection'), edges: { guardrail_rules: [] } });
+      expect((await read(rule.id)).edges).toEqual({ connection_ids: [] });
+      await gateway.update(await read(here.id), { ...connection('edge-connection'), edges: { guardrail_rules: [rule.id] } });
+      expect((await read(rule.id)).edges).toEqual({ connection_ids: [here.id] });
+    });
+
+    it('keeps masking edges through a replacement of the connection, and drops them with it', async () => {
+      const here = await gateway.create(connection('masked'));
+      const rule = await gateway.create({ ...masking('mask'), edges: { connection_ids: [here.id] } });
+      await gateway.update(await read(here.id), { ...connection('masked'), spec: { reviewers: ['dba'] } });
+      expect((await read(rule.id)).edges).toEqual({ connection_ids: [here.id] });
+      await gateway.remove(await read(here.id));
+      expect((await read(rule.id)).edges).toEqual({ connection_ids: [] });
+    });
+
+    it('refuses an edge to nowhere, and writes nothing', async () => {
+      const request = { ...guardrail('dangling'), edges: { connection_ids: [resourceId('Connection', 'nowhere')] } };
+      expect(await refusal(gateway.create(request))).toMatch(/^api\/(unknown-reference|refused)$/);
+      expect((await all()).map(({ id }) => id)).not.toContain(request.id);
+    });
+
+    it('never writes what somebody manages', async () => {
+      const request = connection('managed');
+      await subject.createManaged(request);
+      const fresh = await read(request.id);
+      expect(fresh.managedBy).toBe('platform');
+      expect(await refusal(gateway.update(fresh, request))).toBe('api/conflict');
+      expect(await refusal(gateway.remove(fresh))).toBe('api/conflict');
+      expect(await refusal(gateway.create({ ...guardrail('on-managed'), edges: { connection_ids: [fresh.id] } }))).toBe('api/conflict');
+      expect((await all()).map(({ id }) => id)).not.toContain('GuardrailRule/on-managed');
+    });
+
+    it.each(['with space', 'ünïcödé 名前', '100% %2F', 'a?b#c&d=e', 'quo"te\'s', '..', '\\', 'con:trol;'])(
+      'takes the name %j',
+      async (name) => {
+        for (const request of [connection(name), guardrail(`${name}/slash`), masking(`${name}/slash`)]) {
+          const { id, uid } = await gateway.create(request);
+          expect(id).toBe(request.id);
+          const fresh = await read(id);
+          expect(fresh.uid).toBe(uid);
+          await gateway.remove(fresh);
+        }
+      },
+    );
+
+    it('renames what may be renamed, and nothing else', async () => {
+      const rule = await gateway.create(guardrail('before'));
+      const renamed = await gateway.update(rule, guardrail('after'));
+      expect([renamed.id, renamed.uid]).toEqual(['GuardrailRule/after', rule.uid]);
+      expect((await all()).map(({ id }) => id)).not.toContain(rule.id);
+      const here = await gateway.create(connection('fixed'));
+      expect(await refusal(gateway.update(here, connection('other')))).toBe('api/refused');
+    });
+
+    it('reads the kinds it is asked for', async () => {
+      const { value } = await gateway.readAll(['GuardrailRule']);
+      expect([...new Set(value?.resources.map(({ id }) => kindOf(id)))]).toEqual(['GuardrailRule']);
+    });
+  });
+}
+
+function write(kind: string, name: string, stated: Parameters<typeof wholeSpec>[2]): WriteRequest {
+  const found = registry.get(kind);
+  if (found === undefined) throw new Error(`no kind ${kind}`);
+  return { id: resourceId(kind, found.identity(name, stated)), spec: wholeSpec(found, name, stated), secrets: {}, dropped: [], edges: {} };
+}
+
+function connection(name: string, stated: Parameters<typeof wholeSpec>[2] = {}): WriteRequest {
+  return write('Connection', name, { type: 'custom', agent_id: 'default', ...modes, ...stated });
+}
+
+function guardrail(name: string): WriteRequest {
+  return write('GuardrailRule', name, { input: { rules: [{ type: 'deny_words_list', words: ['DROP'] }] } });
+}
+
+function masking(name: string): WriteRequest {
+  return write('DataMaskingRule', name, { score_threshold: 0.5 });
+}
+
+function runbooks(name: string): WriteRequest {
+  return write('RunbookConfiguration', name, { git_url: `https://git.test/${name}.git`, git_user: 'ops' });
+}
+
+function holds(resource: LiveResource, path: string, value: string): boolean {
+  const secret = resource.secrets[path];
+  return secret?.state === 'value' && sameSecret(secret, seal('expected', value));
+}
+
+async function refusal(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => 'it succeeded',
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ApiError)) throw new Error('no ApiError', { cause: error });
+  return error.code;
+}

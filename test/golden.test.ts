@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { registry } from '../src/kinds/index.ts';
+import { loadManifests } from '../src/manifest/load.ts';
+import { defaultLimits } from '../src/model/config.ts';
+import { plan } from '../src/plan/plan.ts';
+import { diagnosticsText } from '../src/report/diagnostics.ts';
+import { planJson } from '../src/report/plan-json.ts';
+import { planMarkdown } from '../src/report/plan-markdown.ts';
+import { planText } from '../src/report/plan-text.ts';
+import { plainPalette } from '../src/report/terminal.ts';
+import type { SourceFile } from '../src/model/source.ts';
+import { memoryGateway } from './support/memory-gateway.ts';
+import type { MemoryResource } from './support/memory-store.ts';
+
+/** What a golden folder may say beside its manifests: `options.json` with the run's flags, `live.json` with the gateway. */
+type Options = {
+  readonly only?: readonly string[];
+  readonly allow?: readonly { readonly code: string; readonly reason: string }[];
+  readonly overlays?: readonly string[];
+};
+
+const root = 'test/golden';
+const terminal = { colour: plainPalette, columns: 80 };
+
+function filesBelow(folder: string): readonly SourceFile[] {
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'));
+  return names
+    .toSorted()
+    .map((name) => ({ path: relative(join(folder, '..'), join(folder, name)), text: readFileSync(join(folder, name), 'utf8') }));
+}
+
+function readJson<T>(path: string, otherwise: T): T {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : otherwise;
+}
+
+test.each(readdirSync(root).toSorted())('%s', async (name) => {
+  const folder = join(root, name);
+  const { only = [], allow = [], overlays = [] } = readJson<Options>(join(folder, 'options.json'), {});
+  const live = readJson<readonly MemoryResource[]>(join(folder, 'live.json'), []);
+  const gateway = memoryGateway({ registry, agents: ['default', 'prod-agent'], resources: live });
+  const loaded = loadManifests({
+    files: filesBelow(join(folder, 'manifests')),
+    overlays: overlays.map((overlay) => filesBelow(join(folder, overlay))),
+    target: 'prod',
+    targets: ['prod', 'staging'],
+    secretPrefixes: ['OSTIARY_SECRET_'],
+    referencePrefixes: ['_cloudsecrets:', '_envjson:'],
+    resolve: (source) => ({ value: `resolved ${JSON.stringify(source)}`, diagnostics: [] }),
+    ...(only.length === 0 ? {} : { selection: { only } }),
+    registry,
+  });
+  const { value: state } = await gateway.readAll([...registry.keys()]);
+  if (state === undefined) throw new Error('the list is not whole');
+  const target = { name: 'prod', url: 'https://gateway.example.com', dialect: 'interface' };
+  const planned =
+    loaded.value === undefined
+      ? undefined
+      : plan({ target, desired: loaded.value, live: state, base: undefined, limits: defaultLimits, allowed: allow }, registry);
+  const diagnostics = [...loaded.diagnostics, ...(planned?.diagnostics ?? [])];
+  const expected = (file: string): string => `golden/${name}/expected/${file}`;
+  if (diagnostics.length > 0) await expect(diagnosticsText(diagnostics, terminal)).toMatchFileSnapshot(expected('diagnostics.txt'));
+  if (planned?.value === undefined) return;
+  await expect(planText([planned.value], terminal)).toMatchFileSnapshot(expected('plan.txt'));
+  await expect(planJson([planned.value])).toMatchFileSnapshot(expected('plan.json'));
+  await expect(planMarkdown([planned.value])).toMatchFileSnapshot(expected('plan.md'));
+});

@@ -1,0 +1,45 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Chaos } from '../../src/server/chaos.ts';
+import { startPgliteServer, type TestServer } from '../support/servers.ts';
+import { callerOf, type Call } from './client.ts';
+
+let server: TestServer | undefined;
+afterEach(() => server?.close());
+
+async function withChaos(chaos: Chaos): Promise<Call> {
+  server = await startPgliteServer({ chaos });
+  return callerOf(server);
+}
+
+test('effects are chosen by request, and each does what it says', async () => {
+  const seen: number[] = [];
+  const call = await withChaos(({ method, path, n }) => {
+    seen.push(n);
+    if (method !== 'POST') return undefined;
+    if (path === '/connections') return { status: 429, retryAfter: 2 };
+    return [{ dropBefore: true } as const, { dropAfter: true } as const, { status500AfterCommit: true } as const, { delayMs: 60 }][n - 2];
+  });
+  const throttled = await call('POST', '/connections', { body: {} });
+  expect({ status: throttled.status, after: throttled.headers.get('Retry-After') }).toEqual({ status: 429, after: '2' });
+  await expect(call('POST', '/guardrails', { body: { name: 'before' } })).rejects.toThrow('fetch failed');
+  await expect(call('POST', '/guardrails', { body: { name: 'after' } })).rejects.toThrow('fetch failed');
+  const failed = await call('POST', '/guardrails', { body: { name: 'failed' } });
+  expect(failed).toMatchObject({ status: 500, list: [] });
+  const started = performance.now();
+  expect((await call('POST', '/guardrails', { body: { name: 'late' } })).status).toBe(201);
+  expect(performance.now() - started).toBeGreaterThan(50);
+  const { list } = await call('GET', '/guardrails');
+  expect(list.map(({ name }) => name)).toEqual(['after', 'failed', 'late']);
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test('closing finishes what is in flight', async () => {
+  const call = await withChaos(({ method }) => (method === 'POST' ? { delayMs: 200 } : undefined));
+  const late = call('POST', '/guardrails', { body: { name: 'late' } });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const closed = server?.close();
+  expect(await late).toMatchObject({ status: 201 });
+  expect((await late).headers.get('Connection')).toBe('close');
+  await closed;
+  await expect(call('GET', '/guardrails')).rejects.toThrow('fetch failed');
+});

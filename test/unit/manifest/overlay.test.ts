@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import type { LoadInput } from '../../../src/manifest/load.ts';
+import { connection, guardrail, load, manifest, sources, told } from './loading.ts';
+
+/** Loads one manifest with one overlay file a folder: o0.yaml, o1.yaml… */
+function overlaid(text: string, ...overlays: readonly string[]): ReturnType<typeof load> {
+  const folders: LoadInput['overlays'] = overlays.map((overlay, index) => sources({ [`o${index}.yaml`]: overlay }));
+  return load({ 'a.yaml': text }, { overlays: folders });
+}
+
+const base = connection(
+  'a',
+  'reviewers: [x, y]',
+  'connection_tags: { env: dev, team: t }',
+  'secret: { "envvar:A": { value: "1" }, "envvar:B": { keep: true } }',
+);
+
+describe('an overlay', () => {
+  test('merges maps key by key and replaces everything else whole', () => {
+    const overlay = manifest(
+      'Connection',
+      'a',
+      'reviewers: [x, y, z]',
+      'connection_tags: { env: prod }',
+      'secret: { "envvar:A": { keep: true } }',
+      'tags: null',
+    );
+    const { value, diagnostics } = overlaid(base, overlay);
+    expect(diagnostics).toEqual([]);
+    const [resource] = value?.resources ?? [];
+    expect(resource?.spec).toMatchObject({ reviewers: ['x', 'y', 'z'], connection_tags: { env: 'prod', team: 't' }, tags: [] });
+    expect(resource?.secrets).toEqual({
+      '/secret/envvar:A': { state: 'keep', source: 'keep' },
+      '/secret/envvar:B': { state: 'keep', source: 'keep' },
+    });
+    expect(resource?.stated.has('tags')).toBe(true);
+    expect(resource?.at.file).toBe('a.yaml');
+  });
+
+  test('is where its values are', () => {
+    const overlay = manifest('Connection', 'a', 'reviewers: [x, y]', 'connection_tags: { env: prod }', 'secret: null');
+    const [resource] = overlaid(base, overlay).value?.resources ?? [];
+    expect(resource?.locate('/reviewers/y')).toEqual({ file: 'o0.yaml', line: 6, column: 18 });
+    expect(resource?.locate('/connection_tags/env').file).toBe('o0.yaml');
+    expect(resource?.locate('/connection_tags/team')).toEqual({ file: 'a.yaml', line: 12, column: 38 });
+    expect(resource?.locate('/secret/envvar:A').file).toBe('o0.yaml');
+    expect(resource?.locate('/type').file).toBe('a.yaml');
+    expect(resource?.secrets).toEqual({});
+  });
+
+  test('may be several, one after the other', () => {
+    const first = manifest('Connection', 'a', 'connection_tags: { env: one, team: one }');
+    const second = manifest('Connection', 'a\n  protect: true', 'connection_tags: { env: two }');
+    const [resource] = overlaid(base, first, second).value?.resources ?? [];
+    expect(resource?.spec['connection_tags']).toEqual({ env: 'two', team: 'one' });
+    expect(resource?.protect).toBe(true);
+    expect(resource?.locate('/connection_tags/team').file).toBe('o0.yaml');
+  });
+
+  test('may leave spec out, and fill in a nested map', () => {
+    const rule = guardrail('r', 'connection_selector: { match_tags: { env: dev } }', 'description: x');
+    const overlay = guardrail('r', 'connection_selector: { except: [a], allow_empty: true }');
+    const { value, diagnostics } = load({ 'a.yaml': base, 'b.yaml': rule }, { overlays: [sources({ 'o.yaml': overlay })] });
+    expect(diagnostics).toEqual([]);
+    expect(value?.edges).toEqual([]);
+    expect(
+      overlaid(base, 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: a, protect: true }\n').value?.resources[0]?.protect,
+    ).toBe(true);
+  });
+
+  test('says when a list loses a protection', () => {
+    const { value, diagnostics } = overlaid(base, manifest('Connection', 'a', 'tags: [n]', 'reviewers: [y]'));
+    expect(told(diagnostics)).toEqual(['o0.yaml:7:3 warning overlay/loses-protection']);
+    expect(diagnostics[0]?.message).toBe('the overlay takes "x" out of reviewers');
+    expect(value?.resources[0]?.spec['reviewers']).toEqual(['y']);
+    expect(told(overlaid(base, manifest('Connection', 'a', 'reviewers: null')).diagnostics)).toEqual([
+      'o0.yaml:6:3 warning overlay/loses-protection',
+    ]);
+  });
+
+  test('says when a rule loses its entries or a connection its rule', () => {
+    const rule = guardrail('r', 'input: { rules: [{ name: n, type: deny_words_list, words: [a] }] }');
+    expect(told(overlaid(rule, guardrail('r', 'input: null')).diagnostics)).toEqual(['o0.yaml:6:3 warning overlay/loses-protection']);
+    expect(told(overlaid(rule, guardrail('r', 'input: { rules: [] }')).diagnostics)).toEqual([
+      'o0.yaml:6:12 warning overlay/loses-protection',
+    ]);
+    const other = guardrail('r', 'input: { rules: [{ name: n, type: deny_words_list, words: [b] }] }');
+    expect(told(overlaid(rule, other).diagnostics)).toEqual(['o0.yaml:6:54 warning overlay/loses-protection']);
+    const guarded = connection('a', 'guardrail_rules: [r]');
+    expect(told(overlaid(guarded, manifest('Connection', 'a', 'guardrail_rules: []')).diagnostics)).toEqual([
+      'o0.yaml:6:3 warning overlay/loses-protection',
+    ]);
+  });
+
+  const mistakes: readonly (readonly [string, string, string])[] = [
+    ['without its manifest', manifest('Connection', 'b', 'tags: []'), 'o0.yaml:4:9 error overlay/no-manifest'],
+    [
+      'twice in one folder',
+      `${manifest('Connection', 'a', 'tags: []')}---\n${manifest('Connection', 'a')}`,
+      'o0.yaml:11:9 error overlay/duplicate',
+    ],
+    ['with an unknown field', manifest('Connection', 'a', 'tagz: []'), 'o0.yaml:6:3 error manifest/unknown-field'],
+    ['with a wrong value', manifest('Connection', 'a', 'access_schema: on'), 'o0.yaml:6:18 error manifest/not-allowed-value'],
+    ['whose secret has no form', manifest('Connection', 'a', 'secret: { "envvar:A": {} }'), 'o0.yaml:6:25 error secret/form'],
+    [
+      'with a broken entry',
+      manifest('GuardrailRule', 'a', 'input: { rules: [{ words: [x] }] }'),
+      'o0.yaml:6:20 error manifest/missing-field',
+    ],
+    [
+      'that contradicts the manifest',
+      manifest('Connection', 'a', 'redact_enabled: true'),
+      'o0.yaml:6:19 error manifest/redact-contradiction',
+    ],
+  ];
+  test.each(mistakes)('%s is an error', (_, overlay, expected) => {
+    const { value, diagnostics } = overlaid(base, overlay);
+    expect(told(diagnostics)).toEqual([expected]);
+    expect(value).toBeUndefined();
+  });
+
+  test('that takes away what is required is told at its line', () => {
+    const rule = guardrail('r', 'description: x');
+    const { diagnostics } = overlaid(rule, guardrail('r', 'connection_selector: { except: [a] }'));
+    expect(told(diagnostics)).toEqual(['o0.yaml:6:3 error manifest/missing-field']);
+  });
+
+  test('of a broken manifest is not blamed', () => {
+    expect(told(overlaid('a: [', manifest('Connection', 'a')).diagnostics)).toEqual(['a.yaml:1:5 error manifest/yaml']);
+    expect(told(overlaid(connection('a', 'x: 1'), manifest('Connection', 'a')).diagnostics)).toEqual([
+      'a.yaml:11:3 error manifest/unknown-field',
+    ]);
+  });
+
+  test('of a manifest for another target does nothing', () => {
+    const files = { 'a.yaml': connection('a\n  targets: [staging]'), 'b.yaml': connection('b') };
+    const { value, diagnostics } = load(files, { overlays: [sources({ 'o.yaml': manifest('Connection', 'a') })] });
+    expect(diagnostics).toEqual([]);
+    expect(value?.resources.map(({ id }) => id)).toEqual(['Connection/b']);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import type { LoadInput } from '../../../src/manifest/load.ts';
+import type { DesiredSecret } from '../../../src/model/secret.ts';
+import { connection, load, manifest, told } from './loading.ts';
+
+function secretsOf(text: string, options: Partial<LoadInput> = {}): Readonly<Record<string, string>> {
+  const { value, diagnostics } = load(text, options);
+  if (value === undefined) throw new Error(told(diagnostics).join('\n'));
+  const secrets = value.resources.flatMap((resource) => Object.entries(resource.secrets));
+  return Object.fromEntries(secrets.map(([path, secret]) => [path, spelled(secret)]));
+}
+
+function spelled(secret: DesiredSecret): string {
+  return secret.state === 'value' ? `${secret.source} = ${secret.reveal()}` : `${secret.source} (${secret.state})`;
+}
+
+const all = connection(
+  'a',
+  'secret:',
+  '  envvar:HOST: { value: düne.example }',
+  '  envvar:PORT: NTQzMg==',
+  '  envvar:TOKEN: _cloudsecrets:orders/db:token',
+  '  envvar:JSON: "_envjson:APP:password"',
+  '  envvar:KEY: { keep: true }',
+  '  envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_A } }',
+  '  filesystem:CA: { valueFrom: { file: ./certs/ca.pem } }',
+);
+
+const repository = manifest(
+  'RunbookConfiguration',
+  'a',
+  'git_url: https://example.com/x',
+  'git_user: me',
+  'git_password: { valueFrom: { env: OSTIARY_SECRET_A } }',
+  'ssh_key: { value: plain }',
+  'ssh_keypass: { keep: true }',
+);
+
+const resolve: LoadInput['resolve'] = (source) => {
+  if ('file' in source) return { value: Uint8Array.of(0xff, 0x00, 0x41), diagnostics: [] };
+  return source.env === 'OSTIARY_SECRET_A' ? { value: 'hunter2', diagnostics: [] } : { diagnostics: [] };
+};
+
+describe('a secret', () => {
+  test('of a map is base64 or a reference on the wire', () => {
+    expect(secretsOf(all, { resolve })).toEqual({
+      '/secret/envvar:HOST': `inline = ${Buffer.from('düne.example').toString('base64')}`,
+      '/secret/envvar:PORT': 'inline = NTQzMg==',
+      '/secret/envvar:TOKEN': 'reference:_cloudsecrets:orders/db:token = _cloudsecrets:orders/db:token',
+      '/secret/envvar:JSON': 'reference:_envjson:APP:password = _envjson:APP:password',
+      '/secret/envvar:KEY': 'keep (keep)',
+      '/secret/envvar:PASS': 'env:OSTIARY_SECRET_A = aHVudGVyMg==',
+      '/secret/filesystem:CA': 'file:./certs/ca.pem = /wBB',
+    });
+  });
+
+  test('of its own is plain text on the wire', () => {
+    expect(secretsOf(repository, { resolve })).toEqual({
+      '/git_password': 'env:OSTIARY_SECRET_A = hunter2',
+      '/ssh_key': 'inline = plain',
+      '/ssh_keypass': 'keep (keep)',
+    });
+  });
+
+  test('stays unresolved where nobody resolves', () => {
+    expect(secretsOf(all)).toMatchObject({
+      '/secret/envvar:PASS': 'env:OSTIARY_SECRET_A (unresolved)',
+      '/secret/filesystem:CA': 'file:./certs/ca.pem (unresolved)',
+    });
+  });
+
+  test('map is given whole, or not at all', () => {
+    expect(load(all).value?.resources[0]?.wholeSecrets).toEqual(['/secret']);
+    expect(load(connection('a', 'secret: {}')).value?.resources[0]?.wholeSecrets).toEqual(['/secret']);
+    expect(load(connection('a')).value?.resources[0]?.wholeSecrets).toEqual([]);
+  });
+
+  test('takes the prefixes that it is given', () => {
+    const text = connection('a', 'secret:', '  envvar:A: _aws:orders:pass', '  envvar:B: { valueFrom: { env: PROD_B } }');
+    expect(secretsOf(text, { referencePrefixes: ['_aws:'], secretPrefixes: ['PROD_'] })).toEqual({
+      '/secret/envvar:A': 'reference:_aws:orders:pass = _aws:orders:pass',
+      '/secret/envvar:B': 'env:PROD_B (unresolved)',
+    });
+  });
+});
+
+describe('a source', () => {
+  const text = connection('a', 'secret: { "envvar:A": { valueFrom: { env: OSTIARY_SECRET_X } } }');
+  const file = connection('a', 'secret: { "envvar:A": { valueFrom: { file: x.pem } } }');
+
+  test('must have a value', () => {
+    const absent = load(text, { resolve: () => ({ diagnostics: [] }) });
+    expect(told(absent.diagnostics)).toEqual(['a.yaml:11:45 error secret/undefined-variable']);
+    expect(absent.diagnostics[0]?.message).toBe('the environment variable OSTIARY_SECRET_X is not set');
+    const empty = load(text, { resolve: () => ({ value: '', diagnostics: [] }) });
+    expect(empty.diagnostics[0]?.message).toBe('the environment variable OSTIARY_SECRET_X is empty');
+    expect(told(load(file, { resolve: () => ({ value: new Uint8Array(), diagnostics: [] }) }).diagnostics)).toEqual([
+      'a.yaml:11:46 error secret/unreadable-file',
+    ]);
+  });
+
+  test('passes the diagnostics of who reads it on, at its place', () => {
+    const refused = { code: 'secret/file-missing', severity: 'error', message: 'the secret file "x.pem" does not exist' } as const;
+    const { diagnostics } = load(file, { resolve: () => ({ diagnostics: [refused] }) });
+    expect(told(diagnostics)).toEqual(['a.yaml:11:46 error secret/file-missing']);
+    expect(diagnostics[0]?.frame?.caret.length).toBe(5);
+  });
+
+  test('of plain text must be text', () => {
+    const { diagnostics } = load(repository, { resolve: () => ({ value: Uint8Array.of(0xff), diagnostics: [] }) });
+    expect(told(diagnostics)).toEqual(['a.yaml:8:17 error secret/not-text', 'a.yaml:9:12 warning secret/inline']);
+  });
+});
