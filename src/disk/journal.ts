@@ -1,8 +1,8 @@
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { AppError } from '../model/errors.ts';
-import { codeOf, reasonOf } from './reason.ts';
+import { reasonOf } from './reason.ts';
 
-/** A file of JSON Lines that only grows; a line that was appended survives the process. */
+/** A file of JSON Lines that only grows; a line that was appended survives the process, though not a power cut. */
 export interface Journal {
   append(line: string): void;
   close(): void;
@@ -35,16 +35,6 @@ function open(path: string): number {
 function write(file: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
-  sync(file);
-}
-
-function sync(file: number): void {
-  try {
-    fdatasyncSync(file);
-  } catch (error) {
-    // Devices such as /dev/null have nothing to flush.
-    if (codeOf(error) !== 'EINVAL' && codeOf(error) !== 'ENOTSUP') throw error;
-  }
 }
 
 function attempt<T>(action: () => T, failure: string): T {

@@ -2,6 +2,7 @@ import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import { hasErrors, sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
+import { isWithin, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { checkManifest } from './checks.ts';
@@ -13,8 +14,8 @@ import { keyOf, locateIn, type Manifest } from './manifest.ts';
 import { mergeOverlays } from './merge.ts';
 import type { Problem } from './problem.ts';
 import { readDocuments } from './read.ts';
-import { textsOf, toResource } from './resource.ts';
-import type { SecretSource } from './secret.ts';
+import { secretProblems, textsOf, toResource } from './resource.ts';
+import type { SecretRules, SecretSource } from './secret.ts';
 import { selectManifests, type Selection } from './select.ts';
 import { treeHash } from './tree.ts';
 import { isFamiliar, unfamiliarValues } from './unfamiliar.ts';
@@ -71,7 +72,7 @@ type Reading = { readonly book: Book; readonly manifests: readonly Manifest[]; r
 /** Reads the manifests that are for the target, overlays merged, sorted by id. */
 function readTarget(input: LoadInput): Reading {
   const views = new Map([...input.registry].map(([name, kind]) => [name, viewKind(kind)]));
-  const { book, base, overlays, declared, whole, diagnostics } = readDocuments(input.files, input.overlays, views);
+  const { book, base, broken, overlays, declared, whole, diagnostics } = readDocuments(input.files, input.overlays, views);
   const here = base.filter((manifest) => isFor(manifest, input.target));
   const unique = withoutDuplicates(book, here, ({ id }) => id, 'manifest/duplicate-name');
   const merged = mergeOverlays(book, unique.manifests, overlays, { declared, whole });
@@ -81,12 +82,13 @@ function readTarget(input: LoadInput): Reading {
     keyOf,
     'manifest/duplicate-name',
   );
+  const aside = broken.flatMap(({ manifest, places }) => told(book, manifest, besides(manifest, places, input)));
   const elsewhere = base.filter((manifest) => !isFor(manifest, input.target));
   const checked = [...elsewhere, ...merged.manifests].flatMap((manifest) => told(book, manifest, checkManifest(manifest, input.targets)));
   return {
     book,
     manifests: distinct.manifests.toSorted((left, right) => compareText(left.id, right.id)),
-    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, checked].flat(),
+    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, aside, checked].flat(),
   };
 }
 
@@ -95,12 +97,7 @@ function toResources(
   manifests: readonly Manifest[],
   input: LoadInput,
 ): { readonly resources: readonly DesiredResource[]; readonly diagnostics: readonly Diagnostic[] } {
-  const { resolve } = input;
-  const rules = {
-    envPrefixes: input.secretPrefixes,
-    referencePrefixes: input.referencePrefixes,
-    ...(resolve === undefined ? {} : { resolve }),
-  };
+  const rules = rulesOf(input);
   const diagnostics: Diagnostic[] = [];
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules);
@@ -111,6 +108,20 @@ function toResources(
     return resource;
   });
   return { resources, diagnostics };
+}
+
+function rulesOf({ secretPrefixes, referencePrefixes, resolve }: LoadInput): SecretRules {
+  return { envPrefixes: secretPrefixes, referencePrefixes, ...(resolve === undefined ? {} : { resolve }) };
+}
+
+/** What else is wrong with a manifest, besides and apart from the places that its schema refuses. */
+function besides(manifest: Manifest, places: readonly Pointer[], input: LoadInput): readonly Problem[] {
+  const problems = [
+    ...checkManifest(manifest, input.targets),
+    ...secretProblems(manifest, rulesOf(input)),
+    ...unfamiliarValues(manifest.view.familiar, manifest.spec, ['spec']),
+  ];
+  return problems.filter(({ at }) => !places.some((place) => isWithin(at, place) || isWithin(place, at)));
 }
 
 function isFor(manifest: Manifest, target: string): boolean {

@@ -27,13 +27,12 @@ export function maskText(
     if (isObject(document.value)) collect(schema, schema, document.value, '', found);
     return found.map((mark) => ({ ...mark, place: document.locate(mark.path, 'key') }));
   });
-  const ordered = marks.toSorted((left, right) => compare(left.place, right.place));
-  const end = { line: lines.length + 1, column: 1 };
-  const hidden = ordered.flatMap((mark, index) => {
-    if (!mark.hides) return [];
-    const next = ordered.slice(index + 1).find((other) => compare(other.place, mark.place) > 0);
-    return [{ from: afterKey(lines[mark.place.line - 1] ?? '', mark), to: next?.place ?? end }];
-  });
+  const hidden: Hidden[] = [];
+  let next: Place = { line: lines.length + 1, column: 1 };
+  for (const mark of marks.toSorted((left, right) => compare(right.place, left.place))) {
+    if (mark.hides) hidden.push({ from: afterKey(lines[mark.place.line - 1] ?? '', mark), to: next });
+    next = mark.place;
+  }
   return maskAddresses(hide(lines, hidden).join('\n'));
 }
 

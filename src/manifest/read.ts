@@ -1,5 +1,6 @@
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { compareText, isObject, type JsonObject } from '../model/json.ts';
+import type { Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { diagnose, openBook, withoutSecrets, type Book } from './diagnose.ts';
@@ -13,6 +14,8 @@ import { classify, validate, type Views } from './validate.ts';
 export type Reading = {
   readonly book: Book;
   readonly base: readonly Manifest[];
+  /** Manifests that are wrong somewhere, with the places where they are. */
+  readonly broken: readonly Broken[];
   /** The overlays of each folder, in the folders' order. */
   readonly overlays: readonly (readonly Manifest[])[];
   /** What the files declare, also where the manifest itself is wrong. */
@@ -21,6 +24,8 @@ export type Reading = {
   readonly whole: boolean;
   readonly diagnostics: readonly Diagnostic[];
 };
+
+export type Broken = { readonly manifest: Manifest; readonly places: readonly Pointer[] };
 
 type Page = { readonly file: SourceFile; readonly documents: readonly ManifestDocument[]; readonly diagnostics: readonly Diagnostic[] };
 
@@ -35,22 +40,30 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
   });
   const declared = new Set<ResourceId>();
   const foreign: ManifestDocument[] = [];
+  const broken: Broken[] = [];
   const diagnostics: Diagnostic[] = all.flatMap((page) => page.diagnostics);
   const readPages = (list: readonly Page[], form: 'manifest' | 'overlay'): readonly Manifest[] => {
     const manifests: Manifest[] = [];
     for (const document of list.flatMap((page) => page.documents)) {
       const { manifest, id, problems, skipped } = readDocument(document, views, form);
+      const sound = problems.length === 0;
       if (skipped === true) foreign.push(document);
       if (id !== undefined && overlays.length > 0 && form === 'manifest') declared.add(id);
       for (const problem of problems) diagnostics.push(diagnose(book, document.locate, problem, id));
-      if (manifest !== undefined) manifests.push(manifest);
+      if (manifest !== undefined && sound) manifests.push(manifest);
+      if (manifest !== undefined && !sound && form === 'manifest') broken.push({ manifest, places: placesOf(problems) });
     }
     return manifests;
   };
   const base = readPages(pages, 'manifest');
   const whole = !hasErrors(diagnostics);
   const merged = overlayPages.map((list) => readPages(list, 'overlay'));
-  return { book, base, overlays: merged, declared, whole, diagnostics: [...diagnostics, ...skippedNotice(foreign)] };
+  return { book, base, broken, overlays: merged, declared, whole, diagnostics: [...diagnostics, ...skippedNotice(foreign)] };
+}
+
+/** The places that are wrong; where something is missing, what is there may be right. */
+function placesOf(problems: readonly Problem[]): readonly Pointer[] {
+  return problems.filter(({ code }) => code !== 'manifest/missing-field').map(({ at }) => at);
 }
 
 function parseAll(files: readonly SourceFile[], views: Views): readonly Page[] {
@@ -82,14 +95,9 @@ function readDocument(document: ManifestDocument, views: Views, form: 'manifest'
       return { problems: [classified.problem] };
     case 'manifest': {
       const { view, value } = classified;
-      const metadata = objectAt(value, 'metadata');
       const problems = validate(view, value, form);
-      if (problems.length === 0) {
-        const manifest = makeManifest(view, { metadata, spec: objectAt(value, 'spec') }, [document]);
-        return { manifest, id: manifest.id, problems };
-      }
-      const name = metadata['name'];
-      return { problems, ...(typeof name === 'string' ? { id: `${view.kind.name}/${name}` } : {}) };
+      const manifest = makeManifest(view, { metadata: objectAt(value, 'metadata'), spec: objectAt(value, 'spec') }, [document]);
+      return { manifest, problems, ...(manifest.name === '' ? {} : { id: manifest.id }) };
     }
   }
 }

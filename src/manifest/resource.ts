@@ -34,6 +34,11 @@ export function toResource(
   return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
 }
 
+/** What is wrong with the secrets of a manifest. */
+export function secretProblems({ view, spec }: Manifest, rules: SecretRules): readonly Problem[] {
+  return readSecrets(view, spec, rules).problems;
+}
+
 /** Gives every compared field its value: the stated one, else the empty one where omitting means that. */
 function normalizeSpec(view: KindView, raw: JsonObject): Record<string, Json> {
   const spec: Record<string, Json> = {};

@@ -27,8 +27,14 @@ export type OpenOptions = {
 /** Opens the database and finds its encryption key. */
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const { database } = options;
-  if ('url' in database) return openServer(database.url, options);
-  return 'folder' in database ? openFolder(database.folder, options) : openMemory(database.snapshot, options);
+  try {
+    if ('url' in database) return await openServer(database.url, options);
+    return 'folder' in database ? await openFolder(database.folder, options) : await openMemory(database.snapshot, options);
+  } catch (error) {
+    throw error instanceof AppError
+      ? error
+      : new AppError('serve/database', 3, `the database cannot be opened: ${reasonOf(error)}`, { cause: error });
+  }
 }
 
 async function openServer(connectionString: string, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
@@ -44,9 +50,7 @@ async function openServer(connectionString: string, { encryptionKey, log }: Open
     await pool.query('select 1');
   } catch (error) {
     await pool.end();
-    throw new AppError('serve/database', 4, `the database does not answer: ${error instanceof Error ? error.message : ''}`, {
-      cause: error,
-    });
+    throw error;
   }
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return { db, encryptionKey: key, close: () => db.destroy() };
@@ -78,4 +82,10 @@ async function openLite(dataDir: string, snapshot?: Blob): Promise<Pick<OpenData
   const pool = new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 }));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparedPool(pool) }) });
   return { db, close: () => db.destroy().then(() => lite.close()) };
+}
+
+/** Where several addresses were tried, the error as a whole says nothing. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map((one) => reasonOf(one)).join(', ');
+  return error instanceof Error ? error.message : String(error);
 }

@@ -80,10 +80,15 @@ async function select({ db, cipher }: Store, collection: Collection, rest: RawBu
       o.revision, o.created_at as "createdAt", o.updated_at as "updatedAt", json_build_object(${sql.join(edges.columns)}) as edges
     from ${sql.table(collection.table)} o ${sql.join(edges.joins, sql` `)}`;
   const { rows } = await sql<{ readonly row: Row }>`select row_to_json(o) as row from (${objects}) o ${rest}`.execute(db);
-  return rows.map(({ row: { sealed, ...row } }) => ({
-    ...row,
-    secrets: openSecrets(cipher, sealed, placeOf(collection, row.id)),
+  return rows.map(({ row }) => ({
+    id: row.id,
+    name: row.name,
+    spec: row.spec,
+    secrets: openSecrets(cipher, row.sealed, placeOf(collection, row.id)),
+    edges: row.edges,
     secretsUpdatedAt: row.secretsUpdatedAt === null ? null : new Date(row.secretsUpdatedAt),
+    managedBy: row.managedBy,
+    revision: row.revision,
     createdAt: new Date(row.createdAt),
     updatedAt: new Date(row.updatedAt),
   }));

@@ -150,9 +150,9 @@ describe('several files', () => {
       const chosen = files.filter(({ path }) => !sound || path !== 'd.yaml');
       const expected = JSON.stringify(load({}, { files: chosen }));
       assert(
-        property(shuffledSubarray(chosen, { minLength: chosen.length }), (shuffled) =>
-          expect(JSON.stringify(load({}, { files: shuffled }))).toBe(expected),
-        ),
+        property(shuffledSubarray(chosen, { minLength: chosen.length }), (shuffled) => {
+          expect(JSON.stringify(load({}, { files: shuffled }))).toBe(expected);
+        }),
       );
     }
   });

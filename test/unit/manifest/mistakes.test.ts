@@ -185,6 +185,25 @@ describe('a mistake', () => {
   });
 });
 
+test('a mistake in one field hides none in another', () => {
+  const text = connection(
+    'a\n  targets: [x]',
+    'bogus: 1',
+    'subtype: postgress',
+    'secret:',
+    '  envvar:A: localhost',
+    '  envvar:B: 5',
+  ).replace('  agent_id: prod-agent\n', '');
+  expect(told(load(text).diagnostics)).toEqual([
+    'a.yaml:5:13 error manifest/unknown-target',
+    'a.yaml:6:1 error manifest/missing-field',
+    'a.yaml:11:3 error manifest/unknown-field',
+    'a.yaml:12:12 warning manifest/unfamiliar-value',
+    'a.yaml:14:15 error secret/not-base64',
+    'a.yaml:15:15 error secret/form',
+  ]);
+});
+
 describe('a warning', () => {
   const warnings: readonly Mistake[] = [
     [

@@ -1,0 +1,55 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { registry } from '../../src/kinds/index.ts';
+import { startServer, type RunningServer, type ServeOptions } from '../../src/server/start.ts';
+import { encryptionKey, makeFolder, startPgliteServer } from '../support/servers.ts';
+
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'ostiary-start-'));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+function start(options: Partial<ServeOptions>): Promise<RunningServer> {
+  const usual = {
+    database: { folder: join(home, 'none') },
+    port: 0,
+    registry,
+    adminKey: 'a',
+    version: '0',
+    now: () => new Date(),
+    log: () => {},
+  };
+  return startServer({ ...usual, ...options });
+}
+
+test.each<[string, Partial<ServeOptions>, string]>([
+  ['without a key', { adminKey: '' }, 'serve/key'],
+  ['with one key for two', { managerKey: { key: 'a', manager: 'platform' } }, 'serve/key'],
+  ['for a manager without a name', { managerKey: { key: 'b', manager: '' } }, 'serve/key'],
+  ['with half a key', { encryptionKey: encryptionKey.subarray(16) }, 'serve/encryption-key'],
+])('it does not start %s', async (_case, options, code) => {
+  await expect(start(options)).rejects.toMatchObject({ code, exitCode: 3 });
+});
+
+test('a database that cannot be reached is told without its password', async () => {
+  const url = 'postgres://user:canary@127.0.0.1:1/db';
+  const failure = await start({ database: { url }, encryptionKey }).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'serve/database', message: expect.stringContaining('ECONNREFUSED') });
+  expect(String(failure)).not.toContain('canary');
+});
+
+test('a folder that cannot be one is told', async () => {
+  await writeFile(join(home, 'file'), '');
+  await expect(start({ database: { folder: join(home, 'file', 'db') } })).rejects.toMatchObject({ code: 'serve/database' });
+});
+
+test('where the port is taken, the folder is free again', async () => {
+  const taken = await startPgliteServer();
+  const folder = await makeFolder(join(home, 'db'));
+  await expect(start({ database: { folder }, port: Number(new URL(taken.url).port) })).rejects.toMatchObject({ code: 'serve/port' });
+  expect(await readdir(folder)).not.toContain('ostiary.lock');
+  await taken.close();
+});
