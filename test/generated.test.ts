@@ -102,8 +102,12 @@ function textAt(schema: JsonObject, key: string): string {
   return text;
 }
 
-/** The schema without what only people and editors read, and without read-only fields: unknown fields to the validator. */
+/**
+ * The schema without what only people and editors read, without read-only fields (unknown fields to the validator) and
+ * without the forms of secrets (`isSecret` knows them).
+ */
 function bare(node: JsonObject, map = false): JsonObject {
+  if (Array.isArray(node['anyOf']) && node['anyOf'].some((form) => isObject(form) && form['$ref'] === '#/$defs/secretValue')) return {};
   const kept = Object.entries(node).filter(([key, value]) => {
     if (map) return !isObject(value) || !('not' in value);
     return !key.startsWith('x-ostiary-') && !['title', 'description', 'default', 'examples', 'deprecated'].includes(key);

@@ -66,9 +66,9 @@ function totalOf(effect: Effect): Direction {
   return joinDirections([effect.content, { gains: effect.attaches.size > 0, loses: effect.detaches.size > 0 }]);
 }
 
-/** A new object has nothing to lose, and it is opened only when all its protection is there. */
+/** A new object is an opening: what its rules gain must be there before it. */
 function changeDirection(effect: Effect): Direction {
-  return effect.change.action === 'create' ? { gains: false, loses: false } : totalOf(effect);
+  return effect.change.action === 'create' ? { gains: false, loses: true } : totalOf(effect);
 }
 
 function meets(left: Effect, right: Effect): boolean {

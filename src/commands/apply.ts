@@ -2,14 +2,15 @@ import { apply as carryOut } from '../apply/apply.ts';
 import { openJournal } from '../disk/journal.ts';
 import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
-import type { ApplyResult } from '../model/outcome.ts';
+import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan, Refusal } from '../model/plan.ts';
+import { planText } from '../report/plan-text.ts';
 import type { PlanFlags } from './flags.ts';
 import { planned, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { progressOn } from './progress.ts';
 import { absolute } from './setting.ts';
-import { tellPlan, tellResult } from './tell.ts';
+import { requireWritable, tellPlan, tellResult } from './tell.ts';
 import type { World } from './world.ts';
 
 export type ApplyFlags = PlanFlags & {
@@ -22,6 +23,7 @@ export type ApplyFlags = PlanFlags & {
 /** Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. */
 export async function apply(flags: ApplyFlags, world: World): Promise<number> {
   if (!flags.yes && !world.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
+  requireWritable(flags.report, world);
   const result = await planned(flags, world);
   try {
     return await applyPlanned(result, flags, world);
@@ -36,21 +38,35 @@ async function applyPlanned(result: Planned, flags: ApplyFlags, world: World): P
   const writes = plan.changes.filter((change) => change.action !== 'blocked').length;
   const machine = flags.format === 'json';
   if (!machine) tellPlan([plan], result.warnings, { flags: { ...flags, report: [] }, world, printer });
-  const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
-  if (refusals.length > 0) {
-    if (machine || flags.report.length > 0) tellPlan([plan], result.warnings, { flags, world, printer });
-    throw new RefusedError(refusals);
-  }
-  if (writes > 0) {
-    refuseReaders(result);
-    if (!flags.yes && !(await agreed(plan, writes))) throw new AppError('apply/declined', 6, 'not applied: nobody said yes');
+  try {
+    await requireConsent(result, writes, flags, world);
+  } catch (error) {
+    if (machine || flags.report.length > 0) tellPlan([plan], machine ? result.warnings : [], { flags, world, printer, printed: !machine });
+    throw error;
   }
   const outcome = writes > 0 ? await execute(result, flags, world) : { outcomes: [], interrupted: false };
+  if (flags.format === 'text') printer.print('\n');
   tellResult(outcome, plan, { flags, world, printer });
-  return outcome.interrupted ||
-    outcome.outcomes.some((one) => one.status === 'failed' || one.status === 'skipped' || one.status === 'interrupted')
-    ? 5
-    : 0;
+  return outcome.interrupted || outcome.outcomes.some((one) => isUnfinished(one)) ? 5 : 0;
+}
+
+/** Throws where the plan is not to be carried out: it is refused, the token may not write, or nobody said yes. */
+async function requireConsent(result: Planned, writes: number, flags: ApplyFlags, world: World): Promise<void> {
+  const { plan } = result;
+  const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
+  if (writes > 0) refuseReaders(result);
+  if (refusals.length > 0) throw new RefusedError(refusals);
+  if (writes === 0 || flags.yes) return;
+  const { errors, note } = printerFor(world, flags);
+  if (flags.format === 'json') note(planText([plan], errors));
+  const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
+  if (!(await world.confirms(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
+    throw new AppError('apply/declined', 6, 'not applied: nobody said yes');
+}
+
+function isUnfinished({ status, action }: Outcome): boolean {
+  if (status === 'blocked') return action !== 'blocked';
+  return status === 'failed' || status === 'skipped' || status === 'interrupted';
 }
 
 /** A change or an edge that a manager blocks stops the run, unless it is to be skipped. */
@@ -79,15 +95,6 @@ function refuseReaders({ identity }: Planned): void {
     `the token has the role ${identity.role} on ${identity.url}, which may not write; nothing was changed`,
     { hint: 'use the token of an admin' },
   );
-}
-
-async function agreed(plan: Plan, writes: number): Promise<boolean> {
-  const { confirm, isCancel } = await import('@clack/prompts');
-  const answer = await confirm({
-    message: `Write ${writes} ${writes === 1 ? 'object' : 'objects'} on ${plan.target.name} (${plan.target.url})?`,
-    initialValue: false,
-  });
-  return !isCancel(answer) && answer;
 }
 
 async function execute({ plan, live, desired, gateway }: Planned, flags: ApplyFlags, world: World): Promise<ApplyResult> {

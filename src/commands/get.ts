@@ -44,7 +44,7 @@ const views: Readonly<Record<string, View>> = {
   runbooks: {
     kinds: ['RunbookConfiguration'],
     headers: ['repository', 'git url', 'user', 'hook ttl', 'managed by'],
-    row: (one) => [nameOf(one.id), text(one, 'git_url'), text(one, 'git_user'), String(one.spec['git_hook_ttl'] ?? 0), one.managedBy ?? ''],
+    row: (one) => [nameOf(one.id), text(one, 'git_url'), text(one, 'git_user'), count(one, 'git_hook_ttl'), one.managedBy ?? ''],
   },
 };
 
@@ -108,6 +108,11 @@ function jsonOf(one: LiveResource): JsonObject {
 function text(one: LiveResource, field: string): string {
   const value = one.spec[field];
   return typeof value === 'string' ? value : '';
+}
+
+function count(one: LiveResource, field: string): string {
+  const value = one.spec[field];
+  return typeof value === 'number' ? String(value) : '0';
 }
 
 function list(one: LiveResource, field: string): string {

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
 import { registry } from '../kinds/index.ts';
+import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { absolute } from './setting.ts';
@@ -52,14 +54,19 @@ spec:
         words: [DROP TABLE, TRUNCATE]
 `;
 
-/** Writes a first project into a folder; a file that is there already is never touched. */
+const project: readonly (readonly [string, string])[] = [
+  ['ostiary.yaml', config],
+  ['access/example-db.yaml', manifest],
+  ['access/no-drop.yaml', rule],
+  ['.gitignore', '.ostiary/\n'],
+];
+
+/** Writes a first project into a folder, or what lacks of the schemas where there is one; a file that is there is never touched. */
 export async function init(flags: OutputFlags & { readonly folder: string }, world: World): Promise<number> {
   const { print, hint } = printerFor(world, flags);
+  const begun = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolute(join(flags.folder, name), world)));
   const files: readonly (readonly [string, string])[] = [
-    ['ostiary.yaml', config],
-    ['access/example-db.yaml', manifest],
-    ['access/no-drop.yaml', rule],
-    ['.gitignore', '.ostiary/\n'],
+    ...(begun ? [] : project),
     ...[...registry.values()].map((kind): readonly [string, string] => [
       `schemas/${fileName(kind.name)}.schema.json`,
       `${JSON.stringify(kind.schema, null, 2)}\n`,
@@ -68,7 +75,8 @@ export async function init(flags: OutputFlags & { readonly folder: string }, wor
   const written = files.filter(([path, text]) => createFile(absolute(join(flags.folder, path), world), text));
   if (written.length === 0)
     throw new UsageError(`${flags.folder} already has all files that init writes`, 'edit them, then run ostiary plan');
-  for (const [path] of written) print(`wrote ${flags.folder === '.' ? '' : `${flags.folder}/`}${path}\n`);
+  for (const [path] of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
+  if (begun) return 0;
   hint(
     '\nNext:\n  OSTIARY_SERVE_KEY=try-me ostiary serve            a gateway of your own, in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n',
   );

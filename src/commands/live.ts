@@ -16,8 +16,7 @@ export async function connect(
 ): Promise<{ readonly gateway: Gateway; readonly identity: GatewayIdentity }> {
   if (target.url === '')
     throw new UsageError('which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL');
-  if (!URL.canParse(target.url))
-    throw new UsageError(`"${target.url}" is no address`, 'write http:// or https://, a host and perhaps a path');
+  requireAddress(target.url);
   const token = world.env[target.token.env] ?? '';
   if (token === '') throw new UsageError(`there is no token for ${target.url}`, `set ${target.token.env} in the environment`);
   const gateway = await openGateway({ url: target.url, token, auth: target.auth, dialect: target.dialect, registry });
@@ -27,6 +26,18 @@ export async function connect(
     await gateway.close();
     throw error;
   }
+}
+
+/** Refuses what is no plain web address; one that may hold credentials is not repeated. */
+function requireAddress(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const plain = url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  if (plain) return;
+  const shown = /[@?#]/.test(text) ? 'the url of the gateway' : `"${text}"`;
+  throw new UsageError(
+    `${shown} is no http(s) address without credentials, query and fragment`,
+    'it looks like https://gateway.example.com/api; the token belongs into an environment variable',
+  );
 }
 
 /** Reads what is live; a list that cannot be proven whole ends the run, since nothing may be concluded from it. */

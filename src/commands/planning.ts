@@ -4,7 +4,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Allowance, Plan } from '../model/plan.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { registry } from '../kinds/index.ts';
 import { plan } from '../plan/plan.ts';
@@ -49,9 +49,20 @@ export async function planned(flags: Omit<PlanFlags, 'format' | 'report'>, world
       registry,
     );
     if (checked.value === undefined) throw new InputError([...loaded.diagnostics, ...checked.diagnostics]);
-    return { target, desired, live, identity, gateway, plan: checked.value, warnings: [...loaded.diagnostics, ...checked.diagnostics] };
+    const warnings = [...loaded.diagnostics, ...checked.diagnostics, ...unusedAllowances(flags.allow, checked.value)];
+    return { target, desired, live, identity, gateway, plan: checked.value, warnings };
   } catch (error) {
     await gateway.close();
     throw error;
   }
+}
+
+function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan): readonly Diagnostic[] {
+  const unused = new Set(allowed.map(({ code }) => code).filter((code) => !used.some((one) => one.code === code)));
+  return [...unused].map((code) => ({
+    code: 'plan/allow-unused',
+    severity: 'notice',
+    message: `--allow ${code} overrides nothing in this plan`,
+    hint: 'leave it out, or check the code',
+  }));
 }

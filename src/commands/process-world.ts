@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import type { Output, World } from './world.ts';
 
 /** The world of this process. */
@@ -5,20 +6,23 @@ export function processWorld(): World {
   return {
     env: process.env,
     cwd: process.cwd(),
-    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    interactive: isatty(process.stdin.fd) && isatty(process.stderr.fd),
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     now: () => new Date(),
     interrupts,
+    confirms,
   };
 }
 
-function outputOf(stream: NodeJS.WriteStream): Output {
+function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output {
   // A reader that went away (`| head`) is no error of ours.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
-  return { write: (text) => stream.write(text), isTTY: stream.isTTY === true, columns: stream.isTTY === true ? stream.columns : undefined };
+  // A terminal that does not know its width says 0.
+  const isTTY = isatty(stream.fd);
+  return { write: (text) => stream.write(text), isTTY, columns: isTTY && stream.columns > 0 ? stream.columns : undefined };
 }
 
 function interrupts(): AbortSignal {
@@ -31,4 +35,11 @@ function interrupts(): AbortSignal {
   process.on('SIGINT', abort);
   process.on('SIGTERM', abort);
   return controller.signal;
+}
+
+/** Asks on stderr: stdout is for results, which may go elsewhere. */
+async function confirms(message: string): Promise<boolean> {
+  const { confirm, isCancel } = await import('@clack/prompts');
+  const answer = await confirm({ message, initialValue: false, output: process.stderr });
+  return !isCancel(answer) && answer;
 }

@@ -17,14 +17,29 @@ export async function parseArguments(argv: readonly string[], world: World): Pro
   const program = build(world, (code) => {
     exitCode = code;
   });
+  if (argv.length === 0) program.outputHelp();
+  if (argv.length === 0) return 0;
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    throw new UsageError(error.message.replace(/^error: /, ''), 'ostiary --help lists the commands, ostiary COMMAND --help the flags');
+    throw usageError(error, argv, program);
   }
   return exitCode;
+}
+
+/** Says what is wrong with a command line in one line, and what to do in another. */
+function usageError({ code, message }: CommanderError, argv: readonly string[], program: Command): UsageError {
+  const named = program.commands.find((one) => one.name() === argv[0]);
+  const help = named === undefined ? 'ostiary --help lists the commands' : `ostiary ${named.name()} --help lists the flags`;
+  if (code === 'commander.help') return new UsageError(`there is no command "${argv[1] ?? ''}"`, help);
+  const text = message.replace(/^error: /, '');
+  const [, option, value = '', wanted = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
+  if (option !== undefined)
+    return new UsageError(`${option} cannot be "${value}"`, wanted.replace(/^Allowed choices are (.*)\.$/, 'one of $1'));
+  const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];
+  return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), near === undefined ? help : near.replace('Did', 'did'));
 }
 
 type Finish = (exitCode: number) => void;
@@ -37,6 +52,7 @@ function build(world: World, finish: Finish): Command {
     .helpCommand('help [command]', 'print help for a command')
     .addHelpText('after', footer)
     .showSuggestionAfterError(true)
+    .configureHelp({ optionDescription })
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({
@@ -44,11 +60,16 @@ function build(world: World, finish: Finish): Command {
       writeErr: () => undefined,
       getOutHelpWidth: () => world.stdout.columns ?? 100,
     });
-  program.action(() => program.outputHelp());
   addReading(program, world, finish);
   addPlanning(program, world, finish);
   addOthers(program, world, finish);
   return program;
+}
+
+function optionDescription({ description, argChoices, defaultValue }: Option): string {
+  const worth = typeof defaultValue === 'string' || typeof defaultValue === 'number';
+  const notes = [...(argChoices === undefined ? [] : [argChoices.join(', ')]), ...(worth ? [`default: ${defaultValue}`] : [])];
+  return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }
 
 function addReading(program: Command, world: World, finish: Finish): void {
@@ -56,19 +77,19 @@ function addReading(program: Command, world: World, finish: Finish): void {
     '[paths...]',
     'only manifests of these files and folders',
   );
-  targetOptions(validate).addOption(formatOption(['text', 'json']));
+  selectionOption(targetOptions(validate)).addOption(formatOption(['text', 'json']));
   validate.action(async (paths, flags) => finish(await (await import('./validate.ts')).validate({ ...flags, paths }, world)));
 
   const get = command(program, 'get', 'list what the gateway has').argument('<what>', 'connections, rules, runbooks or agents');
   targetOptions(get).addOption(formatOption(['text', 'json']));
-  get.action(async (what, flags) => finish(await (await import('./get.ts')).get({ ...flags, what, paths: [] }, world)));
+  get.action(async (what, flags) => finish(await (await import('./get.ts')).get({ ...flags, what, only: [], paths: [] }, world)));
 
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
     .argument('[field]', 'one field, such as reviewers');
   targetOptions(explain);
   explain.action(async (resource, field, flags) =>
-    finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, paths: [] }, world)),
+    finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),
   );
 }
 
@@ -77,14 +98,14 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
     '[paths...]',
     'only manifests of these files and folders',
   );
-  planOptions(targetOptions(plan)).option('--detailed-exitcode', 'exit 2 when there are changes', false);
+  planOptions(selectionOption(targetOptions(plan))).option('--detailed-exitcode', 'exit 2 when there are changes', false);
   plan.action(async (paths, flags) => finish(await (await import('./plan.ts')).plan({ ...flags, paths }, world)));
 
   const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(
     '[paths...]',
     'only manifests of these files and folders',
   );
-  planOptions(targetOptions(apply))
+  planOptions(selectionOption(targetOptions(apply)))
     .option('-y, --yes', 'do not ask', false)
     .option('--concurrency <n>', 'writes at the same time', wholeNumber(1, 64), 8)
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
@@ -127,8 +148,11 @@ function targetOptions(on: Command): Command {
     .option('--target <name>', 'which target of the config file')
     .option('--url <url>', 'the gateway; overrides the target (OSTIARY_URL where there is no config file)')
     .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', 'interface', 'hoop']))
-    .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']))
-    .option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
+    .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']));
+}
+
+function selectionOption(on: Command): Command {
+  return on.option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
 }
 
 function planOptions(on: Command): Command {
@@ -149,13 +173,13 @@ function collect(value: string, earlier: readonly string[]): readonly string[] {
 function collectReport(text: string, earlier: readonly ReportFlag[]): readonly ReportFlag[] {
   const [name, path] = split(text);
   const format = formats.find((one) => one === name);
-  if (format === undefined || path === '') throw new InvalidArgumentError(`write FORMAT=PATH with one of ${formats.join(', ')}.`);
+  if (format === undefined || path === '') throw new InvalidArgumentError(`write FORMAT=PATH with one of ${formats.join(', ')}`);
   return [...earlier, { format, path }];
 }
 
 function collectAllowance(text: string, earlier: readonly Allowance[]): readonly Allowance[] {
   const [code, reason] = split(text);
-  if (!/^[a-z]+\/[a-z-]+$/.test(code) || reason.trim() === '') throw new InvalidArgumentError('write AREA/CODE=REASON, and give a reason.');
+  if (!/^[a-z]+\/[a-z-]+$/.test(code) || reason.trim() === '') throw new InvalidArgumentError('write AREA/CODE=REASON, and give a reason');
   return [...earlier, { code, reason }];
 }
 
@@ -167,7 +191,7 @@ function split(text: string): readonly [string, string] {
 function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`a whole number from ${from} to ${to}.`);
+    if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`a whole number from ${from} to ${to}`);
     return value;
   };
 }

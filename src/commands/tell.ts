@@ -1,4 +1,7 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { writeReport } from '../disk/write.ts';
@@ -8,12 +11,18 @@ import { planJson } from '../report/plan-json.ts';
 import { planMarkdown } from '../report/plan-markdown.ts';
 import { planText } from '../report/plan-text.ts';
 import { plainPalette, type Terminal } from '../report/terminal.ts';
-import type { Format, PlanFlags } from './flags.ts';
+import type { Format, PlanFlags, ReportFlag } from './flags.ts';
 import type { Printer } from './printer.ts';
 import { absolute } from './setting.ts';
 import type { World } from './world.ts';
 
-type Telling = { readonly flags: Pick<PlanFlags, 'format' | 'report'>; readonly world: World; readonly printer: Printer };
+type Telling = {
+  readonly flags: Pick<PlanFlags, 'format' | 'report'>;
+  readonly world: World;
+  readonly printer: Printer;
+  /** It was printed before: only the reports are left to write. */
+  readonly printed?: boolean;
+};
 
 const plain: Terminal = { colour: plainPalette };
 
@@ -35,7 +44,19 @@ export function tellResult(result: ApplyResult, plan: Plan, telling: Telling): v
   });
 }
 
-function tell({ flags, world, printer }: Telling, render: (format: Format, terminal: Terminal) => string): void {
-  printer.print(render(flags.format, printer.results));
+function tell({ flags, world, printer, printed }: Telling, render: (format: Format, terminal: Terminal) => string): void {
+  if (printed !== true) printer.print(render(flags.format, printer.results));
   for (const { format, path } of flags.report) writeReport(absolute(path, world), render(format, plain));
+}
+
+/** Refuses reports that could not be written, before anything is done. */
+export function requireWritable(reports: readonly ReportFlag[], world: World): void {
+  for (const { path } of reports) {
+    const place = absolute(path, world);
+    try {
+      accessSync(statSync(place, { throwIfNoEntry: false })?.isFile() === false ? place : dirname(place), constants.W_OK);
+    } catch {
+      throw new UsageError(`the report "${path}" cannot be written`, 'check that its folder exists and may be written to');
+    }
+  }
 }

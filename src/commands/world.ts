@@ -12,4 +12,6 @@ export type World = {
   readonly now: () => Date;
   /** From the first call on, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */
   readonly interrupts: () => AbortSignal;
+  /** Asks whoever sits at the terminal; false where they say no or go away. */
+  readonly confirms: (message: string) => Promise<boolean>;
 };

@@ -13,10 +13,10 @@ import { schemaProblems } from './schema-problems.ts';
 import { config as validator } from './validators.js';
 
 /** The prefix that names of secret variables have where a target says nothing else. */
-export const defaultSecretPrefix = 'OSTIARY_SECRET_';
+const defaultSecretPrefix = 'OSTIARY_SECRET_';
 
 /** The variable that holds the token where a target says nothing else. */
-export const defaultTokenVariable = 'OSTIARY_TOKEN';
+const defaultTokenVariable = 'OSTIARY_TOKEN';
 
 /** Reads the config file; its paths become absolute, below the folder that it lies in. */
 export function readConfig(file: SourceFile, folder: string): Checked<Config> {

@@ -35,7 +35,7 @@ export function diagnose(book: Book, locate: Locate, problem: Problem, resource?
 }
 
 /** Makes a diagnostic of what is wrong at a position. */
-export function diagnoseAt(
+function diagnoseAt(
   book: Book,
   at: Position,
   problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>,

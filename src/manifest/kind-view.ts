@@ -13,6 +13,8 @@ export type KindView = {
   readonly kind: Kind;
   /** Fields that are compared and written as they are. */
   readonly plain: readonly FieldRule[];
+  /** The values of those of them that are empty where they are omitted. */
+  readonly empty: JsonObject;
   /** Those of them that the kind derives where they are omitted. */
   readonly derived: readonly FieldRule[];
   readonly secrets: readonly { readonly name: string; readonly path: Pointer; readonly secret: 'base64' | 'plain' }[];
@@ -22,8 +24,8 @@ export type KindView = {
   readonly familiar: Familiar | undefined;
   /** A list of entries with keys is somewhere among the fields. */
   readonly keyed: boolean;
-  /** The sets of stated fields that manifests have, by their names. */
-  readonly stated: Map<string, ReadonlySet<string>>;
+  /** The sets of stated fields that manifests have, by a bit for each field. */
+  readonly stated: Map<number, ReadonlySet<string>>;
 };
 
 /** Sorts the fields of a kind. */
@@ -32,6 +34,7 @@ export function viewKind(kind: Kind): KindView {
   return {
     kind,
     plain,
+    empty: Object.fromEntries(plain.filter(({ omitted }) => omitted === 'empty').map(({ name, empty }) => [name, empty])),
     derived: plain.filter((field) => field.omitted === 'derived'),
     secrets: kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [{ name, path: pointer(name), secret }])),
     edges: kind.fields.flatMap((field) =>

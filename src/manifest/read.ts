@@ -25,7 +25,7 @@ export type Reading = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-export type Broken = { readonly manifest: Manifest; readonly places: readonly Pointer[] };
+type Broken = { readonly manifest: Manifest; readonly places: readonly Pointer[] };
 
 type Page = { readonly file: SourceFile; readonly documents: readonly ManifestDocument[]; readonly diagnostics: readonly Diagnostic[] };
 

@@ -23,6 +23,23 @@ export function secretForm(value: Json | undefined): SecretForm | undefined {
   return typeof from['file'] === 'string' ? { form: 'file', path: from['file'] } : undefined;
 }
 
+/**
+ * Tells whether a secret has one of the forms of the schema's `secretValue`; a map also takes a text, a field of its own
+ * null. Done by hand, because a schema tries one form after the other and tells of each.
+ */
+export function isSecret(value: Json | undefined, mode: 'base64' | 'plain'): boolean {
+  if (mode === 'base64' ? typeof value === 'string' : value === null) return value !== '';
+  if (!isObject(value) || !hasOneKey(value)) return false;
+  const form = secretForm(value);
+  if (form?.form === 'env') return form.name !== '' && hasOneKey(value['valueFrom']);
+  if (form?.form === 'file') return form.path !== '' && hasOneKey(value['valueFrom']);
+  return form !== undefined;
+}
+
+function hasOneKey(value: Json | undefined): boolean {
+  return isObject(value) && Object.keys(value).length === 1;
+}
+
 /** Says what is wrong with the form of a secret, never showing its value. */
 export function wrongSecret(tokens: readonly string[], value: Json | undefined, mode: 'base64' | 'plain', hint?: string): Problem {
   const forms = hint ?? formsHint(tokens.at(-1) ?? '');

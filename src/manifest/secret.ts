@@ -21,15 +21,17 @@ export type SecretRules = {
 /** One secret of a manifest: its field, its key in a map of secrets, and how the interface spells it. */
 export type SecretPlace = { readonly field: string; readonly key?: string; readonly mode: 'base64' | 'plain' };
 
+const none: readonly Problem[] = [];
+
 type Read = { readonly secret?: DesiredSecret; readonly problems: readonly Problem[] };
 
 /** Reads one secret that has one of the known forms; its value is in no problem. */
 export function readSecret(value: Json, place: SecretPlace, rules: SecretRules): Read {
   const form = secretForm(value);
-  if (form === undefined) return { problems: [] };
+  if (form === undefined) return { problems: none };
   switch (form.form) {
     case 'keep':
-      return { secret: { state: 'keep', source: 'keep' }, problems: [] };
+      return { secret: { state: 'keep', source: 'keep' }, problems: none };
     case 'text':
       return readText(form.text, place, rules);
     case 'value':
@@ -59,14 +61,15 @@ function readText(text: string, place: SecretPlace, rules: SecretRules): Read {
 }
 
 function readReference(text: string, prefix: string, place: SecretPlace): Read {
-  const name = placeName(tokensOf(place));
   if (!keyOf(place).startsWith('envvar:')) {
-    return failed('secret/reference-place', place, `"${name}" is a reference`, 'the gateway follows references under envvar: keys only');
+    const message = `"${placeName(tokensOf(place))}" is a reference`;
+    return failed('secret/reference-place', place, message, 'the gateway follows references under envvar: keys only');
   }
   if (!/^[^:\s]+(:[^:\s]+)+$/.test(text.slice(prefix.length))) {
-    return failed('secret/bad-reference', place, `the reference of "${name}" is not whole`, `write ${prefix}NAME:KEY`);
+    const message = `the reference of "${placeName(tokensOf(place))}" is not whole`;
+    return failed('secret/bad-reference', place, message, `write ${prefix}NAME:KEY`);
   }
-  return { secret: seal(`reference:${text}`, text), problems: [] };
+  return { secret: seal(`reference:${text}`, text), problems: none };
 }
 
 function readValue(text: string, place: SecretPlace, rules: SecretRules): Read {
@@ -85,13 +88,13 @@ function readValue(text: string, place: SecretPlace, rules: SecretRules): Read {
 }
 
 function readSource(form: SecretForm & { readonly form: 'env' | 'file' }, place: SecretPlace, rules: SecretRules): Read {
-  const at = [...tokensOf(place), 'valueFrom', form.form];
+  const at = (): readonly string[] => [...tokensOf(place), 'valueFrom', form.form];
   const source = form.form === 'env' ? `env:${form.name}` : `file:${form.path}`;
   const wrong = form.form === 'env' ? wrongVariable(form.name, at, rules) : wrongPath(form.path, at);
   if (wrong !== undefined) return { problems: [wrong] };
-  if (rules.resolve === undefined) return { secret: { state: 'unresolved', source }, problems: [] };
+  if (rules.resolve === undefined) return { secret: { state: 'unresolved', source }, problems: none };
   const { value, diagnostics } = rules.resolve(form.form === 'env' ? { env: form.name } : { file: form.path });
-  if (value === undefined || value.length === 0) return { problems: notResolved(form, at, value !== undefined, diagnostics) };
+  if (value === undefined || value.length === 0) return { problems: notResolved(form, at(), value !== undefined, diagnostics) };
   const wire = spelled(value, place.mode);
   if (wire === undefined)
     return failed(
@@ -100,24 +103,29 @@ function readSource(form: SecretForm & { readonly form: 'env' | 'file' }, place:
       `the value of "${placeName(tokensOf(place))}" is not UTF-8 text`,
       'the gateway takes text here',
     );
-  return { secret: seal(source, wire), problems: [] };
+  return { secret: seal(source, wire), problems: none };
 }
 
-function wrongVariable(name: string, at: readonly string[], rules: SecretRules): Problem | undefined {
+function wrongVariable(name: string, at: () => readonly string[], rules: SecretRules): Problem | undefined {
   if (rules.envPrefixes.some((prefix) => name.startsWith(prefix))) return undefined;
   const shown = /^[A-Z_][A-Z0-9_]*$/.test(name) ? `"${name}"` : 'the name';
   const first = rules.envPrefixes[0] ?? '';
   const hint = `name the variable ${first}…, or add a prefix to secret_prefixes of the target`;
-  return problem('secret/env-prefix', at, `${shown} does not begin with ${rules.envPrefixes.join(' or ')}`, hint);
+  return problem('secret/env-prefix', at(), `${shown} does not begin with ${rules.envPrefixes.join(' or ')}`, hint);
 }
 
-function wrongPath(path: string, at: readonly string[]): Problem | undefined {
+function wrongPath(path: string, at: () => readonly string[]): Problem | undefined {
   const parts = path.split('/');
   if (/^(\/|[A-Za-z]:|~)/.test(path) || path.includes('\\') || parts.includes('..')) {
-    return problem('secret/file-outside', at, `"${path}" is not a path below the root`, 'name a file of the repository with /, without ..');
+    return problem(
+      'secret/file-outside',
+      at(),
+      `"${path}" is not a path below the root`,
+      'name a file of the repository with /, without ..',
+    );
   }
   if (!parts.some((part) => part.startsWith('.') && part !== '.')) return undefined;
-  return problem('secret/file-hidden', at, `"${path}" begins with a dot somewhere`, 'move the file where everybody sees it');
+  return problem('secret/file-hidden', at(), `"${path}" begins with a dot somewhere`, 'move the file where everybody sees it');
 }
 
 function notResolved(
@@ -144,7 +152,7 @@ function notResolved(
 const credentialKey = /(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?)(?![A-Za-z0-9])/i;
 
 function inlineProblems(text: string, place: SecretPlace): readonly Problem[] {
-  if (!credentialKey.test(keyOf(place)) && !/\/\/[^/@\s:]+:[^/@\s]+@|PRIVATE KEY-----/.test(text)) return [];
+  if (!credentialKey.test(keyOf(place)) && !/\/\/[^/@\s:]+:[^/@\s]+@|PRIVATE KEY-----/.test(text)) return none;
   const message = `"${placeName(tokensOf(place))}" looks like a credential and its value stands in the file`;
   const hint = 'take it from the environment: { valueFrom: { env: OSTIARY_SECRET_… } }';
   return [{ code: 'secret/inline', severity: 'warning', at: pointer(...tokensOf(place)), message, hint }];

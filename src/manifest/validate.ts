@@ -6,6 +6,7 @@ import type { KindView } from './kind-view.ts';
 import { didYouMean, quoted, sortOf, type Problem } from './problem.ts';
 import { schemaProblems, valueAt } from './schema-problems.ts';
 import { annotation, nodeAt } from './schema.ts';
+import { isSecret, wrongSecret } from './secret-form.ts';
 import { manifests, type SchemaError } from './validators.js';
 
 /** What a document is: a manifest of a kind, somebody else's, the config file, or a mistake. */
@@ -60,10 +61,31 @@ function wrong(code: Problem['code'], at: string, message: string, hint: string)
 /** Holds a manifest against its kind's schema; an overlay may leave out what the manifest states. */
 export function validate(view: KindView, value: JsonObject, form: 'manifest' | 'overlay'): readonly Problem[] {
   const check = manifests[view.kind.name];
-  if (check === undefined || check(value)) return [];
+  const wrongForms = wrongSecrets(view, value['spec']);
+  if (check === undefined || check(value)) return wrongForms;
   const errors = check.errors ?? [];
   const counting = form === 'manifest' ? errors : errors.filter((error) => !isFilledIn(view, value, error));
-  return counting.length === 0 ? [] : schemaProblems(view.kind.schema, value, counting);
+  return counting.length === 0 ? wrongForms : [...schemaProblems(view.kind.schema, value, counting), ...wrongForms];
+}
+
+const none: readonly Problem[] = [];
+
+/** Finds the secrets that have none of the forms; the compiled schema leaves them out. */
+function wrongSecrets(view: KindView, spec: Json | undefined): readonly Problem[] {
+  if (view.secrets.length === 0 || !isObject(spec)) return none;
+  let problems = none;
+  for (const { name, secret } of view.secrets) {
+    const value = spec[name];
+    if (value === undefined) continue;
+    if (secret === 'plain') {
+      if (!isSecret(value, secret)) problems = [...problems, wrongSecret(['spec', name], value, secret)];
+    } else if (isObject(value)) {
+      for (const key of Object.keys(value)) {
+        if (!isSecret(value[key], secret)) problems = [...problems, wrongSecret(['spec', name, key], value[key], secret)];
+      }
+    }
+  }
+  return problems;
 }
 
 /** Tells whether what an overlay lacks may come from the manifest that it is merged into. */

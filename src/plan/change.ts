@@ -28,7 +28,7 @@ export function draftChange(kind: Kind, desired: DesiredResource, found: LiveRes
 function draftCreate(kind: Kind, desired: DesiredResource, diagnostics: readonly Diagnostic[]): Drafted {
   const defaults = kind.createDefaults(nameOf(desired.id));
   const spec = { ...defaults, ...desired.spec };
-  const secrets = compareSecrets(desired, undefined, []);
+  const secrets = compareSecrets(desired, undefined);
   const fields = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
     const value = spec[field.name];
     const says = value !== undefined && (field.required || !equal(value, field.empty));
@@ -49,7 +49,7 @@ function draftCreate(kind: Kind, desired: DesiredResource, diagnostics: readonly
 
 function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, diagnostics: readonly Diagnostic[]): Drafted {
   const skip = [...desired.ignore, ...live.unknown];
-  const secrets = compareSecrets(desired, live, desired.ignore);
+  const secrets = compareSecrets(desired, live);
   const all = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skip), ...secrets.fields];
   const touched =
     all.length === 0

@@ -1,20 +1,25 @@
 import { createHash } from 'node:crypto';
-import type { DesiredState } from '../model/desired.ts';
+import type { DesiredResource } from '../model/desired.ts';
 import { canonical, compareText, type Json, type JsonObject } from '../model/json.ts';
 import type { Change, EdgeChange, TargetIdentity, Value } from '../model/plan.ts';
 
 /**
  * What two runs must agree on to be the same plan: target, actions, non-secret values, edges and secret sources.
- * Positions, reasons and the state of secrets are outside it.
+ * Positions, reasons, the state of secrets and edges that are not ours are outside it; resources come sorted.
  */
-export function digestOf(target: TargetIdentity, changes: readonly Change[], edges: readonly EdgeChange[], desired: DesiredState): string {
+export function digestOf(
+  target: TargetIdentity,
+  changes: readonly Change[],
+  edges: readonly EdgeChange[],
+  resources: readonly DesiredResource[],
+): string {
   const document: Json = {
     target: { ...target },
     changes: changes
       .filter((change) => change.action === 'create' || !onlySecrets(change) || writesEdge(change, edges))
       .map(changeDocument),
-    edges: edges.map(({ rule, connection, action }) => ({ rule, connection, action })),
-    secrets: desired.resources.flatMap((resource) => {
+    edges: edges.filter(({ action }) => action !== 'foreign').map(({ rule, connection, action }) => ({ rule, connection, action })),
+    secrets: resources.flatMap((resource) => {
       const paths = Object.keys(resource.secrets).toSorted(compareText);
       return paths.map((path) => [resource.id, path, resource.secrets[path]?.source ?? '']);
     }),

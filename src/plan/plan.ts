@@ -37,27 +37,28 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const found = [...drafted.flatMap((one) => one.diagnostics), ...diagnostics];
   if (hasErrors(found)) return { diagnostics: sortDiagnostics(found) };
   return {
-    value: assemble(input, { drafts: drafted.map((one) => one.draft), edges, live, registry }),
+    value: assemble(input, { resources, drafts: drafted.map((one) => one.draft), edges, live, registry }),
     diagnostics: sortDiagnostics(found),
   };
 }
 
 type Parts = {
+  readonly resources: readonly DesiredResource[];
   readonly drafts: readonly Draft[];
   readonly edges: readonly EdgeChange[];
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
   readonly registry: Registry;
 };
 
-function assemble(input: PlanInput, { drafts, edges, live, registry }: Parts): Plan {
+function assemble(input: PlanInput, { resources, drafts, edges, live, registry }: Parts): Plan {
   const created = new Set(drafts.filter((draft) => draft.action === 'create').map(keyOf));
   const needs = needsOf(edges, created);
   const reasons = edgeReasons(edges);
   const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
   const changes = inOrder(all);
-  const ours = drafts.length - created.size;
-  const { refusals, used } = refusalsOf(changes, ours, input.limits, input.allowed);
-  const declared = new Set([...input.desired.resources.map((resource) => resource.key), ...input.desired.unselected]);
+  const declared = new Set([...resources.map((resource) => resource.key), ...input.desired.unselected]);
+  const ours = [...declared].filter((id) => live.has(id)).length;
+  const { refusals, used } = refusalsOf(changes, { ours, limits: input.limits, allowed: input.allowed });
   return {
     target: input.target,
     tree: input.desired.tree,
@@ -66,10 +67,10 @@ function assemble(input: PlanInput, { drafts, edges, live, registry }: Parts): P
     unchanged: drafts.length - changes.length,
     orphans: [],
     unmanaged: [...live.keys()].filter((id) => !declared.has(id)).toSorted(compareText),
-    unwatched: input.desired.resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), registry)),
+    unwatched: resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), registry)),
     refusals,
     allowed: used,
-    digest: digestOf(input.target, changes, edges, input.desired),
+    digest: digestOf(input.target, changes, edges, resources),
   };
 }
 
@@ -92,17 +93,13 @@ function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, read
 
 function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
   const { action, ...change } = draft;
-  const fieldWhy = draft.fields.length > 0 ? [action === 'create' ? 'not-live' : 'differs'] : [];
+  const differs = draft.fields.length > 0 ? ['differs'] : [];
   if (draft.managedBy !== undefined) {
-    const why = [...fieldWhy, ...edgeWhy];
+    const why = [...differs, ...edgeWhy];
     return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };
   }
-  const why = [
-    ...(action === 'create' && fieldWhy.length === 0 ? ['not-live'] : fieldWhy),
-    ...edgeWhy.filter((reason) => reason !== 'edge/blocked'),
-  ];
-  if (action === 'update' && why.length === 0) return undefined;
-  return { ...change, action, needs, reasons: why };
+  const reasons = [...(action === 'create' ? ['not-live'] : differs), ...edgeWhy.filter((reason) => reason !== 'edge/blocked')];
+  return reasons.length === 0 ? undefined : { ...change, action, needs, reasons };
 }
 
 /** Kept fields that protect and are not empty live, although the manifest does not state them. */

@@ -3,23 +3,27 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource, LiveState, Named } from '../model/live.ts';
-import { pointer } from '../model/pointer.ts';
+import { isWithin, pointer } from '../model/pointer.ts';
 import { closest } from '../model/suggest.ts';
 
 /** A desired spec whose references are spelled as live ones are. */
 export type Resolved = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
 
-/** Resolves references to things that no manifest declares (agents): names and ids alike become the live spelling. */
+/**
+ * Resolves references to things that no manifest declares (agents): names and ids alike become the live spelling.
+ * What is equal to live, or not compared with it, is taken as it is.
+ */
 export function resolveReferences(kind: Kind, desired: DesiredResource, live: LiveResource | undefined, state: LiveState): Resolved {
   const diagnostics: Diagnostic[] = [];
   let spec = desired.spec;
   for (const field of kind.fields) {
     const text = desired.spec[field.name];
     if (field.refers === undefined || field.edge !== undefined || typeof text !== 'string' || text === '') continue;
-    if (text === live?.spec[field.name]) continue;
+    const path = pointer(field.name);
+    if (live !== undefined && (text === live.spec[field.name] || desired.ignore.some((prefix) => isWithin(path, prefix)))) continue;
     const found = lookUp(field.refers, text, state.lookups[field.refers]);
     if ('name' in found) spec = { ...spec, [field.name]: found.name };
-    else diagnostics.push({ ...found, severity: 'error', at: desired.locate(pointer(field.name)), resource: desired.id });
+    else diagnostics.push({ ...found, severity: 'error', at: desired.locate(path), resource: desired.id });
   }
   return { spec, diagnostics };
 }
@@ -28,7 +32,7 @@ type Miss = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
 
 function lookUp(kind: string, text: string, known: readonly Named[] | undefined): { readonly name: string } | Miss {
   if (known === undefined) {
-    if (isUuid(text)) return { name: text };
+    if (isUuid(text)) return { name: text.toLowerCase() };
     return {
       code: 'manifest/dangling-reference',
       message: `this gateway does not list its ${kind.toLowerCase()}s, so "${text}" cannot be looked up`,

@@ -14,17 +14,19 @@ export type SecretComparison = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Compares the secrets that a manifest gives with the live ones; a hidden live value is unknown, never a difference. */
-export function compareSecrets(desired: DesiredResource, live: LiveResource | undefined, skip: readonly Pointer[]): SecretComparison {
+/** Compares the secrets that a manifest gives with the live ones; what the caller may not see is unknown, never a difference. */
+export function compareSecrets(desired: DesiredResource, live: LiveResource | undefined): SecretComparison {
   const fields: FieldChange[] = [];
   const kept: Pointer[] = [];
   const diagnostics: Diagnostic[] = [];
-  const ignored = (path: Pointer): boolean => live !== undefined && skip.some((prefix) => isWithin(path, prefix));
-  for (const path of Object.keys(desired.secrets).toSorted(compareText)) {
-    const wished = desired.secrets[path];
+  const ignored = (path: Pointer): boolean => live !== undefined && desired.ignore.some((prefix) => isWithin(path, prefix));
+  const unseen = (path: Pointer): boolean => live?.unknown.some((prefix) => isWithin(path, prefix)) ?? false;
+  for (const [path, wished] of Object.entries(desired.secrets).toSorted(([left], [right]) => compareText(left, right))) {
     const found = live?.secrets[path];
-    if (wished === undefined || ignored(path)) continue;
-    if (wished.state === 'keep') {
+    if (ignored(path)) continue;
+    if (unseen(path)) {
+      kept.push(path);
+    } else if (wished.state === 'keep') {
       if (found === undefined) diagnostics.push(missing(desired, path));
       else kept.push(path);
     } else if (found === undefined) {
@@ -36,7 +38,7 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
     }
   }
   for (const path of Object.keys(live?.secrets ?? {}).toSorted(compareText)) {
-    if (desired.secrets[path] !== undefined) continue;
+    if (Object.hasOwn(desired.secrets, path)) continue;
     const goes = desired.wholeSecrets.some((prefix) => isWithin(path, prefix)) && !ignored(path);
     if (goes) fields.push({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } });
     else kept.push(path);

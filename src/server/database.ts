@@ -45,7 +45,7 @@ async function openServer(connectionString: string, { encryptionKey, log }: Open
   }
   const key = parseEncryptionKey(encryptionKey);
   const pool = new Pool({ connectionString, max: 10 });
-  pool.on('error', (error) => log(`database connection lost: ${error.message}`));
+  tellLoss(pool, log);
   try {
     await pool.query('select 1');
   } catch (error) {
@@ -56,12 +56,12 @@ async function openServer(connectionString: string, { encryptionKey, log }: Open
   return { db, encryptionKey: key, close: () => db.destroy() };
 }
 
-async function openFolder(folder: string, { encryptionKey }: OpenOptions): Promise<OpenDatabase> {
+async function openFolder(folder: string, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = await lockFolder(join(folder, 'ostiary.lock'));
   try {
     const key = encryptionKey === undefined ? await readOrCreateKeyFile(join(folder, 'encryption.key')) : parseEncryptionKey(encryptionKey);
-    const { db, close } = await openLite(join(folder, 'postgres'));
+    const { db, close } = await openLite(join(folder, 'postgres'), log);
     return { db, encryptionKey: key, close: () => close().finally(lock.release) };
   } catch (error) {
     await lock.release();
@@ -69,19 +69,25 @@ async function openFolder(folder: string, { encryptionKey }: OpenOptions): Promi
   }
 }
 
-async function openMemory(snapshot: Blob | undefined, { encryptionKey }: OpenOptions): Promise<OpenDatabase> {
+async function openMemory(snapshot: Blob | undefined, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
   const key = encryptionKey === undefined ? randomBytes(32) : parseEncryptionKey(encryptionKey);
-  return { ...(await openLite('memory://', snapshot)), encryptionKey: key };
+  return { ...(await openLite('memory://', log, snapshot)), encryptionKey: key };
 }
 
-async function openLite(dataDir: string, snapshot?: Blob): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
+async function openLite(dataDir: string, log: (line: string) => void, snapshot?: Blob): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
   const { PGlite } = await import('@electric-sql/pglite');
   const { createPgConfig } = await import('@electric-sql/pglite/node-postgres');
   const lite = await PGlite.create({ dataDir, ...(snapshot === undefined ? {} : { loadDataDir: snapshot }) });
   // One connection is all that PGlite has: inside a transaction nothing may ask the pool for another.
   const pool = new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 }));
+  tellLoss(pool, log);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparedPool(pool) }) });
   return { db, close: () => db.destroy().then(() => lite.close()) };
+}
+
+/** An idle connection that breaks is replaced; without a listener it would end the process. */
+function tellLoss(pool: Pool, log: (line: string) => void): void {
+  pool.on('error', (error) => log(`database connection lost: ${error.message}`));
 }
 
 /** Where several addresses were tried, the error as a whole says nothing. */

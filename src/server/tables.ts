@@ -2,7 +2,7 @@ import type { ColumnType } from 'kysely';
 import type { JsonObject } from '../model/json.ts';
 
 /** One object of a kind; `spec` has all fields but secrets and edges, `secrets` is sealed, `name` identifies it. */
-export type ObjectRow = {
+type ObjectRow = {
   readonly id: string;
   readonly name: string;
   readonly spec: ColumnType<JsonObject, string, string>;

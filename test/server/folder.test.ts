@@ -38,7 +38,7 @@ test('a folder keeps everything over a restart, and is served by one process at 
 
 test('a killed server leaves its lock and its data; the next one takes both over', async () => {
   const folder = await makeFolder(join(home, 'killed'));
-  const child = spawn(process.execPath, [await bundle('test/support/serve-child.ts'), folder, adminKey], {
+  const child = spawn(process.execPath, [await bundle(new URL('../support/serve-child.ts', import.meta.url)), folder, adminKey], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = await firstLine(child);

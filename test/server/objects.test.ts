@@ -90,6 +90,22 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect(unknown).toMatchObject({ status: 422, body: { errors: [{ field: '/secret/envvar:NONE' }] } });
   });
 
+  test('a secret may be as large as a body', async () => {
+    const large = { 'filesystem:CA': Buffer.alloc(750_000, 1).toString('base64') };
+    await call('POST', '/connections', { body: connectionBody('large', agent, { secret: large }) });
+    expect((await call('GET', '/connections/large')).body['secret']).toEqual(large);
+    const broken = { 'filesystem:CA': `${large['filesystem:CA']}*` };
+    expect((await call('PUT', '/connections/large', { body: connectionBody('large', agent, { secret: broken }) })).status).toBe(422);
+    expect((await call('DELETE', '/connections/large')).status).toBe(204);
+  });
+
+  test('a name may hold whatever a path can escape', async () => {
+    const name = 'ä %2F? #&+ "quoted"';
+    await call('POST', '/connections', { body: connectionBody(name, agent) });
+    expect((await call('GET', `/connections/${encodeURIComponent(name)}`)).body['name']).toBe(name);
+    expect((await call('DELETE', `/connections/${encodeURIComponent(name)}`)).status).toBe(204);
+  });
+
   test('a command follows the subtype only where none is given', async () => {
     const given = await call('POST', '/connections', { body: connectionBody('own', agent, { subtype: 'mysql', command: ['my'] }) });
     expect(given.body['command']).toEqual(['my']);

@@ -14,7 +14,7 @@ export function desiredState(manifests: readonly Manifest[], selection?: { reado
 /** Like `desiredState`, with the diagnostics; each manifest is a file of its own, JSON being YAML. */
 export function loadState(manifests: readonly Manifest[], selection?: { readonly only: readonly string[] }): Checked<DesiredState> {
   const files = manifests.map((manifest) => ({
-    path: `access/${manifest.kind}-${String(manifest.metadata['name'])}.yaml`,
+    path: `access/${manifest.kind}-${manifest.metadata.name}.yaml`,
     text: `${JSON.stringify({ apiVersion: 'ostiary/v1', ...manifest })}\n`,
   }));
   return loadManifests({

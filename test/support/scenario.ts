@@ -4,7 +4,7 @@ import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import type { MemoryResource } from './memory-store.ts';
 
 /** A manifest as a plain value. */
-export type Manifest = { readonly kind: string; readonly metadata: JsonObject; readonly spec: JsonObject };
+export type Manifest = { readonly kind: string; readonly metadata: JsonObject & { readonly name: string }; readonly spec: JsonObject };
 
 /** Manifests, and what a gateway holds when they meet it. */
 export type Scenario = { readonly manifests: readonly Manifest[]; readonly live: readonly MemoryResource[] };
@@ -129,7 +129,7 @@ export const scenario: fc.Arbitrary<Scenario> = fc
 /** Leaves out references to what exists nowhere, so that every scenario is valid. */
 function settle(entries: readonly Entry[]): Scenario {
   const declared = new Set(
-    entries.flatMap(({ manifest }) => (manifest === undefined ? [] : [resourceId(manifest.kind, String(manifest.metadata['name']))])),
+    entries.flatMap(({ manifest }) => (manifest === undefined ? [] : [resourceId(manifest.kind, manifest.metadata.name)])),
   );
   const live = entries.flatMap((one) => one.live ?? []);
   const liveIds = new Set(live.map((one) => one.id));

@@ -24,7 +24,7 @@ export type TestServer = {
 export type TestServerOptions = Partial<Omit<ServeOptions, 'adminKey' | 'managerKey'>>;
 
 export const adminKey = 'admin-key-of-the-tests';
-export const managerKey = 'manager-key-of-the-tests';
+const managerKey = 'manager-key-of-the-tests';
 export const encryptionKey: Buffer = Buffer.alloc(32, 7);
 
 /** Starts a gateway on a PGlite of its own in memory. */

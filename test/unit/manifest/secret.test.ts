@@ -1,5 +1,11 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { array, assert, constantFrom, dictionary, letrec, oneof, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import connectionSchema from '../../../schemas/connection.schema.json' with { type: 'json' };
+import runbookSchema from '../../../schemas/runbook-configuration.schema.json' with { type: 'json' };
 import type { LoadInput } from '../../../src/manifest/load.ts';
+import { isSecret } from '../../../src/manifest/secret-form.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
 import type { DesiredSecret } from '../../../src/model/secret.ts';
 import { connection, load, manifest, told } from './loading.ts';
 
@@ -109,5 +115,28 @@ describe('a source', () => {
   test('of plain text must be text', () => {
     const { diagnostics } = load(repository, { resolve: () => ({ value: Uint8Array.of(0xff), diagnostics: [] }) });
     expect(told(diagnostics)).toEqual(['a.yaml:8:17 error secret/not-text', 'a.yaml:9:12 warning secret/inline']);
+  });
+});
+
+describe('the form of a secret', () => {
+  const ajv = new Ajv2020({ strict: false });
+  const forms = {
+    base64: connectionSchema.$defs.spec.properties.secret.additionalProperties,
+    plain: runbookSchema.$defs.spec.properties.git_password,
+  };
+  const scalar = constantFrom<Json>('', 'x', 5, true, false, null);
+  const value = letrec<{ readonly any: Json; readonly map: JsonObject }>((tie) => ({
+    any: oneof({ maxDepth: 3 }, scalar, tie('map'), array(tie('any'), { maxLength: 2 })),
+    map: dictionary(constantFrom('value', 'valueFrom', 'env', 'file', 'keep', 'other'), tie('any'), { maxKeys: 2 }),
+  })).any;
+
+  test.each(['base64', 'plain'] as const)('%s is what the schema says', (mode) => {
+    const validate = ajv.compile({ ...forms[mode], $defs: connectionSchema.$defs });
+    assert(
+      property(value, (secret) => {
+        expect(isSecret(secret, mode)).toBe(validate(secret));
+      }),
+      { numRuns: 2000 },
+    );
   });
 });

@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+
+/** Files by their paths. */
+export type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** Makes folders with files for the tests of one file, and removes them after the last of them. */
+export function workshop(): (files: Files) => string {
+  const root = mkdtempSync(join(tmpdir(), 'ostiary-e2e-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  let made = 0;
+  return (files) => {
+    made += 1;
+    const folder = join(root, `project-${made}`);
+    mkdirSync(folder);
+    writeFiles(folder, files);
+    return folder;
+  };
+}
+
+export function writeFiles(folder: string, files: Files): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
+/** A config file with one target, or with as many as there are urls. */
+export function config(urls: string | Readonly<Record<string, string>>): string {
+  const targets = typeof urls === 'string' ? { production: urls } : urls;
+  const lines = Object.entries(targets).map(([name, url]) => `  ${name}: { url: '${url}' }\n`);
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n${lines.join('')}`;
+}
+
+type Metadata = { readonly ignore?: readonly string[] };
+
+/** A manifest's text; JSON is YAML. */
+export function manifest(kind: string, name: string, spec: JsonObject, metadata: Metadata = {}): string {
+  return `${JSON.stringify({ apiVersion: 'ostiary/v1', kind, metadata: { name, ...metadata }, spec }, null, 2)}\n`;
+}
+
+/** A connection's manifest with what every connection needs. */
+export function connection(name: string, spec: JsonObject = {}, metadata: Metadata = {}): string {
+  const needed = {
+    type: 'database',
+    subtype: 'postgres',
+    agent_id: 'default',
+    access_mode_connect: 'enabled',
+    access_mode_exec: 'enabled',
+    access_mode_runbooks: 'disabled',
+    access_schema: 'enabled',
+  };
+  return manifest('Connection', name, { ...needed, ...spec }, metadata);
+}
+
+/** A guardrail's manifest that denies the words. */
+export function guardrail(name: string, words: readonly string[] = ['DROP TABLE'], spec: JsonObject = {}): string {
+  return manifest('GuardrailRule', name, { input: { rules: [{ name: 'words', type: 'deny_words_list', words }] }, ...spec });
+}
+
+/** A project with so many connections, named `PREFIX-01` and on. */
+export function manyConnections(prefix: string, count: number, spec: JsonObject = {}): Files {
+  const names = Array.from({ length: count }, (_, index) => `${prefix}-${String(index + 1).padStart(2, '0')}`);
+  return Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, spec)]));
+}

@@ -1,0 +1,180 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ostiary } from '../support/cli.ts';
+import { json, startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
+import { config, guardrail, workshop } from './project.ts';
+
+const makeProject = workshop();
+const env = { OSTIARY_TOKEN: 'token-of-the-tests' };
+let server: FlakyServer;
+let folder: string;
+beforeAll(async () => {
+  server = await startFlakyServer(json(200, []));
+  folder = makeProject({ 'ostiary.yaml': config(server.url), 'access/rule.yaml': guardrail('no-drop') });
+});
+afterAll(() => server.close());
+
+/** Everything that a usage error prints: what is wrong in a line, what to do in another. */
+function usage(message: string, hint: string): string {
+  return `error cli/usage  ${message}\n  hint: ${hint}\n`;
+}
+
+const wrong: readonly (readonly [line: string, message: string, hint: string])[] = [
+  ['paln', 'unknown command "paln"', 'did you mean plan?'],
+  ['frobnicate x', 'unknown command "frobnicate"', 'ostiary --help lists the commands'],
+  ['help frobnicate', 'there is no command "frobnicate"', 'ostiary --help lists the commands'],
+  ['--frobnicate', 'unknown option "--frobnicate"', 'ostiary --help lists the commands'],
+  ['plan --frobnicate', 'unknown option "--frobnicate"', 'ostiary plan --help lists the flags'],
+  ['plan --detailed-exitcod', 'unknown option "--detailed-exitcod"', 'did you mean --detailed-exitcode?'],
+  ['get', 'missing required argument "what"', 'ostiary get --help lists the flags'],
+  ['get agents connections', 'too many arguments for "get". Expected 1 argument but got 2.', 'ostiary get --help lists the flags'],
+  ['get conections', 'there is nothing to get called "conections"', 'did you mean "connections"?'],
+  ['get x', 'there is nothing to get called "x"', 'one of connections, rules, runbooks, agents'],
+  ['explain', 'missing required argument "resource"', 'ostiary explain --help lists the flags'],
+  ['explain no-drop', '"no-drop" is no KIND/NAME', 'the kinds are Connection, DataMaskingRule, GuardrailRule, RunbookConfiguration'],
+  ['explain GuardrailRul/no-drop', '"GuardrailRul/no-drop" is no KIND/NAME', 'did you mean "GuardrailRule/no-drop"?'],
+  ['explain GuardrailRule/no-drop inptu', 'GuardrailRule has no field "inptu"', 'did you mean "input"?'],
+  ['init a b', 'too many arguments for "init". Expected 1 argument but got 2.', 'ostiary init --help lists the flags'],
+  ['serve x', 'too many arguments for "serve". Expected 0 arguments but got 1.', 'ostiary serve --help lists the flags'],
+  ['serve --port 65536', '--port cannot be "65536"', 'a whole number from 0 to 65535'],
+  ['apply', 'apply asks before it writes, and here nobody can answer', 'pass --yes'],
+  ['apply --yes --concurrency 0', '--concurrency cannot be "0"', 'a whole number from 1 to 64'],
+  ['apply --yes --concurrency 1e1', '--concurrency cannot be "1e1"', 'a whole number from 1 to 64'],
+  ['apply --yes --concurrency=', '--concurrency cannot be ""', 'a whole number from 1 to 64'],
+  ['apply --yes --on-managed force', '--on-managed cannot be "force"', 'one of refuse, skip'],
+  ['plan --allow plan/too-many-updates', '--allow cannot be "plan/too-many-updates"', 'write AREA/CODE=REASON, and give a reason'],
+  ['plan --allow plan/too-many-updates=', '--allow cannot be "plan/too-many-updates="', 'write AREA/CODE=REASON, and give a reason'],
+  ['plan --format yaml', '--format cannot be "yaml"', 'one of text, json, markdown'],
+  ['validate --format markdown', '--format cannot be "markdown"', 'one of text, json'],
+  ['plan --report json', '--report cannot be "json"', 'write FORMAT=PATH with one of text, json, markdown'],
+  ['plan --report html=x', '--report cannot be "html=x"', 'write FORMAT=PATH with one of text, json, markdown'],
+  ['plan --report json=no/x', 'the report "no/x" cannot be written', 'check that its folder exists and may be written to'],
+  ['plan --dialect sql', '--dialect cannot be "sql"', 'one of auto, interface, hoop'],
+  ['plan --target prodution', 'there is no target "prodution" in ostiary.yaml', 'did you mean "production"?'],
+  ['plan --target x', 'there is no target "x" in ostiary.yaml', 'it has production'],
+];
+
+test.concurrent.each(wrong)('ostiary %s: one clear line and a hint', async (line, message, hint) => {
+  const { code, stdout, stderr } = await ostiary(line.split(' '), { cwd: folder, env });
+  expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
+  expect(server.seen).toHaveLength(0);
+});
+
+test.concurrent.each([
+  ['--only GuardrailRule/no-drap', 'manifest/unknown-selection', 'did you mean "GuardrailRule/no-drop"?'],
+  ['--only no-drop', 'manifest/unknown-selection', 'KIND/NAME'],
+  ['access/none.yaml', 'manifest/nothing-selected', 'name files or folders'],
+  ['--config none.yaml', 'config/not-found', 'check the path'],
+])('plan %s: one clear diagnostic', async (line, expected, hint) => {
+  const { code, stdout, stderr } = await ostiary(['plan', ...line.split(' ')], { cwd: folder, env });
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  expect(stderr).toContain(`error ${expected}  `);
+  expect(stderr).toContain(hint);
+  expect(stderr).toMatch(/\n1 error\n$/);
+  expect(server.seen).toHaveLength(0);
+});
+
+describe('which gateway, which manifests', () => {
+  const address = 'it looks like https://gateway.example.com/api; the token belongs into an environment variable';
+  const noAddress = 'no http(s) address without credentials, query and fragment';
+  const config2 = config({ production: 'http://127.0.0.1:9', staging: 'http://127.0.0.1:9' });
+
+  test('several targets want one of them', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config2, 'access/rule.yaml': guardrail('no-drop') });
+    for (const args of [['plan'], ['apply', '--yes'], ['get', 'agents'], ['explain', 'GuardrailRule/no-drop']]) {
+      const { code, stderr } = await ostiary(args, { cwd, env });
+      expect({ code, stderr }).toEqual({ code: 3, stderr: usage('which target?', 'pass --target with one of production, staging') });
+    }
+    expect(await ostiary(['validate'], { cwd })).toMatchObject({ code: 0, stdout: 'Valid. 1 resource in 2 targets.\n', stderr: '' });
+  });
+
+  test.concurrent.each([
+    ['plan', {}, 'there is no config file here and no path was given', 'run ostiary init, or give the folders of the manifests'],
+    ['get agents', {}, 'which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL'],
+    ['get agents --url nonsense', {}, `"nonsense" is ${noAddress}`, address],
+    ['get agents --url ftp://x', {}, `"ftp://x" is ${noAddress}`, address],
+    ['get agents --url https://me:hunter2@x', {}, `the url of the gateway is ${noAddress}`, address],
+    ['get agents', { OSTIARY_URL: 'https://x/?key=hunter2' }, `the url of the gateway is ${noAddress}`, address],
+    ['get agents --url http://x', { OSTIARY_TOKEN: '' }, 'there is no token for http://x', 'set OSTIARY_TOKEN in the environment'],
+  ])('without a config: ostiary %s', async (line, more, message, hint) => {
+    const { code, stdout, stderr } = await ostiary(line.split(' '), { cwd: makeProject({}), env: { ...env, ...more } });
+    expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
+  });
+
+  test('without a config, a url and a folder are enough', async () => {
+    const cwd = makeProject({ 'some/rule.yaml': guardrail('no-drop') });
+    const gateway = await startFlakyServer(json(200, []));
+    const { code, stdout } = await ostiary(['plan', 'some'], { cwd, env: { ...env, OSTIARY_URL: gateway.url } });
+    await gateway.close();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('+ GuardrailRule/no-drop  some/rule.yaml:1') });
+  });
+});
+
+test('--version says what package.json says', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  for (const args of [['--version'], ['-V'], ['plan', '--version']])
+    expect(await ostiary(args, { cwd: folder })).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+describe('help', () => {
+  const flagsOf: Readonly<Record<string, string>> = {
+    validate: '--no-color --quiet --config --target --url --dialect --auth --only --format --help',
+    get: '--no-color --quiet --config --target --url --dialect --auth --format --help',
+    explain: '--no-color --quiet --config --target --url --dialect --auth --help',
+    plan: '--no-color --quiet --config --target --url --dialect --auth --only --format --report --allow --detailed-exitcode --help',
+    apply:
+      '--no-color --quiet --config --target --url --dialect --auth --only --format --report --allow --yes --concurrency --on-managed --journal --help',
+    init: '--no-color --quiet --help',
+    serve: '--no-color --quiet --port --host --database --agent --help',
+  };
+
+  test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {
+    const { code, stdout, stderr } = await ostiary([name, '--help'], { cwd: folder });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const named = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map((match) => match[1]);
+    expect(named.join(' ')).toBe(flags);
+    expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    expect(stdout).toMatch(new RegExp(`^Usage: ostiary ${name} `));
+    expect((await ostiary(['help', name], { cwd: folder })).stdout).toBe(stdout);
+  });
+
+  test('the program lists its commands and exit codes, asked or not', async () => {
+    const { code, stdout, stderr } = await ostiary(['--help'], { cwd: folder });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const named = [...stdout.matchAll(/^ {2}(\w+)(?: \[| {2})/gm)].map((match) => match[1]);
+    expect(named.filter((name) => name !== 'help').toSorted()).toEqual(Object.keys(flagsOf).toSorted());
+    expect(stdout).toContain('Exit codes: 0 done, 1 internal error');
+    expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    expect(await ostiary([], { cwd: folder })).toMatchObject({ code: 0, stdout, stderr: '' });
+  });
+});
+
+describe('init', () => {
+  test('writes a project that is valid, and does nothing the second time', async () => {
+    const cwd = makeProject({});
+    expect(await ostiary(['init'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('wrote ostiary.yaml\n') });
+    expect(await ostiary(['validate'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid. 2 resources.') });
+    const before = contentsOf(cwd);
+    const { code, stdout, stderr } = await ostiary(['init'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toBe(usage('. already has all files that init writes', 'edit them, then run ostiary plan'));
+    expect(contentsOf(cwd)).toEqual(before);
+  });
+
+  test('in a project that exists adds schemas alone', async () => {
+    const cwd = makeProject({ 'sub/ostiary.yml': config('http://127.0.0.1:9'), 'sub/access/rule.yaml': guardrail('no-drop') });
+    expect(await ostiary(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([
+      'access/rule.yaml',
+      'ostiary.yml',
+      ...['connection', 'data-masking-rule', 'guardrail-rule', 'runbook-configuration'].map((name) => `schemas/${name}.schema.json`),
+    ]);
+  });
+});
+
+function contentsOf(cwd: string): Readonly<Record<string, string>> {
+  const files = readdirSync(cwd, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((file) => join(file.parentPath, file.name)).toSorted();
+  return Object.fromEntries(paths.map((path) => [path.slice(cwd.length + 1), readFileSync(path, 'utf8')]));
+}

@@ -1,0 +1,123 @@
+import { execFile, spawn, type ChildProcessByStdio } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { promisify } from 'node:util';
+
+/** What a process left behind. */
+export type Ended = {
+  /** Null where a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly milliseconds: number;
+};
+
+/** A process that runs; `printed` is what it wrote so far. */
+export type Running = {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly printed: () => { readonly stdout: string; readonly stderr: string };
+  readonly ended: Promise<Ended>;
+};
+
+export type RunOptions = {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether stdin stays open, for somebody to type. */
+  readonly typing?: boolean;
+};
+
+// A command that takes longer hangs.
+const patience = 60_000;
+
+/** Runs one command of the built CLI and waits for its end; it sees the given environment alone. */
+export async function ostiary(args: readonly string[], options: RunOptions): Promise<Ended> {
+  return (await startOstiary(args, options)).ended;
+}
+
+/** Starts one command of the built CLI. */
+export async function startOstiary(args: readonly string[], options: RunOptions): Promise<Running> {
+  const home = await builtPackage();
+  return start(process.execPath, [join(home, 'dist', 'cli.js'), ...args], options);
+}
+
+/** Starts any program with the same care. */
+export function start(program: string, args: readonly string[], { cwd, env = {}, typing = false }: RunOptions): Running {
+  const began = performance.now();
+  const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  const parts: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
+  const printed = (): { readonly stdout: string; readonly stderr: string } => ({
+    stdout: Buffer.concat(parts.stdout).toString(),
+    stderr: Buffer.concat(parts.stderr).toString(),
+  });
+  child.stdout.on('data', (part: Buffer) => parts.stdout.push(part));
+  child.stderr.on('data', (part: Buffer) => parts.stderr.push(part));
+  // A process that reads nothing may be gone before its input is.
+  child.stdin.on('error', () => undefined);
+  if (!typing) child.stdin.end();
+  const late = setTimeout(() => child.kill('SIGKILL'), patience);
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      clearTimeout(late);
+      resolve({ code, signal, ...printed(), milliseconds: performance.now() - began });
+    });
+  });
+  return { child, printed, ended };
+}
+
+let built: Promise<string> | undefined;
+
+/**
+ * The package as it is published, built from the sources as they are now, in a folder of its own: a build that is
+ * older than the sources is never tested, and nobody's `dist` is touched.
+ */
+export function builtPackage(): Promise<string> {
+  built ??= build();
+  return built;
+}
+
+const parts = ['src', 'schemas', 'package.json', 'rolldown.config.js'];
+
+async function build(): Promise<string> {
+  const home = join(process.cwd(), 'node_modules', '.cache', 'ostiary', `built-${digestOf(parts)}`);
+  if (existsSync(home)) return home;
+  sweep(dirname(home));
+  const draft = `${home}.${randomUUID()}`;
+  mkdirSync(draft, { recursive: true });
+  for (const path of ['package.json', 'schemas', 'LICENSE']) cpSync(path, join(draft, path), { recursive: true });
+  const rolldown = join('node_modules', 'rolldown', 'bin', 'cli.mjs');
+  await promisify(execFile)(process.execPath, [rolldown, '--config', 'rolldown.config.js', '--dir', join(draft, 'dist')]);
+  try {
+    renameSync(draft, home);
+  } catch (error) {
+    // Another worker was faster.
+    rmSync(draft, { recursive: true });
+    if (!existsSync(home)) throw error;
+  }
+  return home;
+}
+
+/** Removes builds that nobody can be using any more. */
+function sweep(cache: string): void {
+  if (!existsSync(cache)) return;
+  const old = Date.now() - 3_600_000;
+  for (const name of readdirSync(cache)) {
+    const path = join(cache, name);
+    if (name.startsWith('built-') && statSync(path).mtimeMs < old) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function digestOf(paths: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const path of paths) {
+    const below = path.includes('.') ? [''] : readdirSync(path, { recursive: true, encoding: 'utf8' }).toSorted();
+    for (const file of below) {
+      const full = join(path, file);
+      if (/\.(?:ts|js|json)$/.test(full)) hash.update(full).update('\0').update(readFileSync(full)).update('\0');
+    }
+  }
+  return hash.digest('hex').slice(0, 16);
+}
