@@ -100,21 +100,17 @@ function ruleSteps(rule: Effect, layout: Layout): readonly Step[] {
     needs: placement === 'twice' ? [early.key, ...lateNeeds(rule, layout)] : lateNeeds(rule, layout),
   };
   if (placement === 'early') return [early];
-  if (placement === 'late') return [{ ...late, needs: [...newEnds, ...late.needs] }];
-  return [early, late];
+  return placement === 'late' ? [late] : [early, late];
 }
 
 /** A loss waits for what makes up for it: other rules' gains and the connection's own, on the same connection. */
 function lateNeeds(rule: Effect, layout: Layout): readonly string[] {
-  const key = keyOf(rule.change);
-  const lost = [...new Set([...rule.connections, ...rule.detaches])].filter((id) => effectOn(rule, id).loses);
+  const lost = [...rule.connections].filter((id) => effectOn(rule, id).loses);
   const gains = layout.rules.filter(
     (other) => other !== rule && layout.placement.get(keyOf(other.change)) !== 'late' && lost.some((id) => effectOn(other, id).gains),
   );
   const objects = layout.others.filter((other) => lost.includes(keyOf(other.change)) && changeDirection(other).gains);
-  return [...gains.map((other) => earlyKey(keyOf(other.change))), ...objects.map((other) => keyOf(other.change))].filter(
-    (need) => need !== key,
-  );
+  return [...gains.map((other) => earlyKey(keyOf(other.change))), ...objects.map((other) => keyOf(other.change))];
 }
 
 /** The steps of an object that is no rule: created closed where a rule can only be attached to it afterwards. */
@@ -131,18 +127,11 @@ function objectSteps(effect: Effect, layout: Layout, registry: Registry): readon
     earlyKey(keyOf(rule.change)),
   );
   if (attaching.length === 0 || !opens(change, registry)) return [{ key, change, part: 'whole', stage: stages.create, needs: first }];
-  const openNeeds = [
-    key,
-    ...attaching.map((rule) => (layout.placement.get(keyOf(rule.change)) === 'late' ? keyOf(rule.change) : earlyKey(keyOf(rule.change)))),
-  ];
+  const openNeeds = [key, ...attaching.map((rule) => earlyKey(keyOf(rule.change)))];
   return [
     { key, change, part: 'closed', stage: stages.create, needs: first },
-    { key: `${key}#open`, change, part: 'open', stage: openStage(attaching, layout), needs: openNeeds },
+    { key: `${key}#open`, change, part: 'open', stage: stages.change, needs: openNeeds },
   ];
-}
-
-function openStage(attaching: readonly Effect[], layout: Layout): number {
-  return attaching.some((rule) => layout.placement.get(keyOf(rule.change)) === 'late') ? stages.lose + 1 : stages.change;
 }
 
 /** The rules of this plan to which the object itself writes an edge; one that only loses is there, and as strong, already. */

@@ -27,7 +27,7 @@ export function planEdges(input: EdgeInput): EdgePlan {
     const places = declared.get(key)?.places ?? [];
     const outcome = declared.has(key) ? attachment(ends, found.has(key), index) : removal(ends, index);
     if (outcome === undefined) continue;
-    if (outcome === 'unwritable') diagnostics.push(needsSelection(ends, places[0]));
+    if (outcome === 'unwritable') diagnostics.push(...needsSelection(ends, places[0], index));
     else edges.push({ ...ends, ...outcome, declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`) });
   }
   return { edges, diagnostics };
@@ -106,14 +106,14 @@ function attachment(ends: Ends, exists: boolean, index: Index): EdgeOutcome | 'u
   return isManaged(ends.rule, index) ? { action: 'blocked' } : 'unwritable';
 }
 
-/** An edge goes only if both ends have a manifest, neither is managed, and no end ignores it. */
+/** An edge goes only if both ends have a manifest, neither is managed, no end ignores it, and an end of this run can write it. */
 function removal(ends: Ends, index: Index): EdgeOutcome | undefined {
   const { rule, connection } = ends;
   if (!index.selected.has(rule) && !index.selected.has(connection)) return undefined;
   const ours = index.declaredIds.has(rule) && index.declaredIds.has(connection);
   if (!ours || isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
   const writer = [rule, connection].find((id) => canWrite(id, ends, index));
-  return writer === undefined ? undefined : { action: 'detach', by: writer };
+  return writer === undefined ? { action: 'foreign' } : { action: 'detach', by: writer };
 }
 
 /** An end can write an edge if it is ours in this run, not managed, has a field for it, and the other end is or will be there. */
@@ -163,12 +163,28 @@ function dangling(end: { readonly kind: string; readonly text: string }, index: 
   };
 }
 
-function needsSelection(ends: Ends, at: Position | undefined): Diagnostic {
+/**
+ * A declared edge that no end of this run can write: an error where the connection would be opened without it or
+ * asks for it itself, a warning where the selection leaves out a rule of its own accord, nothing where no connection is.
+ */
+function needsSelection(ends: Ends, at: Position | undefined, index: Index): readonly Diagnostic[] {
+  const { rule, connection } = ends;
+  if (!index.selected.has(connection)) {
+    return at === undefined ? [] : [unwritten(ends, { severity: 'warning', why: `${connection} is not on the gateway yet`, at })];
+  }
+  const why = index.live.has(rule) ? `only ${rule} can write it` : `${rule} is not on the gateway yet`;
+  const severity = at === undefined && index.live.has(connection) ? 'warning' : 'error';
+  return [unwritten(ends, { severity, why, at })];
+}
+
+type Unwritten = { readonly severity: 'error' | 'warning'; readonly why: string; readonly at: Position | undefined };
+
+function unwritten({ rule, connection }: Ends, { severity, why, at }: Unwritten): Diagnostic {
   return {
     code: 'plan/needs-unselected',
-    severity: 'error',
-    message: `the edge between ${ends.rule} and ${ends.connection} needs both, but one is neither on the gateway nor selected`,
-    hint: `select both, or apply ${ends.rule} first`,
+    severity,
+    message: `the edge between ${rule} and ${connection} is left out: ${why}, and it is not selected`,
+    hint: 'select both',
     ...(at === undefined ? {} : { at }),
   };
 }

@@ -33,6 +33,7 @@ export function explain(input: ExplainInput): Explanation {
 
 function summaryOf({ desired, live, plan, id }: ExplainInput): string {
   const change = plan.changes.find((one) => one.id === id);
+  if (desired === undefined && !plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run leaves it as it is';
   if (desired === undefined)
     return `${live?.managedBy === undefined ? 'unmanaged' : `managed by ${live.managedBy}`}: it is live, but no manifest declares it, so it is never touched`;
   if (live === undefined) return 'it is not live: apply creates it';
@@ -51,7 +52,7 @@ function fieldRow(field: FieldRule, { desired, live, plan, id }: ExplainInput): 
     ...(found === undefined ? {} : { live: { value: found } }),
     ...(desired?.stated.has(field.name) === true ? { at: desired.locate(path) } : {}),
   };
-  if (desired === undefined) return { ...row, status: 'kept', why: 'no manifest declares the object' };
+  if (desired === undefined) return { ...row, ...undeclared };
   if (live?.unknown.some((one) => isWithin(path, one)) === true)
     return { ...row, status: 'unknown', why: 'this token may not see it, so it is never compared' };
   if (desired.ignore.some((one) => isWithin(path, one)))
@@ -122,15 +123,17 @@ function edgeRows(field: FieldRule, { id, desired, live, plan }: ExplainInput): 
   return [...ids].toSorted(compareText).map((other): ExplanationRow => {
     const edge = planned.get(other);
     const attached = live?.edges[field.name]?.includes(other) === true;
-    const wanted = edge === undefined || edge.action === 'attach' || edge.action === 'blocked' || edge.action === 'foreign';
+    const wanted = edge === undefined ? desired !== undefined : edge.action === 'attach' || edge.action === 'blocked';
     return {
       path: pointer(field.name, nameOf(other)),
       ...(wanted ? { desired: { value: 'attached' } } : {}),
       ...(attached ? { live: { value: 'attached' } } : {}),
-      ...edgeWhy(edge),
+      ...(edge === undefined && desired === undefined ? undeclared : edgeWhy(edge)),
     };
   });
 }
+
+const undeclared = { status: 'kept', why: 'no manifest declares the object' } as const;
 
 function otherEnd(edge: EdgeChange, key: ResourceId): ResourceId {
   return edge.rule === key ? edge.connection : edge.rule;

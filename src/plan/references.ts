@@ -62,7 +62,6 @@ function lookUp(kind: string, text: string, known: readonly Named[] | undefined)
   };
 }
 
-/** Tells whether the text is a uuid in its usual form. */
-export function isUuid(text: string): boolean {
+function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }

@@ -1,10 +1,11 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Json } from '../../src/model/json.ts';
 import { ostiary } from '../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
-import { config, connection, guardrail, manifest, workshop, type Files } from './project.ts';
+import { config, connection, guardrail, workshop, type Files } from './project.ts';
 
 const makeProject = workshop();
 const env = { OSTIARY_TOKEN: 'token-of-the-tests' };
@@ -24,33 +25,111 @@ const bomb = `a: &a [${'x, '.repeat(9)}x]\n${[...'bcdefghi'].map((name, index) =
 type Case = readonly [what: string, files: Files, at: string, code: string];
 
 const cases: readonly Case[] = [
-  ['YAML that is none', { 'a.yaml': `${head}spec: { type: database\n` }, 'a.yaml:5:1', 'manifest/syntax'],
-  ['a tab as indentation', { 'a.yaml': `${head}spec:\n\ttype: database\n` }, 'a.yaml:5:1', 'manifest/syntax'],
-  ['a key twice', { 'a.yaml': `${head}spec: { ${spec}, type: custom }\n` }, 'a.yaml:4:167', 'manifest/duplicate-key'],
-  ['an alias bomb', { 'a.yaml': bomb }, 'a.yaml:1:1', 'manifest/alias'],
-  ['20,000 brackets', { 'a.yaml': '['.repeat(20_000) }, 'a.yaml:1:65', 'manifest/too-deep'],
-  ['20,000 dashes', { 'a.yaml': '- '.repeat(20_000) }, 'a.yaml:1:129', 'manifest/too-deep'],
-  ['__proto__', { 'a.yaml': `${head}spec: { ${spec}, connection_tags: { __proto__: x } }\n` }, 'a.yaml:4:1', 'manifest/forbidden-key'],
-  ['a key that is a list', { 'a.yaml': `${head}spec: { ${spec}, connection_tags: { [a]: x } }\n` }, 'a.yaml:4:1', 'manifest/key'],
-  ['a key that is a number', { 'a.yaml': `${head}spec: { ${spec}, connection_tags: { 1: x } }\n` }, 'a.yaml:4:1', 'manifest/key'],
-  ['2 MiB', { 'a.yaml': `# ${'x'.repeat(2 * 1024 * 1024)}\n` }, 'a.yaml:1:1', 'manifest/too-large'],
-  ['a field that is none', { 'a.yaml': `${head}spec: { ${spec}, reviewer: [dba] }\n` }, 'a.yaml:4:1', 'manifest/unknown-field'],
-  ['a kind that is none', { 'a.yaml': manifest('Conection', 'orders', {}) }, 'a.yaml:1:1', 'manifest/unknown-kind'],
-  ['another version', { 'a.yaml': head.replace('v1', 'v2') }, 'a.yaml:1:13', 'manifest/version'],
-  ['a wrong type', { 'a.yaml': connection('orders', { reviewers: 'dba' }) }, 'a.yaml:1:1', 'manifest/type'],
-  ['a rule that is not there', { 'a.yaml': connection('orders', { guardrail_rules: ['no-drop'] }) }, '', 'manifest/dangling-reference'],
+  ['YAML that is none', { 'a.yaml': `${head}spec: { type: database\n` }, 'a.yaml:5:1', 'manifest/yaml'],
+  ['a tab as indentation', { 'a.yaml': `${head}spec:\n\ttype: database\n` }, 'a.yaml:5:1', 'manifest/yaml'],
+  ['a key twice', { 'a.yaml': `${head}spec:\n  type: database\n  type: custom\n` }, 'a.yaml:6:3', 'manifest/duplicate-key'],
+  ['an anchor in itself', { 'a.yaml': `${head}spec: &spec\n  tags: [*spec]\n` }, 'a.yaml:5:10', 'manifest/alias-bomb'],
+  ['__proto__', { 'a.yaml': `${head}spec:\n  connection_tags: { __proto__: x }\n` }, 'a.yaml:5:22', 'manifest/unsafe-key'],
+  ['a list as a key', { 'a.yaml': `${head}spec:\n  connection_tags: { [a]: x }\n` }, 'a.yaml:5:22', 'manifest/non-string-key'],
+  ['a number as a key', { 'a.yaml': `${head}spec:\n  connection_tags: { 1: x }\n` }, 'a.yaml:5:22', 'manifest/non-string-key'],
+  ['an unknown field', { 'a.yaml': `${head}spec: { ${spec},\n  reviewer: [dba] }\n` }, 'a.yaml:5:3', 'manifest/unknown-field'],
+  ['an unknown kind', { 'a.yaml': head.replace('Conn', 'Con') }, 'a.yaml:2:7', 'manifest/unknown-kind'],
+  ['another version', { 'a.yaml': head.replace('v1', 'v2') }, 'a.yaml:1:13', 'manifest/unsupported-version'],
+  ['a wrong type', { 'a.yaml': connection('orders', { reviewers: 'dba' }) }, 'a.yaml:15:18', 'manifest/wrong-type'],
   ['a name twice', { 'a.yaml': guardrail('no-drop'), 'b.yaml': guardrail('no-drop') }, 'b.yaml:5:13', 'manifest/duplicate-name'],
-  ['a variable that is not set', { 'a.yaml': connection('orders', { secret: { 'envvar:A': { valueFrom: { env: 'OSTIARY_SECRET_NONE' } } } }) }, '', 'secret/undefined-variable'],
-  ['a secret file that is not there', { 'a.yaml': connection('orders', { secret: { 'envvar:A': { valueFrom: { file: 'none.pem' } } } }) }, '', 'secret/file-missing'],
-  ['a secret in plain text', { 'a.yaml': connection('orders', { secret: { 'envvar:A': 'plain text' } }) }, '', 'secret/plain'],
-  ['bytes that are not UTF-8', { 'a.yaml': Buffer.concat([Buffer.from(head), Buffer.from([0x23, 0xff, 0xfe])]) }, 'a.yaml:4:1', 'manifest/not-utf8'],
-  ['a file name with a line break', { 'a\nb.yaml': guardrail('no-drop') }, 'a\ufffdb.yaml:1:1', 'manifest/bad-file-name'],
-  ['no manifest at all', { 'README.md': 'nothing' }, '', 'manifest/none'],
+  ['an undefined variable', secret({ valueFrom: { env: 'OSTIARY_SECRET_NONE' } }), 'a.yaml:18:18', 'secret/undefined-variable'],
+  ['a missing secret file', secret({ valueFrom: { file: 'none.pem' } }), 'a.yaml:18:19', 'secret/file-missing'],
+  ['a secret file outside', secret({ valueFrom: { file: '../../etc/passwd' } }), 'a.yaml:18:19', 'secret/file-outside'],
+  ['a secret in plain text', secret('plain text'), 'a.yaml:16:19', 'secret/not-base64'],
+  ['bytes that are not UTF-8', { 'a.yaml': Buffer.from([...Buffer.from(`${head}# `), 0xff]) }, 'a.yaml:4:1', 'manifest/not-utf8'],
+  ['a line break in a file name', { 'a\nb.yaml': guardrail('no-drop') }, 'a\ufffdb.yaml:1:1', 'manifest/bad-file-name'],
 ];
 
-test.concurrent.each(cases)('%s: one diagnostic, and nothing is sent', async (_what, files, at, code) => {
+function secret(value: Json): Files {
+  return { 'a.yaml': connection('orders', { secret: { 'envvar:A': value } }) };
+}
+
+/** Runs apply over manifests that are wrong: it ends in time, with one diagnostic. */
+async function applied(files: Files, link?: (access: string) => void): Promise<{ readonly head: string; readonly text: string }> {
   const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`access/${path}`, text]));
-  const cwd = makeProject({ 'ostiary.yaml': config(server.url), ...below });
-  const ended = await ostiary(['apply', '--yes'], { cwd, env });
-  console.log(code, '\n', ended.code, ended.stdout, ended.stderr.slice(0, 1500));
+  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/.keep': '', ...below });
+  link?.(join(cwd, 'access'));
+  const { code, stdout, stderr, milliseconds } = await ostiary(['apply', '--yes'], { cwd, env });
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  expect(stderr).toMatch(/\n1 error\n$/);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(milliseconds).toBeLessThan(2000);
+  return { head: stderr.slice(0, stderr.indexOf('  ')), text: stderr };
+}
+
+test.concurrent.each(cases)('%s: one diagnostic at its place, and nothing is sent', async (_what, files, at, code) => {
+  expect((await applied(files)).head).toBe(`access/${at} error ${code}`);
+  expect(server.seen).toHaveLength(0);
+});
+
+test.each<Case>([
+  ['an alias bomb', { 'a.yaml': bomb }, 'a.yaml:5:8', 'manifest/alias-bomb'],
+  ['20,000 brackets', { 'a.yaml': '['.repeat(20_000) }, 'a.yaml:1:129', 'manifest/too-deep'],
+  ['20,000 braces', { 'a.yaml': '{a: '.repeat(20_000) }, 'a.yaml:1:256', 'manifest/too-deep'],
+  ['20,000 dashes', { 'a.yaml': '- '.repeat(20_000) }, 'a.yaml:1:256', 'manifest/too-deep'],
+  ['2 MiB', { 'a.yaml': `# ${'x'.repeat(2 * 1024 * 1024)}\n` }, 'a.yaml:1:1', 'manifest/too-large'],
+])('%s: one diagnostic in time', async (_what, files, at, code) => {
+  expect((await applied(files)).head).toBe(`access/${at} error ${code}`);
+  expect(server.seen).toHaveLength(0);
+});
+
+test('links that lead out, in circles or nowhere', async () => {
+  const links = { out: tmpdir(), circle: '.', nowhere: 'nowhere/at/all' };
+  const rule = { 'rule.yaml': guardrail('no-drop') };
+  for (const [name, to] of Object.entries(links)) {
+    const found = await applied(rule, (access) => symlinkSync(to, join(access, `${name}.yaml`)));
+    const code = { out: 'symlink-escape', circle: 'symlink-loop', nowhere: 'unreadable' }[name];
+    expect(found.head).toBe(`access/${name}.yaml:1:1 error manifest/${code}`);
+  }
+  expect(server.seen).toHaveLength(0);
+});
+
+test('no manifest at all', async () => {
+  const { head: first, text } = await applied({ 'README.md': 'nothing' });
+  expect(first).toBe('error manifest/none');
+  expect(text).toContain('there is no manifest for the target "production"');
+  expect(server.seen).toHaveLength(0);
+});
+
+test('a config that is wrong is told where it is wrong', async () => {
+  const texts = [config(server.url).replace('url:', 'ulr:'), 'kind: Config\n', ': : :', ''];
+  for (const text of texts) {
+    const cwd = makeProject({ 'ostiary.yaml': text, 'access/rule.yaml': guardrail('no-drop') });
+    const { code, stdout, stderr } = await ostiary(['plan'], { cwd, env });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(/^ostiary\.yaml:\d+:\d+ error config\/[\w-]+ {2}/);
+  }
+  expect(server.seen).toHaveLength(0);
+});
+
+test('references that only the gateway can tell: dangling and ambiguous; it is read, never written', async () => {
+  const agents = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
+  const gateway = await startFlakyServer((response, seen) => {
+    const named = agents.map((id) => ({ id, name: 'default', status: 'online' }));
+    json(200, seen.path === '/agents' ? [...named, { id: agents[0]?.replace('1', '3'), name: 'prod-agent', status: 'online' }] : [])(
+      response,
+      seen,
+    );
+  });
+  const twice = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/a.yaml': connection('orders') });
+  const ambiguous = await ostiary(['apply', '--yes'], { cwd: twice, env });
+  expect(ambiguous).toMatchObject({ code: 3, stdout: '' });
+  expect(ambiguous.stderr).toMatch(/^access\/a\.yaml:10:17 error manifest\/ambiguous-reference {2}.*\n(?:.*\n)+1 error\n$/);
+  const none = makeProject({
+    'ostiary.yaml': config(gateway.url),
+    'access/a.yaml': connection('orders', { agent_id: 'prod-agnet', guardrail_rules: ['no-dorp'] }),
+    'access/b.yaml': guardrail('no-drop'),
+  });
+  const dangling = await ostiary(['apply', '--yes'], { cwd: none, env });
+  expect(dangling).toMatchObject({ code: 3, stdout: '' });
+  expect(dangling.stderr).toMatch(/access\/a\.yaml:10:17 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "prod-agent"\?/);
+  expect(dangling.stderr).toMatch(/access\/a\.yaml:16:7 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "no-drop"\?/);
+  expect(dangling.stderr).toMatch(/\n2 errors\n$/);
+  expect([...new Set(gateway.seen.map((one) => one.method))]).toEqual(['GET']);
+  await gateway.close();
 });
