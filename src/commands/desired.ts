@@ -33,6 +33,7 @@ export function desiredFor(setting: Setting, target: Target, { flags, world, sec
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     ...(secrets === 'resolve' ? { resolve: resolver(setting.root, world) } : {}),
     registry,
+    ...(setting.root === world.cwd ? {} : { pathInTree: (path) => relative(setting.root, absolute(path, world)).split(sep).join('/') }),
   });
   const all = [...diagnostics, ...loaded.diagnostics];
   return loaded.value === undefined || hasErrors(all) ? { diagnostics: all } : { value: loaded.value, diagnostics: all };

@@ -36,6 +36,8 @@ export type LoadInput = {
   /** Reads a secret's source; without it sources stay unresolved. */
   readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
   readonly registry: Registry;
+  /** A file's path as it counts for the tree hash, whoever reads it from wherever; as given unless told. */
+  readonly pathInTree?: (path: string) => string;
 };
 
 /** Reads the manifests of a target into one state; every mistake is a diagnostic, and with an error there is no state. */
@@ -60,7 +62,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const value = {
     resources: resources.filter(({ id }) => chosen(id)),
     edges: edges.filter(({ rule, connection }) => chosen(`${rule.kind}/${rule.text}`) || chosen(`${connection.kind}/${connection.text}`)),
-    tree: treeHash([...input.files, ...input.overlays.flat()]),
+    tree: treeHash([...input.files, ...input.overlays.flat()], input.pathInTree),
     unselected: manifests.map(({ id }) => id).filter((id) => !chosen(id)),
     notices: sorted,
   };

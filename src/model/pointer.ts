@@ -3,7 +3,13 @@ export type Pointer = string;
 
 /** Joins tokens to a pointer, escaping each. */
 export function pointer(...tokens: readonly string[]): Pointer {
-  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  let path = '';
+  for (const token of tokens) path += `/${escaped(token)}`;
+  return path;
+}
+
+function escaped(token: string): string {
+  return token.includes('~') || token.includes('/') ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
 }
 
 /** Splits a pointer into its tokens; the empty pointer has none. */

@@ -1,0 +1,190 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { run } from '../src/commands/run.ts';
+import { fieldTables } from './support/field-tables.ts';
+
+/** One page, and its code: the fenced lines (continued ones joined) and the spans of its text. */
+type Page = { readonly path: string; readonly text: string; readonly lines: readonly string[]; readonly spans: readonly string[] };
+
+function pageOf(path: string): Page {
+  const text = readFileSync(path, 'utf8');
+  const fence = /^```[^\n]*\n([\s\S]*?)^```$/gm;
+  const blocks = [...text.matchAll(fence)].map((match) => (match[1] ?? '').replaceAll(/\\\n\s*/g, ' '));
+  const prose = text.replaceAll(fence, '');
+  return {
+    path,
+    text,
+    lines: blocks.flatMap((block) => block.split('\n')),
+    spans: [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? ''),
+  };
+}
+
+const pages: readonly Page[] = [
+  'README.md',
+  'CHANGELOG.md',
+  '.github/CONTRIBUTING.md',
+  ...readdirSync('docs')
+    .toSorted()
+    .map((name) => join('docs', name)),
+].map(pageOf);
+const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+  .map((path) => readFileSync(join('src', path), 'utf8'));
+const code = source.map((text) => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, ''));
+
+async function help(argv: readonly string[]): Promise<string> {
+  let text = '';
+  const output = { write: (more: string) => void (text += more), isTTY: false, columns: 200 };
+  const exit = await run([...argv, '--help'], {
+    env: {},
+    cwd: '/',
+    interactive: false,
+    stdout: output,
+    stderr: output,
+    now: () => new Date(0),
+    interrupts: () => new AbortController().signal,
+    confirms: () => Promise.resolve(false),
+  });
+  expect(exit).toBe(0);
+  return text;
+}
+
+function flagsOf(text: string): ReadonlySet<string> {
+  const found = [...text.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)/gm)];
+  return new Set(found.flatMap(([, short, long = '']) => [long, ...(short === undefined ? [] : [short])]));
+}
+
+/** The flags of every command as its help names them; the program's own under the empty name. */
+async function flagsByCommand(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const general = await help([]);
+  const list = general.slice(general.indexOf('Commands:'), general.indexOf('Exit codes:'));
+  const names = [...list.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1] ?? '').filter((name) => name !== 'help');
+  expect(names).toContain('plan');
+  const flags = new Map([['', flagsOf(general)]]);
+  for (const name of names) flags.set(name, flagsOf(await help([name])));
+  return flags;
+}
+
+test('every command and flag that the pages name exists', async () => {
+  const flags = await flagsByCommand();
+  const all = new Set([...flags.values()].flatMap((set) => [...set]));
+  const wrong: string[] = [];
+  let calls = 0;
+  for (const { path, lines, spans } of pages) {
+    for (const text of [...lines, ...spans]) {
+      for (const match of text.matchAll(/(?<![\w/.-])ostiary ((?:-|[a-z])[^|;&>#]*)/g)) {
+        const [first = '', ...rest] = (match[1] ?? '').trim().split(/\s+/);
+        const command = first.startsWith('-') ? '' : first;
+        calls += 1;
+        const known = flags.get(command);
+        if (known === undefined) wrong.push(`${path}: there is no command "${command}"`);
+        for (const word of command === '' ? [first, ...rest] : rest) {
+          const flag = word.split('=')[0] ?? '';
+          if (known !== undefined && /^--?[a-z]/.test(flag) && !known.has(flag)) wrong.push(`${path}: ostiary ${command} has no ${flag}`);
+        }
+      }
+    }
+    for (const span of spans) {
+      const [flag = ''] = /^--?[a-z][\w-]*/.exec(span) ?? [];
+      if (flag !== '' && !all.has(flag)) wrong.push(`${path}: no command has ${flag}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(calls).toBeGreaterThan(20);
+});
+
+/** The texts of a union of literals in a type of src: what a template of codes is filled with. */
+function union(path: string, pattern: RegExp): readonly string[] {
+  const [, members = ''] = pattern.exec(readFileSync(path, 'utf8')) ?? [];
+  return [...members.matchAll(/'([\w-]+)'/g)].map((match) => match[1] ?? '');
+}
+
+const readProblems = union('src/disk/text-file.ts', /readonly code: ([^;]+);/);
+/** Codes that are put together, and what from. */
+const templates: Readonly<Record<string, readonly string[]>> = {
+  'manifest/${code}': readProblems,
+  'config/${code}': readProblems,
+  'secret/file-${refusal}': union('src/disk/secret-file.ts', /type Refusal = ([^;]+);/),
+};
+/** What looks like a code and is none: media types, a header, and a change's reasons, which docs/planning.md names. */
+const reasons = ['edge/attach', 'edge/detach', 'edge/blocked'];
+const others = new Set(['application/json', 'text/plain', 'edge/${edge.action}', ...reasons]);
+
+/** Every code of a diagnostic, an error, a refusal or an outcome in src. */
+function codesInSource(): readonly string[] {
+  const found = new Set<string>();
+  const texts = code.map((text) => text.replaceAll(/^(?:import|export)\s[^;]*?from\s+'[^']*'[^;]*;/gm, ''));
+  for (const text of texts) {
+    for (const [, literal = ''] of text.matchAll(/['"`]([a-z]+\/[a-z][a-z0-9-]*(?:\$\{[\w.]+\})?|[a-z]+\/\$\{[\w.]+\})['"`]/g)) {
+      if (others.has(literal) || literal.startsWith('ostiary/') || literal.endsWith('${string}')) continue;
+      const fillings = templates[literal];
+      if (fillings === undefined) found.add(literal);
+      else for (const filling of fillings) found.add(literal.replace(/\$\{.*\}/, filling));
+    }
+  }
+  return [...found].toSorted();
+}
+
+test('docs/diagnostics.md lists every code, each once', () => {
+  const codes = codesInSource();
+  expect(codes.filter((one) => one.includes('$'))).toEqual([]);
+  const rows = readFileSync('docs/diagnostics.md', 'utf8').matchAll(/^\| `([^`]+)` \|/gm);
+  expect([...rows].map((match) => match[1] ?? '').toSorted()).toEqual(codes);
+});
+
+test('every code that the pages name exists', () => {
+  const known = new Set([...codesInSource(), ...reasons]);
+  const areas = [...new Set([...known].map((one) => one.split('/')[0]))].join('|');
+  const named = new RegExp(`(?<![\\w/.-])(?:${areas})/[a-z][a-z0-9-]*(?![\\w/.*-])`, 'g');
+  const wrong = pages.flatMap(({ path, lines, spans }) =>
+    [...lines, ...spans].flatMap((text) => [...text.matchAll(named)].filter(([one]) => !known.has(one)).map(([one]) => `${path}: ${one}`)),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('every exit code has its row', async () => {
+  const codes = [...(await help([])).matchAll(/(?:: |,\s)(\d) /g)].map((match) => match[1]);
+  const rows = readFileSync('docs/exit-codes.md', 'utf8').matchAll(/^\| (\d) \|/gm);
+  expect([...rows].map((match) => match[1])).toEqual(codes);
+});
+
+test('every environment variable that the pages name is read, and every one that is read is named', () => {
+  const reading = /\benv(?:\.|\['|: ')([A-Z][A-Z_]+)\b/g;
+  const read = new Set(code.flatMap((text) => [...text.matchAll(reading)].map((match) => match[1] ?? '')));
+  const named = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/\b(?:OSTIARY_[A-Z_]+|NO_COLOR|TERM)\b/g)].map(([name]) => ({ path, name })),
+  );
+  expect(named.filter(({ name }) => !read.has(name) && !name.startsWith('OSTIARY_SECRET_'))).toEqual([]);
+  const told = new Set(named.map(({ name }) => name));
+  expect([...read].filter((name) => !told.has(name) && !name.startsWith('OSTIARY_SECRET_'))).toEqual([]);
+});
+
+/** A heading as GitHub makes an anchor of it. */
+function anchorsOf(path: string): readonly string[] {
+  const text = readFileSync(path, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('every relative link leads somewhere', () => {
+  const wrong = pages.flatMap(({ path, text }) => {
+    const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]+`/g, '');
+    return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+      if (/^[a-z]+:/.test(link)) return [];
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(target)) return [`${path}: ${link}`];
+      return anchor === undefined || anchorsOf(target).includes(anchor) ? [] : [`${path}: ${link}`];
+    });
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('docs/fields.md says what the schemas say', async () => {
+  await expect(fieldTables()).toMatchFileSnapshot('../docs/fields.md');
+});
