@@ -1,15 +1,14 @@
 import { apply as carryOut } from '../apply/apply.ts';
-import { openJournal } from '../disk/journal.ts';
 import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan, Refusal } from '../model/plan.ts';
 import { planText } from '../report/plan-text.ts';
 import type { PlanFlags } from './flags.ts';
+import { journalTo } from './journaling.ts';
 import { planned, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { progressOn } from './progress.ts';
-import { absolute } from './setting.ts';
 import { requireWritable, tellPlan, tellResult } from './tell.ts';
 import type { World } from './world.ts';
 
@@ -98,7 +97,7 @@ function refuseReaders({ identity }: Planned): void {
 }
 
 async function execute({ plan, live, desired, gateway }: Planned, flags: ApplyFlags, world: World): Promise<ApplyResult> {
-  const journal = flags.journal === undefined ? undefined : openJournal(absolute(flags.journal, world));
+  const journal = journalTo(flags.journal, world);
   const progress = progressOn(plan, flags, world);
   const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
   try {
@@ -114,12 +113,12 @@ async function execute({ plan, live, desired, gateway }: Planned, flags: ApplyFl
         return secret?.state === 'value' ? secret : undefined;
       },
       observe: (event) => {
-        journal?.append(JSON.stringify({ at: world.now().toISOString(), ...event }));
+        journal.write(event);
         progress.observe(event);
       },
     });
   } finally {
     progress.end();
-    journal?.close();
+    journal.close();
   }
 }

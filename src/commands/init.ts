@@ -74,7 +74,10 @@ export async function init(flags: OutputFlags & { readonly folder: string }, wor
   ];
   const written = files.filter(([path, text]) => createFile(absolute(join(flags.folder, path), world), text));
   if (written.length === 0)
-    throw new UsageError(`${flags.folder} already has all files that init writes`, 'edit them, then run ostiary plan');
+    throw new UsageError(
+      `${flags.folder === '.' ? 'this folder' : flags.folder} already has all files that init writes`,
+      'edit them, then run ostiary plan',
+    );
   for (const [path] of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
   if (begun) return 0;
   hint(

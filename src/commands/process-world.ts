@@ -16,10 +16,6 @@ export function processWorld(): World {
 }
 
 function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output {
-  // A reader that went away (`| head`) is no error of ours.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
   // A terminal that does not know its width says 0.
   const isTTY = isatty(stream.fd);
   return { write: (text) => stream.write(text), isTTY, columns: isTTY && stream.columns > 0 ? stream.columns : undefined };

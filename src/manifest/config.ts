@@ -131,8 +131,6 @@ function toLimits(limits: JsonObject): Limits {
   return {
     from: typeof limits['from'] === 'number' ? limits['from'] : defaultLimits.from,
     updates: share(limits['updates'], defaultLimits.updates),
-    deletes: share(limits['deletes'], defaultLimits.deletes),
-    lostProtections: share(limits['lost_protections'], defaultLimits.lostProtections),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { DesiredResource } from '../model/desired.ts';
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { normalizeValue } from '../model/normalize.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
+import { nameOf } from '../model/resource.ts';
 import type { DesiredSecret } from '../model/secret.ts';
 import type { KindView } from './kind-view.ts';
 import { keyOf, locateInSpec, type Manifest } from './manifest.ts';
@@ -14,10 +15,10 @@ export function toResource(
   rules: SecretRules,
 ): { readonly resource: DesiredResource; readonly problems: readonly Problem[] } {
   const { view, metadata, spec: raw, id } = manifest;
-  const spec = normalizeSpec(view, raw);
+  const spec = normalizeSpec(view, nameOf(id), raw);
   const { secrets, whole, problems } = readSecrets(view, raw, rules);
   const findings = view.kind.check(spec);
-  deriveOmitted(view, spec);
+  deriveOmitted(view, spec, raw);
   const resource = {
     id,
     key: keyOf(manifest),
@@ -39,24 +40,28 @@ export function secretProblems({ view, spec }: Manifest, rules: SecretRules): re
   return readSecrets(view, spec, rules).problems;
 }
 
-/** Gives every compared field its value: the stated one, else the empty one where omitting means that. */
-function normalizeSpec(view: KindView, raw: JsonObject): Record<string, Json> {
+/** Gives every compared field its value: the stated one, else the empty one where omitting means that; null resets. */
+function normalizeSpec(view: KindView, name: string, raw: JsonObject): Record<string, Json> {
   const spec: Record<string, Json> = { ...view.empty };
   for (const field of view.plain) {
     const value = raw[field.name];
-    if (value !== undefined) spec[field.name] = normalizeValue(field, value);
+    if (value === undefined) continue;
+    if (value !== null || field.omitted === 'empty') spec[field.name] = normalizeValue(field, value);
+    else if (field.omitted === 'kept') spec[field.name] = view.kind.createDefaults(name)[field.name] ?? field.empty;
   }
   return spec;
 }
 
-/** Gives omitted fields the values that the kind derives from the others. */
-function deriveOmitted(view: KindView, spec: Record<string, Json>): void {
+/** Gives omitted, reset and empty fields the values that a gateway would fill in from the others. */
+function deriveOmitted(view: KindView, spec: Record<string, Json>, raw: JsonObject): void {
   let derived: JsonObject | undefined;
   for (const field of view.derived) {
-    if (spec[field.name] !== undefined) continue;
+    const said = spec[field.name];
+    if (said !== undefined && !equal(said, field.empty)) continue;
     derived ??= view.kind.derived(spec);
     const value = derived[field.name];
     if (value !== undefined) spec[field.name] = normalizeValue(field, value);
+    else if (raw[field.name] === null) spec[field.name] = field.empty;
   }
 }
 

@@ -145,7 +145,7 @@ function notResolved(
       ),
     ];
   }
-  const hint = 'set it, or plan with --secrets unresolved';
+  const hint = 'set it in the environment of this command';
   return [problem('secret/undefined-variable', at, `the environment variable ${form.name} is ${empty ? 'empty' : 'not set'}`, hint)];
 }
 

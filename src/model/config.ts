@@ -16,10 +16,10 @@ export type Target = {
   readonly limits: Limits;
 };
 
-/** What a plan may do without an override; shares are 0 to 1. */
-export type Limits = { readonly from: number; readonly updates: number; readonly deletes: number; readonly lostProtections: number };
+/** What a plan may do without an override: from so many objects on, at most this share (0 to 1) of them is updated. */
+export type Limits = { readonly from: number; readonly updates: number };
 
-export const defaultLimits: Limits = { from: 10, updates: 0.3, deletes: 0.3, lostProtections: 0.3 };
+export const defaultLimits: Limits = { from: 10, updates: 0.3 };
 
 export type Config = {
   /** The config file's path, absent where flags alone say everything. */

@@ -25,7 +25,7 @@ export function sideListsOf(plan: Plan, groups: EdgeGroups): readonly SideList[]
   const lists = [
     ...edges,
     {
-      title: `${plural(plan.orphans.length, 'orphan')}: in no manifest any more, deleted only with --prune`,
+      title: `${plural(plan.orphans.length, 'orphan')}: in no manifest any more`,
       entries: plan.orphans.map(escapeTerminal),
     },
     { title: `${plan.unmanaged.length} unmanaged: live, in no manifest, never touched`, entries: plan.unmanaged.map(escapeTerminal) },

@@ -5,6 +5,7 @@ import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { shortList, sideListsOf } from './lists.ts';
 import { rowLines } from './row-text.ts';
+import { pathText } from './value.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
 
 const listed = 5;
@@ -64,12 +65,18 @@ function detailLines(change: Change, edges: readonly EdgeChange[], terminal: Ter
     text: `${sign} ${text}`,
     paint: sign === '+' ? colour.green : colour.red,
   }));
-  const carried = change.carried.length;
   return [
     ...rowLines(rowsOf(change), terminal),
     ...ends.flatMap((end) => flow([{ text: '      ' }, end], { columns, indent: 8 })),
-    ...(carried === 0 ? [] : [colour.dim(`      ${carried} live ${carried === 1 ? 'value' : 'values'} carried`)]),
+    ...carriedLines(change, terminal),
   ];
+}
+
+/** What the write carries although the manifest does not state it; a blocked change writes nothing. */
+function carriedLines({ action, carried }: Change, { colour, ...terminal }: Terminal): readonly string[] {
+  if (carried.length === 0 || action === 'blocked') return [];
+  const names = shortList(carried.map(pathText), 3).join(', ');
+  return flow([{ text: '      ' }, ...words(`carries ${names}`, colour.dim)], { columns: widthFor({ colour, ...terminal }), indent: 8 });
 }
 
 function sideLists(plan: Plan, terminal: Terminal): readonly (readonly string[])[] {

@@ -28,7 +28,7 @@ describe('the config file', () => {
           secretPrefixes: ['OSTIARY_SECRET_'],
           manifests: ['/repository'],
           overlays: [],
-          limits: { from: 10, updates: 0.3, deletes: 0.3, lostProtections: 0.3 },
+          limits: { from: 10, updates: 0.3 },
         },
       ],
     });
@@ -44,7 +44,7 @@ describe('the config file', () => {
       '  secret_prefixes: [A_, B_]',
       '  manifests: [./more//x/../y/, access]',
       '  overlays: [overlays/prod, .]',
-      '  limits: { from: 5, updates: 0%, deletes: 7%, lost_protections: 100% }',
+      '  limits: { from: 5, updates: 7% }',
     );
     const { value } = read(`manifests: [access/]\n${text}`, '/repository/');
     expect(value?.targets).toEqual([
@@ -57,7 +57,7 @@ describe('the config file', () => {
         secretPrefixes: ['A_', 'B_'],
         manifests: ['/repository/access', '/repository/more/y'],
         overlays: ['/repository/overlays/prod', '/repository'],
-        limits: { from: 5, updates: 0, deletes: 0.07, lostProtections: 1 },
+        limits: { from: 5, updates: 0.07 },
       },
     ]);
   });

@@ -34,9 +34,15 @@ describe('a manifest', () => {
     const [kept] = loaded(connection('a')).resources;
     expect(kept?.spec).not.toHaveProperty('command');
     expect(kept?.spec).not.toHaveProperty('resource_name');
-    const [reset] = loaded(connection('a', 'subtype: mysql', 'command: null', 'resource_name: null', 'reviewers: null')).resources;
-    expect(reset?.spec).toMatchObject({ command: [], resource_name: '', reviewers: [] });
+    const [reset] = loaded(connection('a', 'command: null', 'resource_name: null', 'reviewers: null')).resources;
+    expect(reset?.spec).toMatchObject({ command: [], resource_name: 'a', reviewers: [] });
     expect(reset?.stated.has('command')).toBe(true);
+  });
+
+  test.each(['command: null', 'command: []'])('takes for %s what the gateway fills in', (line) => {
+    const [resource] = loaded(connection('a', 'subtype: mysql', line, 'redact_types: [X]', 'redact_enabled: null')).resources;
+    expect(resource?.spec['command']).toContain('mysql');
+    expect(resource?.spec['redact_enabled']).toBe(true);
   });
 
   test('tells where it is, entry by entry', () => {

@@ -122,11 +122,6 @@ const mistakes: readonly Mistake[] = [
     connection('a', 'redact_types: [X]', 'redact_enabled: false'),
     '12:19 error manifest/redact-contradiction',
   ],
-  [
-    'redact_enabled null against redact_types',
-    connection('a', 'redact_types: [X]', 'redact_enabled: null'),
-    '12:19 error manifest/redact-contradiction',
-  ],
   // metadata
   ['ignore of no field', meta('ignore: [/comand]'), '5:12 error manifest/bad-ignore', 'did you mean "/command"?'],
   ['ignore of no pointer', meta('ignore: [command]'), '5:12 error manifest/pattern'],
