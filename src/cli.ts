@@ -7,8 +7,21 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
+  process.stderr.on('error', onOutputError);
   const [{ run }, { processWorld }] = await Promise.all([import('./commands/run.ts'), import('./commands/process-world.ts')]);
   return run(argv, processWorld());
 }
 
-process.exitCode = await main(process.argv.slice(2));
+let broken = false;
+
+/** A reader that went away (`| head`) is no error of ours; a full disk is told once, while the command goes on to its end. */
+function onOutputError(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE' || broken) return;
+  broken = true;
+  process.exitCode = 1;
+  process.stderr.write(`error cli/output  the result cannot be written: ${error.message}\n`);
+}
+
+process.stdout.on('error', onOutputError);
+const exitCode = await main(process.argv.slice(2));
+process.exitCode = broken ? 1 : exitCode;

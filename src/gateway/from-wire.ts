@@ -110,7 +110,11 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
       const seen = secrets(entry);
       const live = { id, uid, spec: spec(entry), secrets: seen, edges: edges(entry), raw, unknown: unknown(entry, seen) };
       const managedBy = entry['managed_by'];
-      return typeof managedBy === 'string' && managedBy !== '' ? { ...live, managedBy } : live;
+      const managed = typeof managedBy === 'string' && managedBy !== '';
+      const created = entry['created_at'];
+      const untouched = typeof created === 'string' && created === entry['updated_at'];
+      if (!managed && !untouched) return live;
+      return { ...live, ...(managed ? { managedBy } : {}), ...(untouched ? { untouched } : {}) };
     },
   };
 }

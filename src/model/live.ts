@@ -17,6 +17,8 @@ export type LiveResource = {
   /** Values that the caller may not see. */
   readonly unknown: readonly Pointer[];
   readonly managedBy?: string;
+  /** Nobody wrote it since it was created, as far as the gateway tells. */
+  readonly untouched?: boolean;
   /** The version to write against (an ETag), where the gateway has one. */
   readonly version?: string;
 };

@@ -143,7 +143,7 @@ describe('help', () => {
     const { code, stdout, stderr } = await ostiary(['--help'], { cwd: folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const named = [...stdout.matchAll(/^ {2}(\w+)(?: \[| {2})/gm)].map((match) => match[1]);
-    expect(named.filter((name) => name !== 'help').toSorted()).toEqual(Object.keys(flagsOf).toSorted());
+    expect(new Set(named)).toEqual(new Set([...Object.keys(flagsOf), 'help']));
     expect(stdout).toContain('Exit codes: 0 done, 1 internal error');
     expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
     expect(await ostiary([], { cwd: folder })).toMatchObject({ code: 0, stdout, stderr: '' });
@@ -158,7 +158,7 @@ describe('init', () => {
     const before = contentsOf(cwd);
     const { code, stdout, stderr } = await ostiary(['init'], { cwd });
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toBe(usage('. already has all files that init writes', 'edit them, then run ostiary plan'));
+    expect(stderr).toBe(usage('this folder already has all files that init writes', 'edit them, then run ostiary plan'));
     expect(contentsOf(cwd)).toEqual(before);
   });
 

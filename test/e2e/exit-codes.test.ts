@@ -1,0 +1,193 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Json } from '../../src/model/json.ts';
+import { ostiary } from '../support/cli.ts';
+import { json, startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
+import { makeFolder } from '../support/servers.ts';
+import type { Effect } from '../../src/server/chaos.ts';
+import { agentId, connectionBody } from '../server/client.ts';
+import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
+import { useGateway } from './gateway.ts';
+
+let chaos: (request: { readonly method: string; readonly path: string }) => Effect | undefined = () => undefined;
+const gateway = useGateway({ chaos: (request) => chaos(request) });
+const makeProject = workshop();
+afterEach(() => {
+  chaos = () => undefined;
+});
+
+function project(files: Files, url: string = gateway.url()): string {
+  return makeProject({ 'ostiary.yaml': config(url), ...files });
+}
+
+const asked = '--detailed-exitcode';
+
+test('0 without changes, 0 with changes unless asked, then 2', async () => {
+  const cwd = project({ 'access/rule.yaml': guardrail('zero') });
+  expect((await gateway.run('plan', cwd)).code).toBe(0);
+  expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(2);
+  expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+  expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
+  const again = await gateway.run('apply --yes', cwd);
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: nothing to do.') });
+});
+
+describe('5: some of it failed', () => {
+  test('object by object, the rest is done, and the next apply finishes', async () => {
+    chaos = ({ method, path }) => (method === 'POST' && path === '/guardrails' ? { status: 500 } : undefined);
+    const files = {
+      'access/rule.yaml': guardrail('five-rule'),
+      'access/needs.yaml': connection('five-needs', { guardrail_rules: ['five-rule'] }),
+      'access/free.yaml': connection('five-free'),
+    };
+    const cwd = project(files);
+    const failed = await gateway.run('apply --yes --report json=r.json --report markdown=r.md', cwd);
+    expect(failed.code).toBe(5);
+    expect(failed.stdout).toMatch(/\n {2}failed +GuardrailRule\/five-rule\n +api\/server-error .*POST \S+\/guardrails/);
+    expect(failed.stdout).toMatch(/\n {2}skipped +Connection\/five-needs\n +apply\/need-failed .*GuardrailRule\/five-rule/);
+    expect(failed.stdout).toMatch(/\n {2}created +Connection\/five-free\n/);
+    expect(failed.stdout).toMatch(/\nApplied: 1 created, 1 failed, 1 skipped\.\n$/);
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
+      targets: [{ counts: { created: 1, failed: 1, skipped: 1 } }],
+    });
+    expect(readFileSync(join(cwd, 'r.md'), 'utf8')).toContain('`GuardrailRule/five-rule` failed: `api/server-error`');
+    chaos = () => undefined;
+    const finished = await gateway.run('apply --yes', cwd);
+    expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 2 created.') });
+    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
+  });
+
+  test('an answer that is lost, or a 500 after the commit, is no failure and makes no duplicate', async () => {
+    let lost = 0;
+    chaos = ({ method }) => {
+      if (method === 'GET') return undefined;
+      lost += 1;
+      return [
+        { dropAfter: true } as const,
+        { status500AfterCommit: true } as const,
+        { dropBefore: true } as const,
+        { status: 429 } as const,
+        undefined,
+      ][lost % 5];
+    };
+    const cwd = project(manyConnections('lost', 12));
+    expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+    chaos = () => undefined;
+    expect((await gateway.run(`plan ${asked}`, cwd)).stdout).toContain('No changes. 12 resources as in the manifests.');
+    expect((await gateway.names('/connections')).filter((name) => name.startsWith('lost-'))).toHaveLength(12);
+  });
+});
+
+describe('6: refused', () => {
+  test('a breaker refuses, is reported, and is overridden with a reason', async () => {
+    const cwd = project(manyConnections('breaker', 10));
+    expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+    writeFiles(cwd, manyConnections('breaker', 4, { reviewers: ['dba'] }));
+    const planned = await gateway.run(`plan ${asked}`, cwd);
+    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
+    const refused = await gateway.run('apply --yes --report json=r.json --report markdown=r.md --journal j', cwd);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain('error plan/too-many-updates  4 of 10 live objects would be updated, more than 30 %\n  hint: ');
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
+      plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }],
+    });
+    expect(readFileSync(join(cwd, 'r.md'), 'utf8')).toContain('plan/too-many-updates');
+    expect(existsSync(join(cwd, 'j'))).toBe(false);
+    const machine = await gateway.run('apply --yes --format json --quiet', cwd);
+    expect(machine.code).toBe(6);
+    expect(JSON.parse(machine.stdout)).toMatchObject({ plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }] });
+    const other = await gateway.run('apply --yes --allow plan/window=it-is-well', cwd);
+    expect(other).toMatchObject({ code: 6, stderr: expect.stringContaining('--allow plan/window overrides nothing in this plan') });
+    const allowed = await gateway.run('apply --yes --allow plan/too-many-updates=the-team-moved', cwd);
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('the-team-moved') });
+    expect(allowed.stdout).toContain('Applied: 4 updated.');
+  });
+
+  test('what a manager has is refused or skipped, never written', async () => {
+    const body = connectionBody('six-managed', await agentId(gateway.call), { subtype: 'postgres' });
+    const made = await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
+    expect(made.body['managed_by']).toBe('platform');
+    const cwd = project({ 'access/managed.yaml': connection('six-managed', { reviewers: ['dba'] }) });
+    const planned = await gateway.run(`plan ${asked}`, cwd);
+    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining('platform') });
+    const refused = await gateway.run('apply --yes --report json=r.json', cwd);
+    expect(refused).toMatchObject({ code: 6, stdout: expect.stringContaining('Connection/six-managed') });
+    expect(refused.stderr).toContain(
+      'error plan/managed  Connection/six-managed is managed by platform and would have to change\n  hint: ',
+    );
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ plans: [{ changes: [{ action: 'blocked' }] }] });
+    writeFiles(cwd, { 'access/free.yaml': guardrail('six-free') });
+    expect((await gateway.run('apply --yes', cwd)).code).toBe(6);
+    const skipped = await gateway.run('apply --yes --on-managed skip', cwd);
+    expect(skipped.code).toBe(0);
+    expect(skipped.stdout).toMatch(/\n {2}blocked +Connection\/six-managed\n/);
+    expect(skipped.stdout).toContain('created      GuardrailRule/six-free');
+    const { body: found } = await gateway.call('GET', '/connections/six-managed');
+    expect(found).toEqual(made.body);
+    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
+  });
+});
+
+describe('the worst counts', () => {
+  const agent = { id: '11111111-1111-4111-8111-111111111111', name: 'default', status: 'online' };
+
+  /** A gateway that lets us read alone. */
+  function reader(connections: Json): Promise<FlakyServer> {
+    const answers: Readonly<Record<string, Json>> = { '/serverinfo': { role: 'auditor' }, '/agents': [agent], '/connections': connections };
+    return startFlakyServer((response, seen) => json(200, answers[seen.path] ?? [])(response, seen));
+  }
+
+  test('3 before 4: what is wrong here is told before anybody is asked', async () => {
+    const cwd = project({ 'access/rule.yaml': 'kind: [' }, 'http://127.0.0.1:9');
+    expect((await gateway.run('apply --yes', cwd)).code).toBe(3);
+  });
+
+  test('4: a key that only reads may plan; apply writes nothing, and reports', async () => {
+    const server = await reader([]);
+    const cwd = project({ 'access/rule.yaml': guardrail('four') }, server.url);
+    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(2);
+    const { code, stdout, stderr } = await gateway.run('apply --yes --report json=r.json', cwd);
+    expect(code).toBe(4);
+    expect(stdout).toContain('Plan: 1 to create');
+    expect(stderr).toContain(
+      `error api/read-only-role  the token has the role auditor on ${server.url}, which may not write; nothing was changed`,
+    );
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ plans: [{ changes: [{ id: 'GuardrailRule/four' }] }] });
+    expect(server.seen.filter((one) => one.method !== 'GET')).toEqual([]);
+    await server.close();
+  });
+
+  test('4 before 6, 6 before 2', async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `worst-${String(index + 1).padStart(2, '0')}`);
+    const server = await reader(
+      names.map((name, index) => ({
+        ...connectionBody(name, agent.id),
+        id: `22222222-2222-4222-8222-2222222222${10 + index}`,
+        managed_by: '',
+      })),
+    );
+    const cwd = project(manyConnections('worst', 10, { reviewers: ['dba'] }), server.url);
+    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(6);
+    expect((await gateway.run('apply --yes', cwd)).code).toBe(4);
+    await server.close();
+  });
+});
+
+test('serve ends with a line where it cannot begin', async () => {
+  const cwd = makeProject({ file: '' });
+  const folder = await makeFolder(join(cwd, 'db'));
+  const wrong = [
+    [`--port ${new URL(gateway.url()).port} --database ${folder}`, { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/port .*EADDRINUSE/m],
+    ['--port 0 --database file', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ .*file/m],
+    ['--port 0', {}, /^error cli\/usage {2}serve needs an admin key\n {2}hint: set OSTIARY_SERVE_KEY/],
+    ['--port 0', { OSTIARY_SERVE_KEY: 'key', OSTIARY_SERVE_MANAGER_KEY: 'key' }, /^error serve\/key /m],
+    ['--port 0 --database postgres://127.0.0.1:9/none', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ /m],
+  ] as const;
+  for (const [args, env, says] of wrong) {
+    const { code, stdout, stderr } = await ostiary(['serve', ...args.split(' ')], { cwd, env });
+    expect({ args, code, stdout }).toEqual({ args, code: 3, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/^ +at /m);
+  }
+});

@@ -1,0 +1,162 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { agentId, base64, connectionBody, idOf } from '../server/client.ts';
+import { useGateway } from './gateway.ts';
+import { config, connection, guardrail, manifest, workshop } from './project.ts';
+
+const gateway = useGateway();
+const makeProject = workshop();
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = makeProject({
+    'ostiary.yaml': config(gateway.url()),
+    'access/orders.yaml': connection(
+      'orders',
+      {
+        reviewers: ['dba'],
+        connection_tags: { env: 'prod' },
+        guardrail_rules: ['no-drop'],
+        secret: { 'envvar:HOST': { value: '10.0.0.5' }, 'envvar:USER': { value: 'orders' } },
+      },
+      { ignore: ['/access_max_duration'] },
+    ),
+    'access/rule.yaml': guardrail('no-drop'),
+    'access/mask.yaml': manifest('DataMaskingRule', 'mask', { connection_ids: ['orders'] }),
+    'access/books.yaml': manifest('RunbookConfiguration', 'books', { git_url: 'https://git.example.com/books.git', git_hook_ttl: 60 }),
+  });
+  const { code, stderr } = await gateway.run('apply --yes', cwd);
+  if (code !== 0) throw new Error(stderr);
+  const { call } = gateway;
+  // Somebody changes things by hand: fields, a secret, and a rule of their own.
+  const { body: live } = await call('GET', '/connections/orders');
+  const secret = { 'envvar:HOST': base64('10.0.0.5'), 'envvar:USER': base64('somebody') };
+  await call('PUT', '/connections/orders', {
+    body: { ...live, reviewers: ['nobody'], access_max_duration: 60, resource_name: 'shop', secret },
+  });
+  const theirs = await call('POST', '/connections', { body: connectionBody('theirs', await agentId(call)) });
+  await call('POST', '/guardrails', { body: { name: 'foreign-rule', connection_ids: [idOf({ body: live }), idOf(theirs)] } });
+  const managed = connectionBody('managed', await agentId(call), { reviewers: ['platform'] });
+  await call('POST', '/connections', { body: managed, key: gateway.server().managerKey });
+});
+
+/** What explain says of one field: the columns of its row, then the lines below. */
+async function row(field: string, resource = 'Connection/orders'): Promise<string> {
+  const { code, stdout, stderr } = await gateway.run(`explain ${resource} ${field}`, cwd);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout
+    .slice(stdout.indexOf('STATUS') + 7)
+    .replaceAll(/ {2,}/g, '  ')
+    .trimEnd();
+}
+
+describe('explain', () => {
+  test.concurrent('a field that differs', async () => {
+    expect(await row('reviewers')).toBe('reviewers  [dba]  [nobody]  differs\n  access/orders.yaml:18  stated in the manifest');
+  });
+
+  test.concurrent('a field that is the same, stated or not', async () => {
+    expect(await row('type')).toBe('type  database  database  same\n  access/orders.yaml:11  stated in the manifest');
+    expect(await row('tags')).toBe('tags  []  []  same\n  omitted: a manifest is complete, so the field is wanted empty');
+  });
+
+  test.concurrent('a field that is kept, one that is ignored, one that follows from others', async () => {
+    expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted, and omitting this field keeps what is live');
+    expect(await row('access_max_duration')).toMatch(/ 60 {2}ignored\n {2}metadata\.ignore names it: never compared, always carried$/);
+    expect(await row('command')).toMatch(/derived\n {2}omitted: follows from other fields$/);
+  });
+
+  test.concurrent('secrets by their sources, never their values', async () => {
+    const text = await row('secret');
+    expect(text).toMatch(
+      /^secret\.envvar:HOST {2}\(secret inline\) {2}\(secret live\) {2}secret\n {2}access\/orders\.yaml:\d+ {2}the values are the same\n/,
+    );
+    expect(text).toMatch(
+      /secret\.envvar:USER {2}\(secret inline\) {2}\(secret live\) {2}differs\n {2}access\/orders\.yaml:\d+ {2}the values differ$/,
+    );
+  });
+
+  test.concurrent('edges: declared, and foreign', async () => {
+    const text = await row('guardrail_rules');
+    expect(text).toContain('guardrail_rules.foreign-rule  –  attached  foreign\n  live, and not ours to remove: carried by every write');
+    expect(text).toContain('guardrail_rules.no-drop  attached  attached  same\n  declared and live');
+    expect(await row('connection_ids', 'DataMaskingRule/mask')).toContain('connection_ids.orders  attached  attached  same');
+  });
+
+  test.concurrent('a runbook configuration by its label', async () => {
+    expect(await row('git_hook_ttl', 'RunbookConfiguration/books')).toMatch(/^git_hook_ttl {2}60 {2}60 {2}same/);
+  });
+
+  test.concurrent('an object that nobody declares, and one that is managed', async () => {
+    const { stdout } = await gateway.run('explain Connection/theirs', cwd);
+    expect(stdout).toMatch(/^Connection\/theirs\nunmanaged: it is live, but no manifest declares it, so it is never touched\n/);
+    expect((await gateway.run('explain Connection/managed', cwd)).stdout).toContain('\nmanaged by platform: it is live');
+  });
+
+  test.concurrent.each([
+    [
+      'Connection/ordres',
+      'there is no Connection/ordres, neither in the manifests nor on the gateway',
+      'did you mean "Connection/orders"?',
+    ],
+    ['GuardrailRule/forein-rule', 'there is no GuardrailRule/forein-rule, neither', 'did you mean "GuardrailRule/foreign-rule"?'],
+  ])('%s is told to be none', async (resource, message, hint) => {
+    const { code, stdout, stderr } = await gateway.run(`explain ${resource}`, cwd);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain(`error cli/usage  ${message}`);
+    expect(stderr).toContain(`\n  hint: ${hint}\n`);
+  });
+
+  test.concurrent('a name that is no name is shown without its tricks', async () => {
+    const { code, stderr } = await gateway.run('explain Connection/\u001b[31mred\u0007', cwd);
+    expect(code).toBe(3);
+    expect(stderr).toContain('red');
+    for (const character of ['\u001b', '\u0007']) expect(stderr).not.toContain(character);
+  });
+});
+
+/** A table as cells. */
+async function table(what: string): Promise<readonly (readonly string[])[]> {
+  const { code, stdout, stderr } = await gateway.run(`get ${what}`, cwd);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const [header = '', ...lines] = stdout.trimEnd().split('\n');
+  const starts = [...header.matchAll(/\S+(?: \S+)*/g)].map(({ index }) => index);
+  return [header, ...lines].map((line) => starts.map((start, column) => line.slice(start, starts[column + 1]).trimEnd()));
+}
+
+describe('get', () => {
+  test.concurrent('connections', async () => {
+    expect(await table('connections')).toEqual([
+      ['NAME', 'TYPE', 'AGENT', 'OPEN FOR', 'REVIEWERS', 'GUARDRAILS', 'MANAGED BY'],
+      ['managed', 'database', 'default', 'connect exec', 'platform', '', 'platform'],
+      ['orders', 'database/postgres', 'default', 'connect exec', 'nobody', 'foreign-rule no-drop', ''],
+      ['theirs', 'database', 'default', 'connect exec', '', 'foreign-rule', ''],
+    ]);
+  });
+
+  test.concurrent('rules', async () => {
+    expect(await table('rules')).toEqual([
+      ['KIND', 'NAME', 'CONNECTIONS', 'MANAGED BY', 'DESCRIPTION'],
+      ['DataMaskingRule', 'mask', 'orders', '', ''],
+      ['GuardrailRule', 'foreign-rule', 'orders theirs', '', ''],
+      ['GuardrailRule', 'no-drop', 'orders', '', ''],
+    ]);
+  });
+
+  test.concurrent('runbooks and agents', async () => {
+    const [headers, books] = await table('runbooks');
+    expect(headers).toEqual(['REPOSITORY', 'GIT URL', 'USER', 'HOOK TTL', 'MANAGED BY']);
+    expect(books?.slice(1)).toEqual(['https://git.example.com/books.git', '', '60', '']);
+    expect((await table('agents')).map(([name]) => name)).toEqual(['NAME', 'default', 'prod-agent']);
+  });
+
+  test.concurrent('as JSON, with the keys of secrets alone', async () => {
+    const { stdout } = await gateway.run('get connections --format json', cwd);
+    const [, orders] = JSON.parse(stdout);
+    expect(orders).toMatchObject({
+      kind: 'Connection',
+      name: 'orders',
+      spec: { reviewers: ['nobody'], guardrail_rules: ['foreign-rule', 'no-drop'] },
+      secrets: ['/secret/envvar:HOST', '/secret/envvar:USER'],
+    });
+  });
+});

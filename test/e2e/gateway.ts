@@ -1,0 +1,42 @@
+import { afterAll, beforeAll } from 'vitest';
+import { startPgliteServer, type TestServer, type TestServerOptions } from '../support/servers.ts';
+import { ostiary, type Ended } from '../support/cli.ts';
+import { callerOf, type Call } from '../server/client.ts';
+
+/** A gateway for the tests of one file, and how they speak to it. */
+export type Gateway = {
+  readonly url: () => string;
+  /** What a command sees of the environment. */
+  readonly env: () => Readonly<Record<string, string>>;
+  /** Runs one command of the built CLI. */
+  readonly run: (line: string, cwd: string, more?: Readonly<Record<string, string>>) => Promise<Ended>;
+  readonly call: Call;
+  /** The names in one of its lists. */
+  readonly names: (path: string) => Promise<readonly string[]>;
+  readonly server: () => TestServer;
+};
+
+/** Starts a gateway before the first test of a file and stops it after the last one. */
+export function useGateway(options: TestServerOptions = {}): Gateway {
+  let server: TestServer | undefined;
+  const started = (): TestServer => {
+    if (server === undefined) throw new Error('the gateway is not started yet');
+    return server;
+  };
+  beforeAll(async () => {
+    server = await startPgliteServer(options);
+  });
+  afterAll(() => server?.close());
+  const env = (): Readonly<Record<string, string>> => ({ OSTIARY_TOKEN: started().key });
+  return {
+    url: () => started().url,
+    env,
+    run: (line, cwd, more = {}) => ostiary(line.split(' '), { cwd, env: { ...env(), ...more } }),
+    call: (...request) => callerOf(started())(...request),
+    async names(path) {
+      const { list } = await callerOf(started())('GET', path);
+      return list.flatMap(({ name }) => (typeof name === 'string' ? name : []));
+    },
+    server: started,
+  };
+}

@@ -1,0 +1,187 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Effect } from '../../src/server/chaos.ts';
+import { builtPackage, ostiary, start, startOstiary, type Ended, type Running } from '../support/cli.ts';
+import { makeFolder } from '../support/servers.ts';
+import { callerOf } from '../server/client.ts';
+import { useGateway } from './gateway.ts';
+import { config, guardrail, manyConnections, workshop } from './project.ts';
+
+let chaos: Effect | undefined;
+const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' ? undefined : chaos) });
+const makeProject = workshop();
+afterEach(() => {
+  chaos = undefined;
+});
+
+/** The journal's lines so far; one that is not whole yet is left out. */
+function journalOf(cwd: string): readonly { readonly event: string; readonly id?: string }[] {
+  const path = join(cwd, 'journal');
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** Waits until so many objects are written. */
+async function written(cwd: string, count: number): Promise<void> {
+  const limit = performance.now() + 20_000;
+  while (journalOf(cwd).filter(({ event }) => event === 'written').length < count) {
+    if (performance.now() > limit) throw new Error(`not ${count} objects were written in time`);
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+}
+
+function applying(cwd: string, more: readonly string[] = []): Promise<Running> {
+  const args = ['apply', '--yes', '--concurrency', '2', '--journal', 'journal', '--report', 'json=report.json', ...more];
+  return startOstiary(args, { cwd, env: gateway.env() });
+}
+
+async function namesOf(prefix: string): Promise<readonly string[]> {
+  return (await gateway.names('/connections')).filter((name) => name.startsWith(prefix));
+}
+
+describe('apply, stopped in the middle', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'by %s: finishes what is in flight, reports, exits 5, and goes on next time',
+    async (signal) => {
+      chaos = { delayMs: 100 };
+      const prefix = signal.toLowerCase();
+      const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...manyConnections(prefix, 16) });
+      const running = await applying(cwd);
+      await written(cwd, 3);
+      running.child.kill(signal);
+      const { code, stdout, stderr } = await running.ended;
+      expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
+      const [, created = '', interrupted = ''] =
+        /\nApplied: (\d+) created, (\d+) interrupted\. Interrupted: plan and apply again to finish\.\n$/.exec(stdout) ?? [];
+      expect(Number(created) + Number(interrupted)).toBe(16);
+      expect(await namesOf(prefix)).toHaveLength(Number(created));
+      expect(JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'))).toMatchObject({
+        targets: [{ interrupted: true, counts: { created: Number(created) } }],
+      });
+      chaos = undefined;
+      await converges(cwd, prefix, 16);
+    },
+  );
+
+  test('by kill -9 of the command: the next apply finishes, without duplicates', async () => {
+    chaos = { delayMs: 60 };
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...manyConnections('killed', 16) });
+    const running = await applying(cwd);
+    await written(cwd, 4);
+    running.child.kill('SIGKILL');
+    expect(await running.ended).toMatchObject({ code: null, signal: 'SIGKILL' });
+    chaos = undefined;
+    await converges(cwd, 'killed', 16);
+    expect(journalOf(cwd).filter(({ event }) => event === 'begin')).toHaveLength(2);
+  });
+
+  test('by kill -9 of the gateway: exit 5 with an outcome each; started again, the next apply finishes', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), ...manyConnections('lost', 60) });
+    const folder = await makeFolder(join(cwd, 'db'));
+    const serve = async (port: string): Promise<{ readonly running: Running; readonly url: string }> => {
+      const running = await startOstiary(['serve', '--port', port, '--database', folder], {
+        cwd,
+        env: { OSTIARY_SERVE_KEY: gateway.server().key },
+      });
+      const url = await addressOf(running);
+      return { running, url };
+    };
+    const first = await serve('0');
+    const running = await applying(cwd, ['--url', first.url]);
+    await written(cwd, 5);
+    first.running.child.kill('SIGKILL');
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
+    const [, created = '', failed = '', skipped = ''] =
+      /\nApplied: (?:(\d+) created, )?(\d+) failed, (\d+) skipped\.\n$/.exec(stdout) ?? [];
+    expect(Number(created) + Number(failed) + Number(skipped)).toBe(60);
+    expect(stdout).toMatch(/\n {2}failed +Connection\/lost-\d\d\n {15}\S+\/\S+ .*http:\/\/127\.0\.0\.1:\d+/);
+    const second = await serve(new URL(first.url).port);
+    expect(second.url).toBe(first.url);
+    const again = await ostiary(['apply', '--yes', '--url', second.url], { cwd, env: gateway.env() });
+    expect(again.code).toBe(0);
+    const clean = await ostiary(['plan', '--detailed-exitcode', '--url', second.url], { cwd, env: gateway.env() });
+    expect(clean).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 60 resources as in the manifests.') });
+    const { list } = await callerOf({ url: second.url, key: gateway.server().key })('GET', '/connections');
+    expect(new Set(list.map(({ name }) => name)).size).toBe(60);
+    expect(list).toHaveLength(60);
+    second.running.child.kill('SIGTERM');
+    expect(await second.running.ended).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('stopping') });
+  });
+});
+
+async function converges(cwd: string, prefix: string, count: number): Promise<void> {
+  expect((await (await applying(cwd)).ended).code).toBe(0);
+  const clean = await gateway.run('plan --detailed-exitcode', cwd);
+  expect(clean).toMatchObject({ code: 0, stdout: expect.stringContaining(`No changes. ${count} resources as in the manifests.`) });
+  const names = await namesOf(prefix);
+  expect(names).toEqual([...new Set(names)]);
+  expect(names).toHaveLength(count);
+}
+
+async function addressOf(running: Running): Promise<string> {
+  for (;;) {
+    const [url] = /http:\/\/\S+/.exec(running.printed().stderr) ?? [];
+    if (url !== undefined) return url;
+    const early = await Promise.race([running.ended, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 10))]);
+    if (early !== undefined) throw new Error(`the gateway ended: ${early.stderr}`);
+  }
+}
+
+/** Runs apply on a terminal and types the keys once it asks. */
+async function typed(cwd: string, keys: string, args = ''): Promise<Ended> {
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  const command = `stty cols 80 rows 40; '${process.execPath}' '${cli}' apply ${args}`;
+  const running = start('/usr/bin/script', ['-qec', command, '/dev/null'], {
+    cwd,
+    env: { ...gateway.env(), TERM: 'xterm' },
+    typing: true,
+  });
+  const asked = setInterval(() => {
+    if (!running.printed().stdout.includes('Write 1 object on')) return;
+    clearInterval(asked);
+    running.child.stdin.write(keys);
+  }, 10);
+  const ended = await running.ended;
+  clearInterval(asked);
+  return ended;
+}
+
+async function isLive(name: string): Promise<boolean> {
+  return (await gateway.names('/guardrails')).includes(name);
+}
+
+describe.runIf(existsSync('/usr/bin/script'))('apply asks on a terminal', () => {
+  test.each([
+    ['no', 'n', 'no'],
+    ['return, for no is the default', '\r', 'return'],
+    ['Ctrl-C', '\u0003', 'ctrl-c'],
+  ])('%s: exit 6, and nothing is written', async (_what, keys, name) => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail(`asked-${name}`) });
+    const { code, stdout } = await typed(cwd, keys);
+    expect(code).toBe(6);
+    expect(stdout).toContain('not applied: nobody said yes');
+    expect(await isLive(`asked-${name}`)).toBe(false);
+  });
+
+  test('yes: it is done', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-yes') });
+    const { code, stdout } = await typed(cwd, 'y');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Plan:[\s\S]*Write 1 object on[\s\S]*Applied:/);
+    expect(await isLive('asked-yes')).toBe(true);
+  });
+
+  test('the plan and the question stand on the terminal, where the result goes elsewhere', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-json') });
+    const { code, stdout } = await typed(cwd, 'y', '--format json > result.json');
+    expect(code).toBe(0);
+    expect(stdout).toContain('GuardrailRule/asked-json');
+    expect(JSON.parse(readFileSync(join(cwd, 'result.json'), 'utf8'))).toMatchObject({ targets: [{ counts: { created: 1 } }] });
+  });
+});

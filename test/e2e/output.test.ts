@@ -1,0 +1,180 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { builtPackage, start, type Ended } from '../support/cli.ts';
+import { config, connection, guardrail, manifest, workshop } from './project.ts';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const makeProject = workshop();
+let folder: string;
+
+/** A project with a warning, a notice and every sort of field. */
+function project(prefix: string): string {
+  return makeProject({
+    'ostiary.yaml': config(gateway.url()),
+    'access/db.yaml': connection(`${prefix}-db`, {
+      reviewers: ['dba'],
+      connection_tags: { env: 'prod' },
+      guardrail_rules: [`${prefix}-rule`],
+      secret: { 'envvar:PASS': { value: 'in plain sight' } },
+    }),
+    'access/rule.yaml': guardrail(`${prefix}-rule`),
+    'access/mask.yaml': manifest('DataMaskingRule', `${prefix}-mask`, {
+      connection_ids: [`${prefix}-db`],
+      supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }],
+    }),
+    'access/runbooks.yaml': manifest('RunbookConfiguration', `${prefix}-books`, { git_url: `https://git.example.com/${prefix}.git` }),
+    'access/other.yaml': 'apiVersion: v1\nkind: ConfigMap\n',
+  });
+}
+
+beforeAll(() => {
+  folder = project('out');
+});
+
+/** Checks a document against its schema. */
+function expectValid(name: 'plan' | 'apply', text: string): void {
+  const ajv = new Ajv2020({ strict: true, allErrors: true });
+  const validate = ajv.compile(JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8')));
+  expect([validate(JSON.parse(text)), validate.errors]).toEqual([true, null]);
+}
+
+describe('stdout is the result, stderr is the rest', () => {
+  test('plan --format json is a plan, twice the same bytes; warnings stand on stderr', async () => {
+    const first = await gateway.run('plan --format json', folder);
+    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('warning secret/inline') });
+    expectValid('plan', first.stdout);
+    expect((await gateway.run('plan --format json', folder)).stdout).toBe(first.stdout);
+  });
+
+  test('apply --format json is an apply, and nothing else', async () => {
+    const cwd = project('json');
+    const applied = await gateway.run('apply --yes --format json', cwd);
+    expect(applied.code).toBe(0);
+    expectValid('apply', applied.stdout);
+    expect(JSON.parse(applied.stdout)).toMatchObject({ targets: [{ counts: { created: 4, failed: 0 }, interrupted: false }] });
+    const again = await gateway.run('apply --yes --format json --quiet', cwd);
+    expectValid('apply', again.stdout);
+    expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
+    expect((await gateway.run('plan --detailed-exitcode', cwd)).stdout).toContain('No changes. 4 resources as in the manifests.');
+  });
+
+  test('validate and get print JSON', async () => {
+    const validated = await gateway.run('validate --format json', folder);
+    expect(validated).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(validated.stdout)).toMatchObject({ version: 1, diagnostics: expect.any(Array) });
+    for (const what of ['connections', 'rules', 'runbooks', 'agents']) {
+      const { code, stdout, stderr } = await gateway.run(`get ${what} --format json`, folder);
+      expect({ what, code, stderr }).toEqual({ what, code: 0, stderr: '' });
+      expect(JSON.parse(stdout)).toEqual(expect.any(Array));
+    }
+  });
+
+  test('validate --format json says on stdout what is wrong', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': guardrail('a', ['x'], { words: [] }) });
+    const { code, stdout, stderr } = await gateway.run('validate --format json', cwd);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      diagnostics: [{ code: 'manifest/unknown-field', severity: 'error', at: { file: 'access/a.yaml', line: 19, column: 5 } }],
+    });
+  });
+
+  test('--quiet leaves warnings out, never errors', async () => {
+    const loud = await gateway.run('plan', folder);
+    const quiet = await gateway.run('plan --quiet', folder);
+    expect(loud.stderr).toContain('warning secret/inline');
+    expect({ stdout: quiet.stdout, stderr: quiet.stderr }).toEqual({ stdout: loud.stdout, stderr: '' });
+    const wrong = await gateway.run('plan --quiet --target none', folder);
+    expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('error cli/usage') });
+  });
+
+  test.runIf(existsSync('/dev/full'))('a result that cannot be written is told, and ends as a failure', async () => {
+    const cli = join(await builtPackage(), 'dist', 'cli.js');
+    for (const args of ['--version', 'plan']) {
+      const { code, stderr } = await start('bash', ['--norc', '-c', `'${process.execPath}' '${cli}' ${args} --quiet > /dev/full`], {
+        cwd: folder,
+        env: gateway.env(),
+      }).ended;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^error cli\/output {2}the result cannot be written: ENOSPC.*\n$/);
+    }
+  });
+
+  test('a reader that goes away is no error', async () => {
+    const home = await builtPackage();
+    const command = `"${process.execPath}" "${join(home, 'dist', 'cli.js')}" plan --format json | head -c 1; exit "\${PIPESTATUS[0]}"`;
+    const { code, stdout, stderr } = await start('bash', ['--norc', '-c', command], { cwd: folder, env: gateway.env() }).ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '{' });
+    expect(stderr).not.toContain('EPIPE');
+  });
+});
+
+describe('reports', () => {
+  test('are what would have been printed', async () => {
+    const cwd = project('report');
+    const reports = '--report json=p.json --report markdown=p.md --report text=p.txt';
+    const planned = await gateway.run(`plan ${reports}`, cwd);
+    const read = (name: string): string => readFileSync(join(cwd, name), 'utf8');
+    expect(read('p.txt')).toBe(planned.stdout);
+    expectValid('plan', read('p.json'));
+    expect(read('p.json')).toBe((await gateway.run('plan --format json', cwd)).stdout);
+    expect(read('p.md')).toBe((await gateway.run('plan --format markdown', cwd)).stdout);
+    const applied = await gateway.run(`apply --yes ${reports}`, cwd);
+    expect(applied.code).toBe(0);
+    expectValid('apply', read('p.json'));
+    expect(read('p.md')).toContain('**Applied: 4 created.**');
+    expect(applied.stdout.endsWith(read('p.txt'))).toBe(true);
+  });
+
+  test('that cannot be written stop an apply before it begins', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': guardrail('never-made') });
+    const { code, stdout, stderr } = await gateway.run('apply --yes --report json=none/report.json', cwd);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain('the report "none/report.json" cannot be written');
+    const journal = await gateway.run('apply --yes --journal none/journal', cwd);
+    expect(journal).toMatchObject({ code: 3, stderr: expect.stringContaining('error journal/cannot-write') });
+    expect(await gateway.names('/guardrails')).not.toContain('never-made');
+  });
+});
+
+const escape = '\u001b[';
+const hasScript = existsSync('/usr/bin/script');
+
+/** Runs a command on a terminal of 80 columns. */
+async function onTerminal(args: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  const command = `stty cols 80; '${process.execPath}' '${cli}' ${args}`;
+  return start('/usr/bin/script', ['-qec', command, '/dev/null'], {
+    cwd: folder,
+    env: { ...gateway.env(), TERM: 'xterm', ...env },
+  }).ended;
+}
+
+describe('colour', () => {
+  test('is not in pipes', async () => {
+    const { stdout, stderr } = await gateway.run('plan', folder, { TERM: 'xterm' });
+    expect(stdout + stderr).not.toContain(escape);
+    expect((await gateway.run('plan --bogus', folder, { TERM: 'xterm' })).stderr).not.toContain(escape);
+  });
+
+  test.runIf(hasScript)('is on a terminal, within its width', async () => {
+    const { code, stdout } = await onTerminal('plan');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`${escape}32m`);
+    const lines = stripVTControlCharacters(stdout).split(/\r?\n/);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect((await onTerminal('plan --bogus')).stdout).toContain(`${escape}31merror${escape}39m`);
+  });
+
+  test.runIf(hasScript).each([
+    ['--no-color', 'plan --no-color', {}],
+    ['NO_COLOR', 'plan', { NO_COLOR: '1' }],
+    ['TERM=dumb', 'plan', { TERM: 'dumb' }],
+    ['--no-color with a mistake', 'plan --no-color --bogus', {}],
+  ])('is not with %s', async (_what, args, env) => {
+    expect((await onTerminal(args, env)).stdout.replaceAll(`${escape}K`, '')).not.toContain(escape);
+  });
+});

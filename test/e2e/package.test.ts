@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import { builtPackage, start, type Ended } from '../support/cli.ts';
+import { config, guardrail, workshop } from './project.ts';
+
+const run = promisify(execFile);
+const makeProject = workshop();
+let installed: string;
+
+/** Packs the package and unpacks it as an install would: nothing but what is packed, and its dependencies beside it. */
+beforeAll(async () => {
+  const home = makeProject({});
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], { cwd: await builtPackage() });
+  const [{ filename }] = JSON.parse(stdout);
+  const modules = join(home, 'node_modules');
+  mkdirSync(modules);
+  await run('tar', ['-xzf', join(home, filename), '-C', home]);
+  await run('mv', [join(home, 'package'), join(modules, 'ostiary')]);
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  for (const name of Object.keys(dependencies)) {
+    mkdirSync(join(modules, name, '..'), { recursive: true });
+    symlinkSync(resolve('node_modules', name), join(modules, name));
+  }
+  installed = join(modules, 'ostiary');
+});
+
+function ostiary(line: string, cwd: string): Promise<Ended> {
+  const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  return start(process.execPath, [join(installed, bin.ostiary), ...line.split(' ')], { cwd }).ended;
+}
+
+test('the package runs', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/rule.yaml': guardrail('no-drop') });
+  expect(await ostiary('--version', cwd)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+  expect(await ostiary('validate', cwd)).toMatchObject({ code: 0, stdout: 'Valid. 1 resource.\n', stderr: '' });
+  expect(await ostiary('serve --port 0', cwd)).toMatchObject({ code: 3, stderr: expect.stringContaining('serve needs an admin key') });
+});
+
+test('the command says how it is run, and the package holds what it promises alone', () => {
+  expect(readFileSync(join(installed, 'dist', 'cli.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  expect(
+    readdirSync(installed)
+      .filter((name) => !['LICENSE', 'README.md', 'CHANGELOG.md'].includes(name))
+      .toSorted(),
+  ).toEqual(['dist', 'package.json', 'schemas']);
+  for (const name of readdirSync('schemas')) expect(existsSync(join(installed, 'schemas', name))).toBe(true);
+  const text = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' });
+  expect(text.filter((name) => !/(?:^|\.)(?:js|chunks|types|ts)$/.test(name) && name !== 'chunks')).toEqual([]);
+});
