@@ -1,13 +1,12 @@
 import type { AppError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
-import type { Registry } from '../model/kind.ts';
+import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import type { JournalEntry } from '../model/outcome.ts';
+import type { ApplyEvent } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
-import type { Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { Secret } from '../model/secret.ts';
 import type { StepResult } from './outcomes.ts';
+import type { SecretOf } from './request.ts';
 import type { Written } from './verify.ts';
 
 /** All that carrying out a plan needs. */
@@ -17,19 +16,29 @@ export type ApplyInput = {
   readonly live: LiveState;
   readonly gateway: Gateway;
   readonly registry: Registry;
-  /** The value of a secret that the plan names by its source. */
-  readonly secretOf: (id: ResourceId, path: Pointer) => Secret | undefined;
+  readonly secretOf: SecretOf;
   readonly concurrency: number;
   /** Aborted: what is in flight ends, nothing new begins. */
   readonly signal: AbortSignal;
-  readonly observe: (event: Omit<JournalEntry, 'at'>) => void;
+  readonly observe: (event: ApplyEvent) => void;
 };
 
 /** The run's memory: results by step, and where each object is. */
 export type Progress = {
   readonly input: ApplyInput;
-  readonly results: Map<string, StepResult>;
+  readonly results: Map<string, { readonly change: ResourceId; readonly result: StepResult }>;
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
+  /** What the stage wrote so far. */
   readonly written: Written[];
+  /** Why nothing more is begun: the gateway is out of reach. */
   stopped: AppError | undefined;
 };
+
+/** The kinds to list for reading objects again: their own, and those that tell what the ids of their edges are called. */
+export function kindsToRead(kinds: readonly Kind[]): readonly string[] {
+  const names = kinds.flatMap((kind) => [
+    kind.name,
+    ...kind.fields.flatMap((field) => (field.edge === undefined || field.refers === undefined ? [] : [field.refers])),
+  ]);
+  return [...new Set(names)].toSorted();
+}

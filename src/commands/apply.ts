@@ -5,7 +5,7 @@ import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan, Refusal } from '../model/plan.ts';
 import { planText } from '../report/plan-text.ts';
 import type { PlanFlags } from './flags.ts';
-import { journalTo } from './journaling.ts';
+import { journalTo, type Journaling } from './journaling.ts';
 import { planned, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { progressOn } from './progress.ts';
@@ -23,15 +23,22 @@ export type ApplyFlags = PlanFlags & {
 export async function apply(flags: ApplyFlags, world: World): Promise<number> {
   if (!flags.yes && !world.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
   requireWritable(flags.report, world);
-  const result = await planned(flags, world);
+  const journal = journalTo(flags.journal, world);
   try {
-    return await applyPlanned(result, flags, world);
+    const result = await planned(flags, world, journal.request);
+    try {
+      return await applyPlanned({ ...result, journal }, flags, world);
+    } finally {
+      await result.gateway.close();
+    }
   } finally {
-    await result.gateway.close();
+    journal.close();
   }
 }
 
-async function applyPlanned(result: Planned, flags: ApplyFlags, world: World): Promise<number> {
+type Journaled = Planned & { readonly journal: Journaling };
+
+async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World): Promise<number> {
   const printer = printerFor(world, flags);
   const { plan } = result;
   const writes = plan.changes.filter((change) => change.action !== 'blocked').length;
@@ -96,8 +103,7 @@ function refuseReaders({ identity }: Planned): void {
   );
 }
 
-async function execute({ plan, live, desired, gateway }: Planned, flags: ApplyFlags, world: World): Promise<ApplyResult> {
-  const journal = journalTo(flags.journal, world);
+async function execute({ plan, live, desired, gateway, journal }: Journaled, flags: ApplyFlags, world: World): Promise<ApplyResult> {
   const progress = progressOn(plan, flags, world);
   const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
   try {
@@ -119,6 +125,5 @@ async function execute({ plan, live, desired, gateway }: Planned, flags: ApplyFl
     });
   } finally {
     progress.end();
-    journal.close();
   }
 }

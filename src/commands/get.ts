@@ -59,7 +59,7 @@ export async function get(flags: GetFlags, world: World): Promise<number> {
     );
   }
   const target = chooseTarget(readSetting(flags, world), flags);
-  const { gateway } = await connect(target, flags, world);
+  const { gateway } = await connect(target, { flags, world });
   try {
     const view = views[flags.what];
     const live = await readLive(gateway, view?.kinds ?? ['Connection'], { flags, world });

@@ -1,11 +1,15 @@
 import { openJournal } from '../disk/journal.ts';
 import { AppError } from '../model/errors.ts';
-import type { JournalEntry } from '../model/outcome.ts';
+import type { ApplyEvent, JournalEntry, RequestEvent } from '../model/outcome.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { absolute } from './setting.ts';
 import type { World } from './world.ts';
 
-export type Journaling = { readonly write: (event: Omit<JournalEntry, 'at'>) => void; readonly close: () => void };
+export type Journaling = {
+  readonly write: (event: ApplyEvent) => void;
+  readonly request: (event: RequestEvent) => void;
+  readonly close: () => void;
+};
 
 /** Opens the journal that was asked for; one that fails later is told of once, and the apply goes on without it. */
 export function journalTo(path: string | undefined, world: World): Journaling {
@@ -21,8 +25,11 @@ export function journalTo(path: string | undefined, world: World): Journaling {
       world.stderr.write(`warning ${error.code}  ${escapeTerminal(error.message)}; the apply goes on without it\n`);
     }
   };
+  const append = (entry: JournalEntry): void => attempt(() => journal?.append(JSON.stringify(entry)));
+  const at = (): string => world.now().toISOString();
   return {
-    write: (event) => attempt(() => journal?.append(JSON.stringify({ at: world.now().toISOString(), ...event }))),
+    write: (event) => append({ at: at(), ...event }),
+    request: (event) => append({ at: at(), event: 'request', ...event }),
     close: () => attempt(() => journal?.close()),
   };
 }

@@ -3,23 +3,36 @@ import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
+import type { RequestEvent } from '../model/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { TargetFlags } from './flags.ts';
 import { waiting } from './progress.ts';
 import type { World } from './world.ts';
 
+export type Connecting = {
+  readonly flags: TargetFlags;
+  readonly world: World;
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+};
+
 /** Opens the target's gateway with the token from the environment. */
 export async function connect(
   target: Target,
-  flags: TargetFlags,
-  world: World,
+  { flags, world, onRequest }: Connecting,
 ): Promise<{ readonly gateway: Gateway; readonly identity: GatewayIdentity }> {
   if (target.url === '')
     throw new UsageError('which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL');
   requireAddress(target.url);
   const token = world.env[target.token.env] ?? '';
   if (token === '') throw new UsageError(`there is no token for ${target.url}`, `set ${target.token.env} in the environment`);
-  const gateway = await openGateway({ url: target.url, token, auth: target.auth, dialect: target.dialect, registry });
+  const gateway = await openGateway({
+    url: target.url,
+    token,
+    auth: target.auth,
+    dialect: target.dialect,
+    registry,
+    ...(onRequest === undefined ? {} : { onRequest }),
+  });
   try {
     return { gateway, identity: await waiting(`asking ${target.url}`, { flags, world }, () => gateway.identify()) };
   } catch (error) {

@@ -3,6 +3,7 @@ import type { DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
+import type { RequestEvent } from '../model/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan.ts';
 import { hasErrors } from '../model/diagnostic.ts';
@@ -26,13 +27,17 @@ export type Planned = {
 };
 
 /** The one way to a plan, for `plan`, `apply` and `explain` alike: load, then read the gateway, then compare. */
-export async function planned(flags: Omit<PlanFlags, 'format' | 'report'>, world: World): Promise<Planned> {
+export async function planned(
+  flags: Omit<PlanFlags, 'format' | 'report'>,
+  world: World,
+  onRequest?: (event: RequestEvent) => void,
+): Promise<Planned> {
   const setting = readSetting(flags, world);
   const target = chooseTarget(setting, flags);
   const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
   const desired = loaded.value;
-  const { gateway, identity } = await connect(target, flags, world);
+  const { gateway, identity } = await connect(target, { flags, world, onRequest });
   try {
     const live = await readLive(gateway, [...registry.keys()], { flags, world });
     const { name } = target;

@@ -1,11 +1,11 @@
-import type { JournalEntry } from '../model/outcome.ts';
+import type { ApplyEvent } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { progressLine } from '../report/apply.ts';
 import type { OutputFlags } from './flags.ts';
 import type { World } from './world.ts';
 
 /** Shows how far an apply is. */
-export type ProgressView = { readonly observe: (event: Omit<JournalEntry, 'at'>) => void; readonly end: () => void };
+export type ProgressView = { readonly observe: (event: ApplyEvent) => void; readonly end: () => void };
 
 const silent: ProgressView = { observe: () => undefined, end: () => undefined };
 

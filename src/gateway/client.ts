@@ -1,3 +1,4 @@
+import type { RequestEvent } from '../model/outcome.ts';
 import { ApiError, AppError } from '../model/errors.ts';
 import { networkFailure, parsed, statusFailure, unreadable, type Asked, type Failed } from './failure.ts';
 import { pauseAfter, retryAfterOf, type RetryLimits } from './retry.ts';
@@ -22,16 +23,6 @@ export type HttpAnswer = {
   readonly header: (name: string) => string | undefined;
   /** The parsed body; undefined where it is empty. */
   readonly body: unknown;
-};
-
-/** One try of one request, for counting and for progress. */
-export type RequestEvent = {
-  readonly method: string;
-  readonly path: string;
-  /** Counts from 1. */
-  readonly attempt: number;
-  readonly status?: number;
-  readonly code?: string;
 };
 
 export type ClientOptions = {

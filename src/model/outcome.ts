@@ -15,11 +15,23 @@ export type Outcome = {
 
 export type ApplyResult = { readonly outcomes: readonly Outcome[]; readonly interrupted: boolean };
 
-/** One line of the journal: what was asked and what came of it, never a secret. */
-export type JournalEntry = {
-  readonly at: string;
+/** Something that happened while a plan was carried out. */
+export type ApplyEvent = {
   readonly event: 'begin' | 'write' | 'written' | 'failed' | 'verified' | 'skipped' | 'end';
   readonly id?: ResourceId;
   readonly step?: string;
   readonly detail?: string;
 };
+
+/** One try of one request, and what was answered: a status, or the code of what went wrong. */
+export type RequestEvent = {
+  readonly method: string;
+  readonly path: string;
+  /** Counts from 1. */
+  readonly attempt: number;
+  readonly status?: number;
+  readonly code?: string;
+};
+
+/** One line of the journal: what was asked and what came of it, never a secret. */
+export type JournalEntry = { readonly at: string } & (ApplyEvent | ({ readonly event: 'request' } & RequestEvent));

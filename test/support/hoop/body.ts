@@ -81,10 +81,7 @@ export class Body {
 
   /** A list of structs, each with the reader of its own fields. */
   structs(key: string, struct: string): readonly Body[] | null {
-    const type = `[]openapi.${struct}`;
-    return (
-      this.list(key, type)?.map((item) => (isObject(item) ? new Body(struct, item) : this.#element(key, item, `openapi.${struct}`))) ?? null
-    );
+    return this.list(key, `[]openapi.${struct}`)?.map((item) => this.#inner(key, struct, item)) ?? null;
   }
 
   /** Refuses the body when a required field is empty; all of them in one message, in the order of the struct. */
@@ -96,7 +93,12 @@ export class Body {
     if (texts.length > 0) throw new BindError(texts.join('\n'));
   }
 
-  #element(key: string, value: Json, type: string): never | string {
+  #inner(key: string, struct: string, value: Json): Body {
+    if (value === null) return new Body(struct, {});
+    return isObject(value) ? new Body(struct, value) : this.#mismatch(key, value, `openapi.${struct}`);
+  }
+
+  #element(key: string, value: Json, type: string): string {
     return value === null ? '' : this.#mismatch(key, value, type);
   }
 

@@ -43,6 +43,6 @@ export function printGo(value: Json): string {
 function printFloat(value: number): string {
   const [digits = '0', power = '0'] = value.toExponential().split('e');
   const exponent = Number(power);
-  if (value === 0 || (exponent >= -4 && exponent < 21 && exponent < 6)) return String(value);
+  if (value === 0 || (exponent >= -4 && exponent < 6)) return String(value);
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }

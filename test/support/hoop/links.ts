@@ -25,6 +25,11 @@ export class Links {
     return [...(this.#lefts.get(right) ?? [])];
   }
 
+  /** Every pair there is. */
+  pairs(): readonly (readonly [string, string])[] {
+    return [...this.#rights].flatMap(([left, rights]) => [...rights].map((right): readonly [string, string] => [left, right]));
+  }
+
   /** Puts these rights, and no others, beside a left. */
   setRights(left: string, rights: Iterable<string>): void {
     this.dropLeft(left);

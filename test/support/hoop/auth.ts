@@ -1,0 +1,49 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Access, Caller, World } from './call.ts';
+import { Refusal } from './errors.ts';
+
+/** Who a request comes from; refuses with 401 what the gateway does not know. */
+export function authenticate(world: World, headers: IncomingHttpHeaders): Caller {
+  const key = headers['api-key'];
+  if (key !== undefined) return organisationKey(world, String(key));
+  const token = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
+  const identity = world.store.identities.find((row) => row.active && row.token === token);
+  if (identity === undefined) throw new Refusal(401, 'access denied');
+  return {
+    id: identity.id,
+    name: identity.name,
+    email: identity.email,
+    groups: identity.groups,
+    role: roleOf(identity.groups),
+    licence: world.settings.licence,
+    hidden: identity.kind === 'user' && world.settings.hideRoleInfo,
+  };
+}
+
+function organisationKey({ settings }: World, key: string): Caller {
+  if (settings.apiKey === null) throw new Refusal(401, 'access denied');
+  if (settings.apiKey !== key) throw new Refusal(401, 'unauthorize');
+  const licence = key.startsWith('xapi-') ? settings.licence : 'oss';
+  return { id: 'API_KEY', name: 'API_KEY', email: 'API_KEY', groups: ['admin'], role: 'admin', licence, hidden: false };
+}
+
+function roleOf(groups: readonly string[]): Caller['role'] {
+  if (groups.includes('admin')) return 'admin';
+  return groups.includes('auditor') ? 'auditor' : 'standard';
+}
+
+/** Refuses with 403 a caller whose role the route does not list. */
+export function authorise({ role }: Caller, access: Access): void {
+  if (role === 'admin' || access === 'reader') return;
+  if (role === 'auditor' && access === 'auditor') return;
+  if (role === 'standard' && access === 'member') return;
+  throw new Refusal(403, 'access denied');
+}
+
+/** Tells whether the caller sees the connection: all do, unless the plugin `access_control` exists and the caller is neither admin nor auditor. */
+export function mayUse(world: World, caller: Caller, connection: string): boolean {
+  const plugin = world.store.plugins.get('access_control');
+  if (plugin === undefined || caller.role !== 'standard') return true;
+  const allowed = plugin.connections.find((row) => row.name === connection)?.config ?? [];
+  return allowed.some((group) => caller.groups.includes(group));
+}

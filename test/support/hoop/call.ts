@@ -1,0 +1,71 @@
+import type { Clock } from './clock.ts';
+import type { Json } from './json.ts';
+import type { RepositorySeed, Settings } from './options.ts';
+import type { Random } from './random.ts';
+import type { Store } from './store.ts';
+
+/** Who calls, and what that makes of the answer. */
+export type Caller = {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly groups: readonly string[];
+  readonly role: 'admin' | 'auditor' | 'standard';
+  readonly licence: 'oss' | 'enterprise';
+  /** Whether inline secret values are masked for this caller. */
+  readonly hidden: boolean;
+};
+
+/** The gateway behind all calls. */
+export type World = {
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly organisation: { readonly id: string; readonly name: string };
+  readonly version: string;
+  readonly apiUrl: string;
+  readonly repositories: Map<string, RepositorySeed>;
+};
+
+/** One request, read and authorised. */
+export type Call = {
+  readonly world: World;
+  readonly store: Store;
+  readonly caller: Caller;
+  readonly method: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly text: string;
+  /** Whether the transaction that writes attributes fails this time. */
+  readonly attributesFail: boolean;
+};
+
+export type Reply = { readonly status: number; readonly body?: Json };
+
+/** Who may call a route: `reader` is everybody, `member` everybody but an auditor. */
+export type Access = 'admin' | 'auditor' | 'reader' | 'member';
+
+export type Route = {
+  readonly method: string;
+  readonly path: string;
+  readonly access: Access;
+  readonly answer: (call: Call) => Reply;
+  /** The type under which the audit log keeps it; absent when it keeps nothing. */
+  readonly audit?: string;
+};
+
+/** The value of a path parameter. */
+export function param(call: Call, name: string): string {
+  return call.params[name] ?? '';
+}
+
+export function ok(body: Json): Reply {
+  return { status: 200, body };
+}
+
+export function created(body: Json): Reply {
+  return { status: 201, body };
+}
+
+export const empty: Reply = { status: 204 };

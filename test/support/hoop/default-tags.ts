@@ -1,0 +1,20 @@
+/** The tags that every organisation has from the start. */
+export const defaultTags: Readonly<Record<string, readonly string[]>> = {
+  'hoop.dev/infrastructure.backup-policy': ['daily', 'weekly', 'monthly', 'none'],
+  'hoop.dev/operations.monitoring': ['basic', 'enhanced', 'full'],
+  'hoop.dev/operations.impact': ['high', 'medium', 'low'],
+  'hoop.dev/infrastructure.environment': ['prod', 'staging', 'dev', 'qa', 'sandbox'],
+  'hoop.dev/organization.team': ['backend', 'frontend', 'platform', 'devops', 'security', 'data'],
+  'hoop.dev/security.compliance': ['sox', 'hipaa', 'gdpr', 'pci', 'iso27001'],
+  'hoop.dev/operations.sla': ['99.9', '99.99', '99.999'],
+  'hoop.dev/operations.maintenance-window': ['weekend', 'business-hours', '24x7'],
+  'hoop.dev/operations.criticality': ['critical', 'important', 'normal'],
+  'hoop.dev/infrastructure.service-type': ['database', 'cache', 'compute', 'storage', 'cdn'],
+  'hoop.dev/security.access-level': ['public', 'private', 'restricted', 'confidential'],
+  'hoop.dev/security.security-zone': ['public', 'private', 'restricted', 'confidential'],
+  'hoop.dev/business.customer-facing': ['yes', 'no'],
+  'hoop.dev/organization.department': ['engineering', 'marketing', 'sales', 'finance'],
+  'hoop.dev/security.data-classification': ['public', 'private', 'restricted', 'confidential'],
+  'hoop.dev/operations.priority': ['p1', 'p2', 'p3', 'p4'],
+  'hoop.dev/infrastructure.cloud': ['aws', 'gcp', 'azure', 'digitalocean', 'cloudflare'],
+};

@@ -1,0 +1,144 @@
+import { writeAttributes } from './attribute-links.ts';
+import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
+import { microTime, nanoTime } from './clock.ts';
+import { checkUuid, duplicateKey, foreignKey, Refusal, tooLong } from './errors.ts';
+import { checkOwner, orNull } from './guardrails.ts';
+import type { JsonObject } from './json.ts';
+import { readMasking, type MaskingBody } from './masking-body.ts';
+import type { MaskingRow } from './rows.ts';
+
+const audit = 'data_masking';
+
+export const maskingRoutes: readonly Route[] = [
+  { method: 'GET', path: '/datamasking-rules', access: 'auditor', answer: list },
+  { method: 'POST', path: '/datamasking-rules', access: 'admin', answer: create, audit },
+  { method: 'GET', path: '/datamasking-rules/:id', access: 'auditor', answer: (call) => ok(viewStored(call, find(call))) },
+  { method: 'PUT', path: '/datamasking-rules/:id', access: 'admin', answer: replace, audit },
+  { method: 'DELETE', path: '/datamasking-rules/:id', access: 'admin', answer: remove, audit },
+];
+
+const noProvider =
+  'no data masking provider is configured: data masking requires a DLP provider (set DLP_PROVIDER=mspresidio with MSPRESIDIO_ANALYZER_URL and MSPRESIDIO_ANONYMIZER_URL, DLP_PROVIDER=gcp with GOOGLE_APPLICATION_CREDENTIALS_JSON, or DLP_PROVIDER=alcatraz which needs no credentials); rules configured without one are not enforced';
+
+/** Refuses with 422, before the body is read, where nothing would mask. */
+export function needProvider({ world }: Call): void {
+  if (world.settings.provider === null) throw new Refusal(422, noProvider);
+}
+
+function list(call: Call): Reply {
+  const rows = [...call.store.maskings.values()].filter((row) => !row.hidden);
+  return ok(call.world.random.shuffle(rows).map((row) => viewStored(call, row)));
+}
+
+function create(call: Call): Reply {
+  const { store, world, caller } = call;
+  needProvider(call);
+  const { body, checkFree } = readMasking(call.text);
+  if (caller.licence === 'oss') {
+    if ([...store.maskings.values()].some((row) => !row.hidden))
+      throw new Refusal(403, 'data masking rules are limited to 1 rule in OSS version');
+    checkFree();
+  }
+  const unknown = body.connections?.some((id) => !store.connectionNames.has(id.toLowerCase())) === true;
+  if (unknown) throw new Refusal(400, 'connection not found: a connection reference in the connection_ids field does not exist');
+  if (store.maskingNamed(body.name) !== undefined) throw new Refusal(409, 'resource already exists');
+  const now = world.clock.now();
+  const row: MaskingRow = { ...fields(body), name: body.name, id: world.random.uuid(), managedBy: null, hidden: false, updatedAt: now };
+  save(call, row, body, 'Failed creating data masking rule: ');
+  writeOwn(call, body);
+  return created(viewWritten(row, body, nanoTime(now)));
+}
+
+function replace(call: Call): Reply {
+  const { caller, world } = call;
+  needProvider(call);
+  const { body, checkFree } = readMasking(call.text);
+  const before = find(call);
+  checkOwner(call, before, 'modified');
+  if (caller.licence === 'oss') checkFree();
+  const now = world.clock.now();
+  const row: MaskingRow = { ...before, ...fields(body), updatedAt: world.clock.now() };
+  save(call, row, body, 'Failed updating data masking rule: ');
+  writeOwn(call, body);
+  return ok(viewWritten({ ...row, managedBy: null }, body, nanoTime(now)));
+}
+
+function remove(call: Call): Reply {
+  const row = find(call);
+  checkOwner(call, row, 'deleted');
+  dropMasking(call, row);
+  return empty;
+}
+
+/** Removes a masking rule with its links. */
+export function dropMasking({ store }: Pick<Call, 'store'>, row: MaskingRow): void {
+  store.maskings.delete(row.id);
+  for (const connection of store.maskingLinks.rightsOf(row.id)) store.unlinkMasking(row.id, connection);
+  store.maskingAttributes.dropRight(row.name);
+}
+
+function find(call: Call): MaskingRow {
+  const id = param(call, 'id');
+  checkUuid(id, 'failed fetching data masking rule: ');
+  const row = call.store.maskings.get(id.toLowerCase());
+  if (row === undefined) throw new Refusal(404, 'resource not found');
+  return row;
+}
+
+function fields(body: MaskingBody): Pick<MaskingRow, 'description' | 'supported' | 'custom' | 'score'> {
+  return { description: body.description, supported: body.supported, custom: body.custom, score: body.score };
+}
+
+/** Saves the rule and replaces all its connections in one transaction; the name of an existing rule never changes. */
+function save({ store, world }: Call, row: MaskingRow, body: MaskingBody, prefix: string): void {
+  if (row.name.length > 128) throw new Refusal(500, `${prefix}${tooLong(128)}`);
+  if (row.description.length > 512) throw new Refusal(500, `${prefix}${tooLong(512)}`);
+  const wanted = (body.connections ?? []).map((id) => id.toLowerCase());
+  for (const [index, id] of wanted.entries()) {
+    const problem = store.connectionNames.has(id) ? wanted.indexOf(id) < index && duplicateKey : foreignKey;
+    if (problem !== false) throw new Refusal(500, `${prefix}failed creating data masking association ${id}: ${problem}`);
+  }
+  store.maskings.set(row.id, row);
+  for (const connection of store.maskingLinks.rightsOf(row.id)) store.unlinkMasking(row.id, connection);
+  for (const connectionId of wanted) store.linkMasking({ id: world.random.uuid(), ruleId: row.id, connectionId, status: 'active' });
+}
+
+/** Writes the attributes under the name of the request: with another name they reach another rule, or nobody. */
+function writeOwn(call: Call, { name, attributes }: MaskingBody): void {
+  const { store } = call;
+  const prefix = 'Failed upserting data masking rule attributes: ';
+  if ((attributes ?? []).length > 0 && store.maskingNamed(name) === undefined) throw new Refusal(500, `${prefix}${foreignKey}`);
+  writeAttributes(call, { links: store.maskingAttributes, owner: name, names: attributes, prefix });
+}
+
+function viewWritten(row: MaskingRow, body: MaskingBody, updatedAt: string): JsonObject {
+  return {
+    ...view(row),
+    name: body.name,
+    connection_ids: body.connections,
+    attributes: body.attributes,
+    updated_at: updatedAt,
+  };
+}
+
+function viewStored({ store, world }: Call, row: MaskingRow): JsonObject {
+  const active = store.maskingLinks.rightsOf(row.id).filter((id) => store.maskingPair(row.id, id)?.status === 'active');
+  return {
+    ...view(row),
+    connection_ids: orNull(world.random.shuffle(active)),
+    attributes: world.random.shuffle(store.maskingAttributes.leftsOf(row.name)),
+    updated_at: microTime(row.updatedAt),
+  };
+}
+
+function view(row: MaskingRow): JsonObject {
+  return {
+    id: row.id,
+    managed_by: row.managedBy,
+    name: row.name,
+    description: row.description,
+    supported_entity_types: row.supported,
+    score_threshold: row.score,
+    custom_entity_types: row.custom,
+  };
+}

@@ -1,0 +1,92 @@
+import type { Json, JsonObject } from './json.ts';
+
+/** A key that callers send as `Authorization: Bearer hpk_…`. */
+export type KeySeed = { readonly name: string; readonly token: string; readonly groups: readonly string[]; readonly id?: string };
+
+/** A signed-in user; the token stands for a JWT. */
+export type UserSeed = { readonly email: string; readonly token: string; readonly groups: readonly string[]; readonly id?: string };
+
+export type AgentSeed = { readonly name: string; readonly mode?: string; readonly online?: boolean };
+
+/** A rule or an attribute that a rulepack owns: lists hide it, a read by id shows it. */
+export type HiddenSeed = {
+  readonly guardrails?: readonly { readonly name: string; readonly input?: JsonObject; readonly attributes?: readonly string[] }[];
+  readonly maskings?: readonly { readonly name: string; readonly attributes?: readonly string[] }[];
+  readonly attributes?: readonly string[];
+};
+
+/** What a reachable git repository holds, its templates parsed already. */
+export type RepositorySeed = {
+  readonly commit: string;
+  readonly author: string;
+  readonly message: string;
+  readonly files: readonly { readonly name: string; readonly metadata?: Json; readonly error?: string }[];
+};
+
+/** A request as the log and the faults see it. */
+export type SeenRequest = {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  /** Method and pattern, as `PUT /connections/:nameOrID`; the path itself where no route matches. */
+  readonly route: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The how-manieth request of all, from 1. */
+  readonly index: number;
+  /** The how-manieth of its route, from 1. */
+  readonly routeIndex: number;
+};
+
+/** What goes wrong with a request: before it is carried out, or after it has been. */
+export type Fault =
+  | {
+      readonly kind: 'answer';
+      readonly when: 'before' | 'after';
+      readonly status: number;
+      readonly message?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'lost'; readonly when: 'before' | 'after' }
+  | { readonly kind: 'slow'; readonly milliseconds: number }
+  /** The second transaction, the one that writes attributes, fails: 500 with the main row saved. */
+  | { readonly kind: 'attributes' };
+
+export type HoopOptions = {
+  readonly organisation?: { readonly id?: string; readonly name?: string };
+  readonly version?: string;
+  /** What `/serverinfo` says of its own address. */
+  readonly apiUrl?: string;
+  readonly basePath?: string;
+  readonly licence?: 'oss' | 'enterprise';
+  /** The provider of data masking; null for none. */
+  readonly provider?: 'alcatraz' | 'mspresidio' | 'gcp' | null;
+  /** The organisation's key for the header `Api-Key`; the gateway takes its caller for an admin on the free licence. */
+  readonly apiKey?: string;
+  readonly keys?: readonly KeySeed[];
+  readonly users?: readonly UserSeed[];
+  readonly agents?: readonly AgentSeed[];
+  readonly hidden?: HiddenSeed;
+  /** Reachable repositories by git url; every other one fails to be pulled. */
+  readonly repositories?: Readonly<Record<string, RepositorySeed>>;
+  /** What a fresh gateway has as runbook configuration: the demo repository, or no row at all. */
+  readonly runbooks?: 'demo' | 'none';
+  /** Port to listen on; a free one by default. */
+  readonly port?: number;
+  /** Seed of everything that is random, the order of unordered lists first. */
+  readonly random?: number;
+  readonly fault?: (request: SeenRequest) => Fault | undefined;
+};
+
+/** What tests may turn while the gateway runs. */
+export type Settings = {
+  licence: 'oss' | 'enterprise';
+  provider: 'alcatraz' | 'mspresidio' | 'gcp' | null;
+  hideRoleInfo: boolean;
+  profile: string | null;
+  /** Whether `/userinfo` signs callers for the support chat. */
+  supportChat: boolean;
+  /** Whether the flag `experimental.rulepacks` is on. */
+  rulepacks: boolean;
+  apiKey: string | null;
+};

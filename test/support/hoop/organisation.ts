@@ -1,0 +1,97 @@
+import { dropAttribute } from './attributes.ts';
+import { readBody } from './body.ts';
+import { ok, type Call, type Reply, type Route, type World } from './call.ts';
+import { Refusal } from './errors.ts';
+import { dropGuardrail } from './guardrails.ts';
+import { dropMasking } from './maskings.ts';
+import { profiles, type Profile } from './profile-rules.ts';
+
+export const organisationRoutes: readonly Route[] = [
+  { method: 'PUT', path: '/orgs/hide-role-info', access: 'admin', answer: hideRoleInfo },
+  { method: 'PUT', path: '/orgs/protection-profile', access: 'admin', answer: changeProfile },
+];
+
+function hideRoleInfo({ text, world }: Call): Reply {
+  const hidden = readBody(text, 'HideRoleInfo').bool('hide_role_info');
+  world.settings.hideRoleInfo = hidden;
+  return ok({ hide_role_info: hidden });
+}
+
+/** Turns a profile on or off: its rules and its attribute come and go, and connections get the attribute once. */
+function changeProfile({ text, world }: Call): Reply {
+  const id = readBody(text, 'ProtectionProfileRequest').text('profile');
+  const profile = profiles[id ?? ''];
+  if (id !== null && profile === undefined) throw new Refusal(400, 'invalid protection profile');
+  const before = world.settings.profile;
+  const keeps = profile === undefined ? [] : [...profile.guardrails, ...profile.maskings, ...profile.accessRules].map(({ name }) => name);
+  world.settings.profile = id;
+  if (id === null || profile === undefined) {
+    dropManaged(world, keeps, undefined);
+    return ok({ profile: null, attribute_name: null });
+  }
+  const attribute = attributeOf(id);
+  const tagged = before === null ? [...world.store.connections.keys()] : world.store.connectionAttributes.rightsOf(attributeOf(before));
+  materialise(world, profile, attribute);
+  if (before !== id) for (const connection of tagged) world.store.connectionAttributes.add(attribute, connection);
+  dropManaged(world, keeps, attribute);
+  return ok({ profile: id, attribute_name: attribute });
+}
+
+function attributeOf(profile: string): string {
+  return `hoop_protection_profile-${profile.replaceAll('-', '_')}`;
+}
+
+function materialise(world: World, profile: Profile, attribute: string): void {
+  const { store, random, clock } = world;
+  const managed = (): { readonly id: string; readonly managedBy: string; readonly hidden: boolean; readonly updatedAt: bigint } => ({
+    id: random.uuid(),
+    managedBy: 'hoop',
+    hidden: false,
+    updatedAt: clock.now(),
+  });
+  const description = `Managed by Hoop. Applied by the ${profile.title} protection profile.`;
+  if (!store.attributes.has(attribute)) {
+    const { updatedAt: createdAt, ...rest } = managed();
+    store.attributes.set(attribute, { ...rest, name: attribute, description, createdAt });
+  }
+  for (const seed of profile.guardrails) {
+    const row = { ...managed(), ...seed };
+    if (store.guardrailNamed(seed.name) === undefined) store.guardrails.set(row.id, { ...row, createdAt: row.updatedAt });
+    store.guardrailAttributes.add(attribute, seed.name);
+  }
+  for (const seed of profile.maskings) {
+    const row = { ...managed(), ...seed };
+    if (store.maskingNamed(seed.name) === undefined) store.maskings.set(row.id, row);
+    store.maskingAttributes.add(attribute, seed.name);
+  }
+  for (const seed of profile.accessRules) {
+    const { hidden: _, ...row } = { ...managed(), ...seed };
+    const groups = ['admin'];
+    const fresh = {
+      ...row,
+      createdAt: row.updatedAt,
+      connectionNames: [],
+      approvalRequiredGroups: groups,
+      allGroupsMustApprove: false,
+      reviewersGroups: groups,
+      forceApprovalGroups: groups,
+      skipReviewGroups: null,
+      minApprovals: 1,
+    };
+    if (!store.accessRules.has(seed.name)) store.accessRules.set(seed.name, fresh);
+    store.accessRuleAttributes.add(attribute, seed.name);
+  }
+}
+
+/** Removes what the gateway manages and the new profile does not name. */
+function dropManaged({ store }: World, keeps: readonly string[], attribute: string | undefined): void {
+  const gone = (row: { readonly managedBy: string | null; readonly name: string }): boolean =>
+    row.managedBy === 'hoop' && !keeps.includes(row.name) && row.name !== attribute;
+  for (const row of [...store.guardrails.values()].filter(gone)) dropGuardrail({ store }, row);
+  for (const row of [...store.maskings.values()].filter(gone)) dropMasking({ store }, row);
+  for (const row of [...store.accessRules.values()].filter(gone)) {
+    store.accessRules.delete(row.name);
+    store.accessRuleAttributes.dropRight(row.name);
+  }
+  for (const row of [...store.attributes.values()].filter(gone)) dropAttribute(store, row.name);
+}

@@ -1,0 +1,25 @@
+import type { World } from './call.ts';
+import { badEnum, badUuid, isUuid, tooLong } from './errors.ts';
+import type { ResourceRow } from './rows.ts';
+
+const types = ['command-line', 'postgres', 'mysql', 'mssql', 'tcp', 'application', 'custom', 'database', 'httpproxy'];
+
+export type NewResource = Pick<ResourceRow, 'name' | 'type' | 'subtype' | 'envVars'> & { readonly agentId: string | null };
+
+/** What the database has against a type and an agent; undefined when it takes both. */
+export function typeProblem(type: string, agentId: string | null): string | undefined {
+  if (!types.includes(type)) return badEnum('enum_connection_type', type);
+  return agentId === null || isUuid(agentId) ? undefined : badUuid(agentId);
+}
+
+/** What the database has against a new resource; undefined when it takes it. */
+export function resourceProblem({ name, type, subtype, agentId }: NewResource): string | undefined {
+  if (name.length > 128) return tooLong(128);
+  if (subtype.length > 64) return tooLong(64);
+  return typeProblem(type, agentId);
+}
+
+export function newResource({ random, clock }: World, wanted: NewResource): ResourceRow {
+  const now = clock.now();
+  return { ...wanted, agentId: wanted.agentId?.toLowerCase() ?? null, id: random.uuid(), createdAt: now, updatedAt: now };
+}

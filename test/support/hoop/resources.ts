@@ -1,0 +1,137 @@
+import { readBody } from './body.ts';
+import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
+import { microTime } from './clock.ts';
+import { viewRole } from './connection-view.ts';
+import { Refusal } from './errors.ts';
+import type { Json, JsonObject } from './json.ts';
+import { byName, isLike } from './like.ts';
+import { asksForPage, cut, envelope, readPage } from './paging.ts';
+import { readRole, saveRole, type Role } from './resource-roles.ts';
+import { newResource, resourceProblem } from './resource-rows.ts';
+import type { ConnectionRow, ResourceRow } from './rows.ts';
+import { toStored } from './secrets.ts';
+
+const audit = 'resources';
+
+export const resourceRoutes: readonly Route[] = [
+  { method: 'GET', path: '/resources', access: 'reader', answer: list },
+  { method: 'POST', path: '/resources', access: 'admin', answer: create, audit },
+  { method: 'GET', path: '/resources/:name', access: 'reader', answer: (call) => ok(view(call, find(call))) },
+  { method: 'PUT', path: '/resources/:name', access: 'admin', answer: replace, audit },
+  { method: 'DELETE', path: '/resources/:name', access: 'admin', answer: remove, audit },
+];
+
+type ResourceBody = Pick<ResourceRow, 'name' | 'type' | 'subtype' | 'envVars' | 'agentId'> & { readonly roles: readonly Role[] };
+
+/** Without page parameters a bare array, cut at fifty rows all the same. */
+function list(call: Call): Reply {
+  const { store, query } = call;
+  const page = readPage(call);
+  const search = query.get('search') ?? '';
+  const rows = [...store.resources.values()]
+    .filter((row) => search === '' || [row.name, row.subtype, row.type].some((text) => isLike(text, `%${search}%`)))
+    .filter((row) => (['name', 'subtype'] as const).every((key) => isLike(row[key], query.get(key) || '%')))
+    .toSorted(byName);
+  const roles = rolesByResource(call);
+  const shown = cut(rows, page).map((row) => viewListed(call, row, roles.get(row.name) ?? []));
+  if (!asksForPage(call)) return ok(shown);
+  return ok(envelope(rows, page, shown.length === 0 ? null : shown));
+}
+
+function create(call: Call): Reply {
+  const { store, world } = call;
+  const body = readResource(call.text);
+  if (store.resources.has(body.name)) throw new Refusal(409, 'resource name already exists');
+  const taken = body.roles.find((role) => store.connections.has(role.name));
+  if (taken !== undefined) throw new Refusal(409, `connection with the same name, ${taken.name}`);
+  if (body.roles.some((role) => role.subtype === 'mssql' && role.secret === null)) throw new Refusal(500, '');
+  check(body, 'failed creating resource: ');
+  const { roles, ...fields } = body;
+  const row = newResource(world, fields);
+  store.resources.set(row.name, row);
+  for (const role of roles) saveRole(call, row.name, role);
+  return created(view(call, row));
+}
+
+function replace(call: Call): Reply {
+  const { store, world } = call;
+  const body = readResource(call.text);
+  const before = find(call);
+  const used = connectionsOf(call, before.name);
+  if (used.length > 0 && (before.type !== body.type || before.subtype !== body.subtype))
+    throw new Refusal(403, 'cannot change resource type or subtype with existing connections');
+  if (body.name !== before.name && store.resources.has(body.name)) throw new Refusal(409, 'resource name already exists');
+  check(body, 'failed updating resource: ');
+  const { roles: _, ...fields } = body;
+  const row: ResourceRow = { ...before, ...fields, updatedAt: world.clock.now() };
+  store.resources.delete(before.name);
+  store.resources.set(row.name, row);
+  for (const connection of used) store.saveConnection({ ...connection, resourceName: row.name });
+  return ok(view(call, row));
+}
+
+function remove(call: Call): Reply {
+  const row = find(call);
+  if (connectionsOf(call, row.name).length > 0) throw new Refusal(403, 'cannot delete resource with existing connections');
+  call.store.resources.delete(row.name);
+  return empty;
+}
+
+function find(call: Call): ResourceRow {
+  const row = call.store.resources.get(param(call, 'name'));
+  if (row === undefined) throw new Refusal(404, 'resource not found');
+  return row;
+}
+
+function readResource(text: string): ResourceBody {
+  const body = readBody(text, 'ResourceRequest');
+  const type = body.string('type');
+  const envVars = body.map('env_vars');
+  const result = {
+    name: body.string('name'),
+    type,
+    subtype: body.string('subtype') || type,
+    envVars: toStored(envVars),
+    agentId: body.text('agent_id') || null,
+    roles: (body.structs('roles', 'ResourceRoleRequest') ?? []).map(readRole),
+  };
+  body.require({ Name: result.name, Type: type, EnvVars: envVars });
+  return result;
+}
+
+function check(body: ResourceBody, prefix: string): void {
+  const problem = resourceProblem(body);
+  if (problem !== undefined) throw new Refusal(500, `${prefix}${problem}`);
+}
+
+function connectionsOf({ store }: Call, resource: string): readonly ConnectionRow[] {
+  return [...store.connections.values()].filter((row) => row.resourceName === resource);
+}
+
+function rolesByResource({ store }: Call): ReadonlyMap<string, readonly ConnectionRow[]> {
+  const groups = new Map<string, ConnectionRow[]>();
+  for (const row of store.connections.values()) {
+    const group = groups.get(row.resourceName) ?? [];
+    groups.set(row.resourceName, group);
+    group.push(row);
+  }
+  return groups;
+}
+
+function viewListed(call: Call, row: ResourceRow, roles: readonly ConnectionRow[]): Json {
+  const shown = roles.toSorted(byName).map((role) => viewRole(call, role));
+  return { ...view(call, row), ...(shown.length === 0 ? {} : { roles: shown }) };
+}
+
+function view({ caller }: Call, row: ResourceRow): JsonObject {
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    subtype: row.subtype,
+    env_vars: caller.role === 'standard' ? {} : row.envVars,
+    agent_id: row.agentId ?? '',
+    created_at: microTime(row.createdAt),
+    updated_at: microTime(row.updatedAt),
+  };
+}

@@ -1,0 +1,62 @@
+import { accessRuleRoutes } from './access-rules.ts';
+import { agentRoutes } from './agents.ts';
+import { attributeRoutes } from './attributes.ts';
+import { auditRoutes } from './audit.ts';
+import type { Route } from './call.ts';
+import { connectionRoutes } from './connections.ts';
+import { guardrailRoutes } from './guardrails.ts';
+import { infoRoutes } from './info.ts';
+import { maskingRoutes } from './maskings.ts';
+import { organisationRoutes } from './organisation.ts';
+import { resourceRoutes } from './resources.ts';
+import { reviewRoutes } from './reviews.ts';
+import { runbookListingRoutes } from './runbook-listing.ts';
+import { runbookRuleRoutes } from './runbook-rules.ts';
+import { runbookRoutes } from './runbooks.ts';
+import { searchRoutes } from './search.ts';
+import { tagRoutes } from './tags.ts';
+import { userRoutes } from './users.ts';
+
+const routes: readonly Route[] = [
+  ...infoRoutes,
+  ...connectionRoutes,
+  ...tagRoutes,
+  ...guardrailRoutes,
+  ...maskingRoutes,
+  ...attributeRoutes,
+  ...runbookRoutes,
+  ...runbookRuleRoutes,
+  ...runbookListingRoutes,
+  ...resourceRoutes,
+  ...searchRoutes,
+  ...reviewRoutes,
+  ...agentRoutes,
+  ...userRoutes,
+  ...accessRuleRoutes,
+  ...auditRoutes,
+  ...organisationRoutes,
+];
+
+const table: readonly { readonly route: Route; readonly parts: readonly string[] }[] = routes.map((route) => ({
+  route,
+  parts: route.path.split('/'),
+}));
+
+export type Matched = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
+
+/** The route of a decoded path, fixed words before parameters; HEAD goes where GET goes. */
+export function matchRoute(method: string, path: string): Matched | undefined {
+  const parts = path.split('/');
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const found = table
+    .filter(({ route, parts: own }) => route.method === wanted && own.length === parts.length)
+    .filter(({ parts: own }) => own.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index])))
+    .toSorted((left, right) => parameters(left.parts) - parameters(right.parts))[0];
+  if (found === undefined) return undefined;
+  const named = found.parts.flatMap((part, index) => (part.startsWith(':') ? [[part.slice(1), parts[index] ?? '']] : []));
+  return { route: found.route, params: Object.fromEntries(named) };
+}
+
+function parameters(parts: readonly string[]): number {
+  return parts.filter((part) => part.startsWith(':')).length;
+}

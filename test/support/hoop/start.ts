@@ -1,0 +1,88 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setAgentOnline } from './agents.ts';
+import { answer, type Answer } from './answer.ts';
+import type { World } from './call.ts';
+import { dumpStore } from './dump.ts';
+import { toGoJson } from './json.ts';
+import { RequestLog } from './log.ts';
+import type { HoopOptions, Settings } from './options.ts';
+import type { RepositorySeed } from './options.ts';
+import { openReview, type ReviewSeed } from './review-seed.ts';
+import type { ReviewRow } from './rows.ts';
+import type { Store } from './store.ts';
+import { createWorld } from './world.ts';
+
+/** A running model of the public gateway, and the strings that tests may pull. */
+export type HoopModel = {
+  /** Where it listens, without the base path `/api`. */
+  readonly url: string;
+  readonly close: () => Promise<void>;
+  /** Its tables, to read and to change behind every client's back. */
+  readonly store: Store;
+  /** All tables as lines, for telling what was written: see `dumpStore`. */
+  readonly dump: () => ReturnType<typeof dumpStore>;
+  readonly settings: Settings;
+  readonly organisation: World['organisation'];
+  readonly log: RequestLog;
+  /** Reachable git repositories by normalised key. */
+  readonly repositories: Map<string, RepositorySeed>;
+  /** Sets or, with undefined, removes what goes wrong with requests. */
+  readonly setFault: (fault: HoopOptions['fault']) => void;
+  readonly setAgentOnline: (name: string, online: boolean) => void;
+  /** Opens a review as the session of a connection would. */
+  readonly openReview: (seed: ReviewSeed) => ReviewRow;
+};
+
+/** Starts a model of the public gateway, fresh but for what the options say. */
+export async function startHoopModel(options: HoopOptions = {}): Promise<HoopModel> {
+  const world = createWorld(options);
+  const log = new RequestLog();
+  const state = { fault: options.fault };
+  const basePath = options.basePath ?? '/api';
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => void response.destroy(error instanceof Error ? error : undefined));
+  });
+  await new Promise<void>((resolve) => void server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const found = { method: request.method ?? 'GET', target: request.url ?? '/', headers: request.headers, body, basePath };
+    const result = answer(world, log, found, (seen) => state.fault?.(seen));
+    if (result.delay > 0) await sleep(result.delay);
+    if (result.lost) response.destroy();
+    else send(response, result, world.version, request.method === 'HEAD');
+  }
+
+  return {
+    url: `http://127.0.0.1:${port ?? 0}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+    store: world.store,
+    dump: () => dumpStore(world.store),
+    settings: world.settings,
+    organisation: world.organisation,
+    log,
+    repositories: world.repositories,
+    setFault: (fault) => void (state.fault = fault),
+    setAgentOnline: (name, online) => setAgentOnline(world, name, online),
+    openReview: (seed) => openReview(world, seed),
+  };
+}
+
+function send(response: ServerResponse, result: Answer, version: string, head: boolean): void {
+  response.statusCode = result.status;
+  const headers = { server: `hoopgateway/${version}`, 'access-control-allow-origin': '*', ...result.headers };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  const body = result.text ?? (result.body === undefined ? undefined : toGoJson(result.body));
+  if (body === undefined) return void response.end();
+  response.setHeader('content-type', result.text === undefined ? 'application/json; charset=utf-8' : 'text/plain');
+  response.setHeader('content-length', Buffer.byteLength(body));
+  response.end(head ? undefined : body);
+}

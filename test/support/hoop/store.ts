@@ -1,0 +1,98 @@
+import { Links } from './links.ts';
+import type {
+  AccessRuleRow,
+  AgentRow,
+  AttributeRow,
+  AuditRow,
+  ConnectionRow,
+  GuardrailRow,
+  IdentityRow,
+  MaskingLink,
+  MaskingRow,
+  PluginRow,
+  ResourceRow,
+  ReviewRow,
+  RunbookRuleRow,
+  RunbooksRow,
+  TagRow,
+} from './rows.ts';
+
+/** Everything the gateway of one organisation remembers, as its tables do; tests may read and change it. */
+export class Store {
+  readonly connections: Map<string, ConnectionRow> = new Map<string, ConnectionRow>();
+  /** The name of a connection by its id. */
+  readonly connectionNames: Map<string, string> = new Map<string, string>();
+  readonly resources: Map<string, ResourceRow> = new Map<string, ResourceRow>();
+  readonly guardrails: Map<string, GuardrailRow> = new Map<string, GuardrailRow>();
+  readonly maskings: Map<string, MaskingRow> = new Map<string, MaskingRow>();
+  readonly attributes: Map<string, AttributeRow> = new Map<string, AttributeRow>();
+  readonly agents: Map<string, AgentRow> = new Map<string, AgentRow>();
+  readonly runbookRules: Map<string, RunbookRuleRow> = new Map<string, RunbookRuleRow>();
+  readonly reviews: Map<string, ReviewRow> = new Map<string, ReviewRow>();
+  readonly accessRules: Map<string, AccessRuleRow> = new Map<string, AccessRuleRow>();
+  readonly plugins: Map<string, PluginRow> = new Map<string, PluginRow>();
+  readonly jiraTemplates: Set<string> = new Set<string>();
+  readonly groups: Set<string> = new Set<string>(['admin', 'auditor']);
+  readonly identities: IdentityRow[] = [];
+  readonly tags: TagRow[] = [];
+  readonly audit: AuditRow[] = [];
+  /** Null where the organisation has no row of runbook configurations. */
+  runbooks: RunbooksRow | null = null;
+
+  /** Guardrail id beside connection id. */
+  readonly guardrailLinks: Links = new Links();
+  /** Masking rule id beside connection id, and what a pair holds besides. */
+  readonly maskingLinks: Links = new Links();
+  readonly maskingPairs: Map<string, MaskingLink> = new Map<string, MaskingLink>();
+  /** Attribute name beside the name of what carries it. */
+  readonly connectionAttributes: Links = new Links();
+  readonly guardrailAttributes: Links = new Links();
+  readonly maskingAttributes: Links = new Links();
+  readonly accessRuleAttributes: Links = new Links();
+  readonly groupAttributes: Links = new Links();
+
+  /** The connection that a path names by its name or its id. */
+  findConnection(nameOrId: string): ConnectionRow | undefined {
+    return this.connections.get(nameOrId) ?? this.connections.get(this.connectionNames.get(nameOrId.toLowerCase()) ?? '');
+  }
+
+  saveConnection(row: ConnectionRow): void {
+    this.connections.set(row.name, row);
+    this.connectionNames.set(row.id, row.name);
+  }
+
+  /** Removes a connection and what hangs on it; its resource stays. */
+  dropConnection(row: ConnectionRow): void {
+    this.connections.delete(row.name);
+    this.connectionNames.delete(row.id);
+    this.guardrailLinks.dropRight(row.id);
+    for (const rule of this.maskingLinks.leftsOf(row.id)) this.unlinkMasking(rule, row.id);
+    this.connectionAttributes.dropRight(row.name);
+  }
+
+  linkMasking(link: MaskingLink): void {
+    this.maskingLinks.add(link.ruleId, link.connectionId);
+    this.maskingPairs.set(`${link.ruleId} ${link.connectionId}`, link);
+  }
+
+  unlinkMasking(ruleId: string, connectionId: string): void {
+    this.maskingLinks.remove(ruleId, connectionId);
+    this.maskingPairs.delete(`${ruleId} ${connectionId}`);
+  }
+
+  maskingPair(ruleId: string, connectionId: string): MaskingLink | undefined {
+    return this.maskingPairs.get(`${ruleId} ${connectionId}`);
+  }
+
+  guardrailNamed(name: string): GuardrailRow | undefined {
+    return [...this.guardrails.values()].find((row) => row.name === name);
+  }
+
+  maskingNamed(name: string): MaskingRow | undefined {
+    return [...this.maskings.values()].find((row) => row.name === name);
+  }
+
+  agentNamed(nameOrId: string): AgentRow | undefined {
+    return this.agents.get(nameOrId.toLowerCase()) ?? [...this.agents.values()].find((agent) => agent.name === nameOrId);
+  }
+}

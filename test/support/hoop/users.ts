@@ -1,0 +1,72 @@
+import { readBody } from './body.ts';
+import { created, empty, ok, param, type Call, type Reply, type Route, type World } from './call.ts';
+import { microTime } from './clock.ts';
+import { Refusal } from './errors.ts';
+import type { IdentityRow } from './rows.ts';
+
+export const userRoutes: readonly Route[] = [
+  { method: 'GET', path: '/users', access: 'auditor', answer: list },
+  { method: 'GET', path: '/users/groups', access: 'reader', answer: listGroups },
+  { method: 'POST', path: '/users/groups', access: 'admin', answer: createGroup, audit: 'user_groups' },
+  { method: 'DELETE', path: '/users/groups/:name', access: 'admin', answer: removeGroup, audit: 'user_groups' },
+  { method: 'POST', path: '/api-keys', access: 'admin', answer: createKey, audit: 'api_keys' },
+];
+
+/** Adds somebody who may call, with the groups they bring along. */
+export function addIdentity(
+  { store, random }: World,
+  identity: Omit<IdentityRow, 'id' | 'active'> & { readonly id?: string },
+): IdentityRow {
+  const row = { ...identity, id: identity.id ?? random.uuid(), active: true };
+  store.identities.push(row);
+  for (const group of row.groups) store.groups.add(group);
+  return row;
+}
+
+function list({ store }: Call): Reply {
+  const users = store.identities.filter(({ kind }) => kind === 'user').toSorted((left, right) => (left.email < right.email ? 1 : -1));
+  return ok(
+    users.map(({ id, name, email, groups }) => ({ id, name, email, status: 'active', verified: true, slack_id: '', picture: '', groups })),
+  );
+}
+
+function listGroups({ store, world }: Call): Reply {
+  return ok(store.groups.size === 0 ? null : world.random.shuffle(store.groups));
+}
+
+function createGroup({ text, store }: Call): Reply {
+  const body = readBody(text, 'UserGroup');
+  const name = body.string('name');
+  body.require({ Name: name });
+  if (store.groups.has(name)) throw new Refusal(409, `group ${name} already exists`);
+  store.groups.add(name);
+  return created({ name });
+}
+
+function removeGroup(call: Call): Reply {
+  const name = param(call, 'name');
+  if (name === 'admin') throw new Refusal(422, `cannot delete admin group ${name}`);
+  if (!call.store.groups.delete(name)) throw new Refusal(404, `group ${name} not found`);
+  return empty;
+}
+
+/** Makes a key; this answer is the only one that shows it. */
+function createKey({ text, store, world }: Call): Reply {
+  const body = readBody(text, 'APIKeyCreateRequest');
+  const name = body.string('name');
+  const groups = body.strings('groups') ?? [];
+  body.require({ Name: name });
+  if (store.identities.some((row) => row.kind === 'key' && row.name === name))
+    throw new Refusal(409, 'an api key with this name already exists');
+  const token = `hpk_${world.random.hex(43)}`;
+  const row = addIdentity(world, { kind: 'key', name, email: name, token, groups });
+  return created({
+    id: row.id,
+    org_id: world.organisation.id,
+    name,
+    groups,
+    status: 'active',
+    key: token,
+    created_at: microTime(world.clock.now()),
+  });
+}

@@ -1,0 +1,94 @@
+import { addAgent } from './agents.ts';
+import { ensureAttributes } from './attribute-links.ts';
+import type { World } from './call.ts';
+import { Clock } from './clock.ts';
+import { defaultTags } from './default-tags.ts';
+import { repositoryOf } from './git-url.ts';
+import type { HiddenSeed, HoopOptions } from './options.ts';
+import { Random } from './random.ts';
+import { Store } from './store.ts';
+import { addIdentity } from './users.ts';
+
+const demo = 'https://github.com/hoophq/demo-runbooks';
+
+/** A gateway as it stands after its first start, with what the options add. */
+export function createWorld(options: HoopOptions): World {
+  const random = new Random(options.random ?? 1);
+  const world: World = {
+    store: new Store(),
+    settings: {
+      licence: options.licence ?? 'oss',
+      provider: options.provider === undefined ? 'alcatraz' : options.provider,
+      hideRoleInfo: false,
+      profile: null,
+      supportChat: false,
+      rulepacks: true,
+      apiKey: options.apiKey ?? null,
+    },
+    clock: new Clock(),
+    random,
+    organisation: { id: options.organisation?.id ?? random.uuid(), name: options.organisation?.name ?? 'default' },
+    version: options.version ?? 'unknown',
+    apiUrl: options.apiUrl ?? 'http://127.0.0.1:8009',
+    repositories: new Map(Object.entries(options.repositories ?? {}).map(([url, files]) => [repositoryOf(url), files])),
+  };
+  for (const { name, token, groups, id } of options.keys ?? [])
+    addIdentity(world, { kind: 'key', name, email: name, token, groups, ...(id === undefined ? {} : { id }) });
+  for (const { email, token, groups, id } of options.users ?? [])
+    addIdentity(world, { kind: 'user', name: email, email, token, groups, ...(id === undefined ? {} : { id }) });
+  for (const agent of options.agents ?? [])
+    addAgent(world, { name: agent.name, mode: agent.mode ?? 'standard', online: agent.online ?? false });
+  seedTags(world);
+  if (options.runbooks !== 'none') seedRunbooks(world);
+  seedHidden(world, options.hidden ?? {});
+  return world;
+}
+
+function seedTags({ store, random, clock }: World): void {
+  for (const [key, values] of Object.entries(defaultTags))
+    for (const value of values) {
+      const now = clock.now();
+      store.tags.push({ id: random.uuid(), key, value, createdAt: now, updatedAt: now });
+    }
+}
+
+function seedRunbooks({ store, random, clock }: World): void {
+  const now = clock.now();
+  const repository = {
+    gitUrl: demo,
+    gitUser: '',
+    gitPassword: '',
+    sshKey: '',
+    sshUser: '',
+    sshKeypass: '',
+    sshKnownHosts: '',
+    gitHookTtl: 0,
+    branch: 'main',
+  };
+  store.runbooks = { id: random.uuid(), repositories: new Map([[repositoryOf(demo), repository]]), createdAt: now, updatedAt: now };
+}
+
+/** What rulepacks own. */
+function seedHidden(world: World, { guardrails = [], maskings = [], attributes = [] }: HiddenSeed): void {
+  const { store, random, clock } = world;
+  const owned = (name: string): { readonly id: string; readonly name: string; readonly managedBy: null; readonly hidden: true } => ({
+    id: random.uuid(),
+    name,
+    managedBy: null,
+    hidden: true,
+  });
+  for (const name of attributes) store.attributes.set(name, { ...owned(name), description: null, createdAt: clock.now() });
+  for (const { name, input, attributes: carried = [] } of guardrails) {
+    const now = clock.now();
+    const row = { ...owned(name), description: '', input: input ?? null, output: null, createdAt: now, updatedAt: now };
+    store.guardrails.set(row.id, row);
+    ensureAttributes(world, carried);
+    for (const attribute of carried) store.guardrailAttributes.add(attribute, name);
+  }
+  for (const { name, attributes: carried = [] } of maskings) {
+    const row = { ...owned(name), description: '', supported: [], custom: [], score: null, updatedAt: clock.now() };
+    store.maskings.set(row.id, row);
+    ensureAttributes(world, carried);
+    for (const attribute of carried) store.maskingAttributes.add(attribute, name);
+  }
+}

@@ -1,0 +1,76 @@
+import type { DeclaredEdge, DesiredResource, DesiredState } from '../../src/model/desired.ts';
+import type { Position } from '../../src/model/diagnostic.ts';
+import type { FieldRule } from '../../src/model/field.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { Kind } from '../../src/model/kind.ts';
+import type { LiveResource, LiveState } from '../../src/model/live.ts';
+import { kindOf, nameOf, type ResourceId } from '../../src/model/resource.ts';
+
+/** A place that tells its pointer: its line is the pointer's length. */
+export function placeOf(path: string): Position {
+  return { file: `access${path}`, line: path.length + 1, column: 1 };
+}
+
+/** A desired resource with nothing but an id; all its given fields are stated. */
+export function desiredOf(id: ResourceId, given: Partial<DesiredResource> = {}): DesiredResource {
+  return {
+    id,
+    key: id,
+    spec: {},
+    stated: new Set(Object.keys(given.spec ?? {})),
+    secrets: {},
+    wholeSecrets: [],
+    ignore: [],
+    protect: false,
+    at: placeOf(''),
+    locate: placeOf,
+    ...given,
+  };
+}
+
+/** A live resource with nothing but an id; its uid is `uid-NAME`. */
+export function liveOf(id: ResourceId, given: Partial<LiveResource> = {}): LiveResource {
+  return { id, uid: `uid-${nameOf(id)}`, spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [], ...given };
+}
+
+export function stateOf(...resources: readonly LiveResource[]): LiveState {
+  return { resources, lookups: {} };
+}
+
+/** A desired state of the resources and edges, and of what a selection left out. */
+export function wantedOf(
+  resources: readonly DesiredResource[],
+  edges: readonly DeclaredEdge[] = [],
+  unselected: readonly ResourceId[] = [],
+): DesiredState {
+  return { resources, edges, unselected, tree: 'tree', notices: [] };
+}
+
+/** An edge that the resource's manifest declares, by its field. */
+export function edgeOf(rule: ResourceId, connection: ResourceId, by: ResourceId = rule): DeclaredEdge {
+  const path = by === rule ? `/connection_ids/${nameOf(connection)}` : `/guardrail_rules/${nameOf(rule)}`;
+  return { rule: endOf(rule), connection: endOf(connection), declarations: [{ by, how: 'listed', path }] };
+}
+
+function endOf(id: ResourceId): { readonly kind: string; readonly text: string } {
+  return { kind: kindOf(id), text: nameOf(id) };
+}
+
+/** A kind of the fields, that derives and fills in nothing. */
+export function fakeKind(name: string, fields: readonly FieldRule[], given: Partial<Kind> = {}): Kind {
+  return {
+    name,
+    schema: {},
+    fields,
+    identity: (text) => text,
+    named: true,
+    derived: nothing,
+    createDefaults: nothing,
+    check: () => [],
+    ...given,
+  };
+}
+
+function nothing(): JsonObject {
+  return {};
+}
