@@ -19,6 +19,11 @@ type Options = {
   readonly only?: readonly string[];
   readonly allow?: readonly { readonly code: string; readonly reason: string }[];
   readonly overlays?: readonly string[];
+  readonly agents?: readonly string[];
+  /** Whether the token sees secret values. */
+  readonly secrets?: 'shown' | 'hidden-kept';
+  /** Leave the sources of secrets alone. */
+  readonly unresolved?: boolean;
 };
 
 const root = 'test/golden';
@@ -38,9 +43,15 @@ function readJson<T>(path: string, otherwise: T): T {
 
 test.each(readdirSync(root).toSorted())('%s', async (name) => {
   const folder = join(root, name);
-  const { only = [], allow = [], overlays = [] } = readJson<Options>(join(folder, 'options.json'), {});
+  const {
+    only = [],
+    allow = [],
+    overlays = [],
+    agents = ['default', 'prod-agent'],
+    ...more
+  } = readJson<Options>(join(folder, 'options.json'), {});
   const live = readJson<readonly MemoryResource[]>(join(folder, 'live.json'), []);
-  const gateway = memoryGateway({ registry, agents: ['default', 'prod-agent'], resources: live });
+  const gateway = memoryGateway({ registry, agents, resources: live, secrets: more.secrets ?? 'shown' });
   const loaded = loadManifests({
     files: filesBelow(join(folder, 'manifests')),
     overlays: overlays.map((overlay) => filesBelow(join(folder, overlay))),
@@ -48,7 +59,7 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
     targets: ['prod', 'staging'],
     secretPrefixes: ['OSTIARY_SECRET_'],
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
-    resolve: (source) => ({ value: `resolved ${JSON.stringify(source)}`, diagnostics: [] }),
+    ...(more.unresolved === true ? {} : { resolve: (source) => ({ value: `resolved ${JSON.stringify(source)}`, diagnostics: [] }) }),
     ...(only.length === 0 ? {} : { selection: { only } }),
     registry,
   });
@@ -60,10 +71,15 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
       ? undefined
       : plan({ target, desired: loaded.value, live: state, base: undefined, limits: defaultLimits, allowed: allow }, registry);
   const diagnostics = [...loaded.diagnostics, ...(planned?.diagnostics ?? [])];
-  const expected = (file: string): string => `golden/${name}/expected/${file}`;
-  if (diagnostics.length > 0) await expect(diagnosticsText(diagnostics, terminal)).toMatchFileSnapshot(expected('diagnostics.txt'));
-  if (planned?.value === undefined) return;
-  await expect(planText([planned.value], terminal)).toMatchFileSnapshot(expected('plan.txt'));
-  await expect(planJson([planned.value])).toMatchFileSnapshot(expected('plan.json'));
-  await expect(planMarkdown([planned.value])).toMatchFileSnapshot(expected('plan.md'));
+  const texts = {
+    ...(diagnostics.length === 0 ? {} : { 'diagnostics.txt': diagnosticsText(diagnostics, terminal) }),
+    ...(planned?.value === undefined
+      ? {}
+      : {
+          'plan.txt': planText([planned.value], terminal),
+          'plan.json': planJson([planned.value]),
+          'plan.md': planMarkdown([planned.value]),
+        }),
+  };
+  for (const [file, text] of Object.entries(texts)) await expect(text).toMatchFileSnapshot(`golden/${name}/expected/${file}`);
 });

@@ -1,13 +1,12 @@
 import { ApiError, AppError } from '../model/errors.ts';
-import type { Kind } from '../model/kind.ts';
-import type { LiveState } from '../model/live.ts';
-import type { ApplyResult } from '../model/outcome.ts';
+import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import type { ResourceId } from '../model/resource.ts';
 import { isSuccess, outcomeOf, type StepResult } from './outcomes.ts';
 import { runPool } from './pool.ts';
 import type { ApplyInput, Progress } from './progress.ts';
+import { readBack } from './read-back.ts';
 import { stepsOf, type Step } from './steps.ts';
 import { takeStep } from './take.ts';
-import { unkept } from './verify.ts';
 
 /** Carries out a plan, stage by stage, and tells what became of every change; a failing change never throws. */
 export async function apply(input: ApplyInput): Promise<ApplyResult> {
@@ -26,29 +25,38 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
       progress,
     );
   }
-  const outcomes = input.plan.changes.map((change) => outcomeOf(change, steps, progress.results));
+  const outcomes = outcomesOf(progress);
   input.observe({ event: 'end', detail: outcomes.map((outcome) => outcome.status).join(' ') });
   return { outcomes, interrupted: input.signal.aborted };
 }
 
+function outcomesOf({ input, results }: Progress): readonly Outcome[] {
+  const byChange = new Map<ResourceId, readonly StepResult[]>();
+  for (const { change, result } of results.values()) byChange.set(change, [...(byChange.get(change) ?? []), result]);
+  return input.plan.changes.map((change) => outcomeOf(change, byChange.get(change.id) ?? []));
+}
+
 async function runStage(steps: readonly Step[], progress: Progress): Promise<void> {
-  progress.written.length = 0;
-  await runPool(steps, progress.input.concurrency, async (step) => {
+  const { input, results, written } = progress;
+  written.length = 0;
+  await runPool(steps, input.concurrency, async (step) => {
     const result = withheld(step, progress) ?? (await attempt(step, progress));
-    progress.results.set(step.key, result);
-    if (result.status === 'failed')
-      progress.input.observe({ event: 'failed', id: step.change.id, step: step.part, detail: result.message ?? '' });
-    if (result.status === 'skipped') progress.input.observe({ event: 'skipped', id: step.change.id, step: step.part });
+    const id = step.change.id;
+    results.set(step.key, { change: id, result });
+    const { status, message = '' } = result;
+    if (status === 'failed' || status === 'skipped') input.observe({ event: status, id, step: step.part, detail: message });
   });
-  if (progress.written.length > 0) await readBack(progress);
+  if (written.length > 0) await readBack(progress);
 }
 
 /** Why a step is not begun at all, if it is not. */
-function withheld(step: Step, { input, results, stopped }: Progress): StepResult | undefined {
+function withheld({ needs }: Step, { input, results, stopped }: Progress): StepResult | undefined {
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'interrupted before it began' };
-  const failed = step.needs.find((need) => !isSuccess(results.get(need)));
-  if (failed !== undefined)
-    return { status: 'skipped', code: 'apply/need-failed', message: `${failed.replace(/#(early|open)$/, '')} must be done first` };
+  const failed = needs.find((need) => !isSuccess(results.get(need)?.result));
+  if (failed !== undefined) {
+    const id = failed.replace(/#(early|open)$/, '');
+    return { status: 'skipped', code: 'apply/need-failed', message: `it needs ${id}: ${results.get(failed)?.result.message}` };
+  }
   return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not begun: ${stopped.message}` };
 }
 
@@ -62,47 +70,7 @@ async function attempt(step: Step, progress: Progress): Promise<StepResult> {
   }
 }
 
-/** Reads in bulk what the stage wrote; an object that is not as written fails, and with it what needs it. */
-async function readBack(progress: Progress): Promise<void> {
-  const { input, results, written } = progress;
-  const kinds = [...new Set(written.flatMap(({ kind }) => [kind.name, ...otherEnds(kind)]))].toSorted();
-  let state: LiveState | undefined;
-  let reason = 'the list could not be proven whole';
-  try {
-    state = (await input.gateway.readAll(kinds)).value;
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    reason = error.message;
-    progress.stopped = error;
-  }
-  const found = new Map(state?.resources.map((resource) => [resource.id, resource]));
-  for (const one of written) {
-    const { step } = one;
-    const wrong = state === undefined ? undefined : unkept(one, input.plan.edges, found.get(one.request.id));
-    if (wrong?.length === 0) {
-      input.observe({ event: 'verified', id: step.change.id, step: step.part });
-      continue;
-    }
-    const message =
-      wrong === undefined
-        ? `written, but it could not be read back: ${reason}`
-        : `the gateway took the write, yet does not show it: ${wrong.join(', ')}`;
-    results.set(step.key, {
-      status: 'failed',
-      code: wrong === undefined ? 'apply/unverified' : 'apply/not-kept',
-      message,
-      hint: 'run plan again to see what is live',
-    });
-    input.observe({ event: 'failed', id: step.change.id, step: step.part, detail: message });
-  }
-}
-
-/** The kinds at the other ends of a kind's edges: their lists tell what an edge's id is called. */
-function otherEnds(kind: Kind): readonly string[] {
-  return kind.fields.flatMap((field) => (field.edge === undefined || field.refers === undefined ? [] : [field.refers]));
-}
-
-function codeOf(error: AppError): `${string}/${string}` {
-  const [area, ...reason] = error.code.split('/');
-  return `${area ?? 'apply'}/${reason.join('/')}`;
+function codeOf({ code }: AppError): `${string}/${string}` {
+  const slash = code.indexOf('/');
+  return `${code.slice(0, slash)}/${code.slice(slash + 1)}`;
 }

@@ -9,10 +9,13 @@ import { kindOf, type ResourceId } from '../model/resource.ts';
 /** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */
 export type Effect = {
   readonly change: Change;
+  readonly kind: Kind;
+  /** The edges that the change writes. */
+  readonly edges: readonly EdgeChange[];
   readonly content: Direction;
   readonly attaches: ReadonlySet<ResourceId>;
   readonly detaches: ReadonlySet<ResourceId>;
-  /** The connections that a rule protects before or after. */
+  /** The connections that a rule protects before or after, whoever writes the edge. */
   readonly connections: ReadonlySet<ResourceId>;
 };
 
@@ -22,8 +25,8 @@ export function keyOf(change: Change): ResourceId {
 }
 
 /** Tells whether the kind holds rules that protect connections over edges. */
-export function isRule(kind: Kind | undefined): boolean {
-  return kind?.fields.some((field) => field.edge === 'rule') ?? false;
+export function isRule(kind: Kind): boolean {
+  return kind.fields.some((field) => field.edge === 'rule');
 }
 
 /** The spec after the change: the live one with the plan's fields put in. */
@@ -36,27 +39,41 @@ export function specAfter(change: Change, kind: Kind, live: JsonObject): JsonObj
 }
 
 /** The effects of all changes that write something. */
-export function effectsOf(plan: Plan, live: LiveState, registry: Registry): ReadonlyMap<ResourceId, Effect> {
+export function effectsOf(plan: Plan, live: LiveState, registry: Registry): readonly Effect[] {
   const byId = new Map(live.resources.map((resource) => [resource.id, resource]));
   const protects = protectedBy(live, plan.edges, registry);
   const edgesBy = groupByWriter(plan.edges);
-  return new Map(
-    plan.changes.flatMap((change) => {
-      const kind = registry.get(kindOf(change.id));
-      if (kind === undefined || (change.action !== 'create' && change.action !== 'update')) return [];
+  return plan.changes
+    .filter((change) => change.action !== 'blocked')
+    .map((change) => {
+      const kind = writtenKind(change, registry);
       const key = keyOf(change);
-      const own = edgesBy.get(key) ?? [];
-      const otherEnd = (edge: EdgeChange): ResourceId => (edge.rule === key ? edge.connection : edge.rule);
-      const effect: Effect = {
+      const edges = edgesBy.get(key) ?? [];
+      const ends = (action: EdgeChange['action']): ReadonlySet<ResourceId> =>
+        new Set(edges.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, key)));
+      return {
         change,
+        kind,
+        edges,
         content: contentDirection(change, kind, byId.get(key)),
-        attaches: new Set(own.filter((edge) => edge.action === 'attach').map(otherEnd)),
-        detaches: new Set(own.filter((edge) => edge.action === 'detach').map(otherEnd)),
+        attaches: ends('attach'),
+        detaches: ends('detach'),
         connections: protects.get(key) ?? new Set(),
       };
-      return [[key, effect] as const];
-    }),
-  );
+    });
+}
+
+/** The end of an edge that is not the resource itself. */
+export function otherEnd(edge: EdgeChange, key: ResourceId): ResourceId {
+  return edge.rule === key ? edge.connection : edge.rule;
+}
+
+/** What cannot be carried out is never passed over in silence. */
+function writtenKind(change: Change, registry: Registry): Kind {
+  const kind = registry.get(kindOf(change.id));
+  if (kind === undefined) throw new Error(`${change.id} is of no known kind`);
+  if (change.action !== 'create' && change.action !== 'update') throw new Error(`${change.id}: nobody knows how to ${change.action}`);
+  return kind;
 }
 
 function contentDirection(change: Change, kind: Kind, live: LiveResource | undefined): Direction {

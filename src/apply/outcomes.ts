@@ -1,28 +1,19 @@
 import type { Outcome, OutcomeStatus } from '../model/outcome.ts';
 import type { Change } from '../model/plan.ts';
-import type { Step } from './steps.ts';
 
 /** What became of one step. */
 export type StepResult = Pick<Outcome, 'status' | 'code' | 'message' | 'hint'>;
 
-const worst: readonly OutcomeStatus[] = ['failed', 'blocked', 'interrupted', 'skipped', 'done', 'already'];
+/** The worse a status, the lower its rank. */
+const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, interrupted: 2, skipped: 3, done: 4, already: 5 };
 
-/** Joins the results of a change's steps: the worst one tells. */
-export function outcomeOf(change: Change, steps: readonly Step[], results: ReadonlyMap<string, StepResult>): Outcome {
-  if (change.action === 'blocked') {
-    return {
-      id: change.id,
-      action: change.action,
-      status: 'blocked',
-      code: 'plan/managed',
-      message: `managed by ${change.managedBy ?? 'somebody else'}`,
-    };
+/** Joins the results of a change's steps: the worst one tells. A blocked change has none. */
+export function outcomeOf({ id, action, managedBy }: Change, results: readonly StepResult[]): Outcome {
+  if (action === 'blocked') {
+    return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'somebody else'}` };
   }
-  const mine = steps
-    .filter((step) => step.change.id === change.id)
-    .map((step) => results.get(step.key) ?? { status: 'interrupted' as const });
-  const result = worst.flatMap((status) => mine.find((one) => one.status === status) ?? [])[0];
-  return { id: change.id, action: change.action, ...(result ?? { status: 'already' }) };
+  const worst = results.reduce((left, right) => (ranks[right.status] < ranks[left.status] ? right : left));
+  return { id, action, ...worst };
 }
 
 /** Tells whether what needs the step may go on. */

@@ -1,8 +1,8 @@
 import { joinDirections, type Direction } from '../model/direction.ts';
-import type { Registry } from '../model/kind.ts';
+import type { EdgeChange, Change, Plan } from '../model/plan.ts';
+import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Change, Plan } from '../model/plan.ts';
-import { kindOf, type ResourceId } from '../model/resource.ts';
+import type { ResourceId } from '../model/resource.ts';
 import { effectOn, effectsOf, isRule, keyOf, specAfter, type Effect } from './effects.ts';
 
 /**
@@ -15,6 +15,9 @@ export type Part = 'whole' | 'gain' | 'closed' | 'open';
 export type Step = {
   readonly key: string;
   readonly change: Change;
+  readonly kind: Kind;
+  /** The edges that the change writes. */
+  readonly edges: readonly EdgeChange[];
   readonly part: Part;
   readonly stage: number;
   /** Steps without which this one is not taken. */
@@ -27,37 +30,44 @@ const stages = { gain: 0, create: 1, gainLater: 2, change: 3, lose: 4 } as const
 /** Lays out a plan's writes so that no connection is ever less protected than both before and after. */
 export function stepsOf(plan: Plan, live: LiveState, registry: Registry): readonly Step[] {
   const effects = effectsOf(plan, live, registry);
-  const all = [...effects.values()];
-  const rules = all.filter((effect) => isRule(registry.get(kindOf(effect.change.id))));
-  const others = all.filter((effect) => !rules.includes(effect));
-  const created = new Set(others.filter((effect) => effect.change.action === 'create').map((effect) => keyOf(effect.change)));
-  const layout: Layout = {
-    rules,
-    others,
-    created,
-    placement: new Map(rules.map((rule) => [keyOf(rule.change), placementOf(rule, rules, others)])),
-  };
-  const steps = [...rules.flatMap((rule) => ruleSteps(rule, layout)), ...others.flatMap((other) => objectSteps(other, layout, registry))];
+  const objects = new Map(effects.filter(({ kind }) => !isRule(kind)).map((effect) => [keyOf(effect.change), effect]));
+  const rules = placed(
+    effects.filter(({ kind }) => isRule(kind)),
+    objects,
+  );
+  const layout: Layout = { objects, guards: guardsOf(rules) };
+  const steps = [...rules.flatMap((rule) => ruleSteps(rule, layout)), ...[...objects.values()].flatMap((one) => objectSteps(one, layout))];
   return steps.toSorted((left, right) => left.stage - right.stage);
 }
 
-type Placement = 'early' | 'late' | 'twice';
+/** A changed rule, and when it is written: gains early, losses late, and twice only where one write would open a window. */
+type Rule = Effect & { readonly placement: 'early' | 'late' | 'twice' };
+
+type Objects = ReadonlyMap<ResourceId, Effect>;
 
 type Layout = {
-  readonly rules: readonly Effect[];
-  readonly others: readonly Effect[];
-  readonly created: ReadonlySet<ResourceId>;
-  readonly placement: ReadonlyMap<ResourceId, Placement>;
+  /** The changed objects that are no rules. */
+  readonly objects: Objects;
+  /** By connection the rules whose early write makes it more protected. */
+  readonly guards: ReadonlyMap<ResourceId, readonly Rule[]>;
 };
 
-/** When a rule is written: gains early, losses late, and twice only where a single write would open a window. */
-function placementOf(rule: Effect, rules: readonly Effect[], others: readonly Effect[]): Placement {
+function placed(rules: readonly Effect[], objects: Objects): readonly Rule[] {
+  const counts = new Map<ResourceId, number>();
+  for (const id of rules.flatMap((rule) => [...rule.connections])) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const shared = new Set([...counts].filter(([, count]) => count > 1).map(([id]) => id));
+  return rules.map((rule) => ({ ...rule, placement: placementOf(rule, shared, objects) }));
+}
+
+function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, objects: Objects): Rule['placement'] {
   const total = totalOf(rule);
   if (!total.loses) return 'early';
   if (!total.gains) return 'late';
-  if (rules.some((other) => other !== rule && meets(rule, other))) return 'twice';
-  const early = others.some((other) => effectOn(rule, keyOf(other.change)).gains && changeDirection(other).loses);
-  const late = others.some((other) => effectOn(rule, keyOf(other.change)).loses && changeDirection(other).gains);
+  const connections = [...rule.connections];
+  if (connections.some((id) => shared.has(id))) return 'twice';
+  const meeting = connections.map((id) => ({ on: effectOn(rule, id), own: ownDirection(objects.get(id)) }));
+  const early = meeting.some(({ on, own }) => on.gains && own.loses);
+  const late = meeting.some(({ on, own }) => on.loses && own.gains);
   if (early && late) return 'twice';
   return late ? 'late' : 'early';
 }
@@ -66,83 +76,74 @@ function totalOf(effect: Effect): Direction {
   return joinDirections([effect.content, { gains: effect.attaches.size > 0, loses: effect.detaches.size > 0 }]);
 }
 
-/** A new object is an opening: what its rules gain must be there before it. */
-function changeDirection(effect: Effect): Direction {
+/** What an object's own change does to it; a new one is an opening: what its rules gain must be there before it. */
+function ownDirection(effect: Effect | undefined): Direction {
+  if (effect === undefined) return { gains: false, loses: false };
   return effect.change.action === 'create' ? { gains: false, loses: true } : totalOf(effect);
 }
 
-function meets(left: Effect, right: Effect): boolean {
-  for (const connection of left.connections) if (right.connections.has(connection)) return true;
-  return false;
+function guardsOf(rules: readonly Rule[]): Layout['guards'] {
+  const guards = new Map<ResourceId, Rule[]>();
+  for (const rule of rules) {
+    if (rule.placement === 'late') continue;
+    for (const id of rule.connections) {
+      if (effectOn(rule, id).gains) guards.set(id, [...(guards.get(id) ?? []), rule]);
+    }
+  }
+  return guards;
 }
 
-function earlyKey(id: ResourceId): string {
-  return `${id}#early`;
+function earlyKey(rule: Effect): string {
+  return `${keyOf(rule.change)}#early`;
 }
 
-function ruleSteps(rule: Effect, layout: Layout): readonly Step[] {
-  const { change } = rule;
-  const key = keyOf(change);
-  const placement = layout.placement.get(key) ?? 'early';
-  const newEnds = [...rule.attaches].filter((id) => layout.created.has(id));
+function ruleSteps(rule: Rule, layout: Layout): readonly Step[] {
+  const { change, kind, edges, placement } = rule;
+  const newEnds = [...rule.attaches].filter((id) => layout.objects.get(id)?.change.action === 'create');
   const early: Step = {
-    key: earlyKey(key),
+    key: earlyKey(rule),
     change,
+    kind,
+    edges,
     part: placement === 'twice' ? 'gain' : 'whole',
     stage: newEnds.length > 0 ? stages.gainLater : stages.gain,
     needs: newEnds,
   };
-  const late: Step = {
-    key,
-    change,
-    part: 'whole',
-    stage: stages.lose,
-    needs: placement === 'twice' ? [early.key, ...lateNeeds(rule, layout)] : lateNeeds(rule, layout),
-  };
   if (placement === 'early') return [early];
-  return placement === 'late' ? [late] : [early, late];
+  const needs = lateNeeds(rule, layout);
+  const late: Step = { key: keyOf(change), change, kind, edges, part: 'whole', stage: stages.lose, needs };
+  return placement === 'late' ? [late] : [early, { ...late, needs: [early.key, ...needs] }];
 }
 
 /** A loss waits for what makes up for it: other rules' gains and the connection's own, on the same connection. */
-function lateNeeds(rule: Effect, layout: Layout): readonly string[] {
+function lateNeeds(rule: Rule, { guards, objects }: Layout): readonly string[] {
   const lost = [...rule.connections].filter((id) => effectOn(rule, id).loses);
-  const gains = layout.rules.filter(
-    (other) => other !== rule && layout.placement.get(keyOf(other.change)) !== 'late' && lost.some((id) => effectOn(other, id).gains),
-  );
-  const objects = layout.others.filter((other) => lost.includes(keyOf(other.change)) && changeDirection(other).gains);
-  return [...gains.map((other) => earlyKey(keyOf(other.change))), ...objects.map((other) => keyOf(other.change))];
+  const gains = new Set(lost.flatMap((id) => guards.get(id) ?? []));
+  return [...[...gains].filter((other) => other !== rule).map(earlyKey), ...lost.filter((id) => ownDirection(objects.get(id)).gains)];
 }
 
 /** The steps of an object that is no rule: created closed where a rule can only be attached to it afterwards. */
-function objectSteps(effect: Effect, layout: Layout, registry: Registry): readonly Step[] {
-  const { change } = effect;
+function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
+  const { change, kind, edges } = effect;
   const key = keyOf(change);
-  const attaching = layout.rules.filter((rule) => rule.attaches.has(key));
-  const gaining = layout.rules.filter((rule) => layout.placement.get(keyOf(rule.change)) !== 'late' && effectOn(rule, key).gains);
+  const step = { key, change, kind, edges, part: 'whole' } as const;
+  const guards = layout.guards.get(key) ?? [];
   if (change.action === 'update') {
-    const guards = [...(changeDirection(effect).loses ? gaining : []), ...createdRules(effect, layout)];
-    return [{ key, change, part: 'whole', stage: stages.change, needs: [...new Set(guards.map((rule) => earlyKey(keyOf(rule.change))))] }];
+    const { loses } = ownDirection(effect);
+    const first = guards.filter((rule) => loses || effect.attaches.has(keyOf(rule.change)));
+    return [{ ...step, stage: stages.change, needs: first.map(earlyKey) }];
   }
-  const first = [...new Set([...gaining.filter((rule) => !attaching.includes(rule)), ...createdRules(effect, layout)])].map((rule) =>
-    earlyKey(keyOf(rule.change)),
-  );
-  if (attaching.length === 0 || !opens(change, registry)) return [{ key, change, part: 'whole', stage: stages.create, needs: first }];
-  const openNeeds = [key, ...attaching.map((rule) => earlyKey(keyOf(rule.change)))];
+  const attaching = guards.filter((rule) => rule.attaches.has(key));
+  const first = guards.filter((rule) => !rule.attaches.has(key)).map(earlyKey);
+  if (attaching.length === 0 || !opens(effect)) return [{ ...step, stage: stages.create, needs: first }];
   return [
-    { key, change, part: 'closed', stage: stages.create, needs: first },
-    { key: `${key}#open`, change, part: 'open', stage: stages.change, needs: openNeeds },
+    { ...step, part: 'closed', stage: stages.create, needs: first },
+    { ...step, key: `${key}#open`, part: 'open', stage: stages.change, needs: [key, ...attaching.map(earlyKey)] },
   ];
 }
 
-/** The rules of this plan to which the object itself writes an edge; one that only loses is there, and as strong, already. */
-function createdRules(effect: Effect, layout: Layout): readonly Effect[] {
-  return layout.rules.filter((rule) => effect.attaches.has(keyOf(rule.change)) && layout.placement.get(keyOf(rule.change)) !== 'late');
-}
-
 /** Tells whether the change, once whole, opens something that can be closed. */
-function opens(change: Change, registry: Registry): boolean {
-  const kind = registry.get(kindOf(change.id));
-  if (kind === undefined) return false;
+function opens({ change, kind }: Effect): boolean {
   const spec = specAfter(change, kind, {});
   return kind.fields.some((field) => field.closed !== undefined && spec[field.name] !== field.closed);
 }

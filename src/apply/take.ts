@@ -1,72 +1,90 @@
-import type { WriteRequest } from '../model/gateway.ts';
-import type { Kind } from '../model/kind.ts';
+import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
-import { kindOf } from '../model/resource.ts';
 import { keyOf } from './effects.ts';
 import type { StepResult } from './outcomes.ts';
-import type { Progress } from './progress.ts';
-import { isDone, movedField, requestOf, type RequestParts } from './request.ts';
+import { kindsToRead, type Progress } from './progress.ts';
+import { extras, isDone, movedField, requestOf } from './request.ts';
 import type { Step } from './steps.ts';
 import { unkept } from './verify.ts';
 
+/** How often a step is begun again because somebody else wrote between its read and its write. */
+const attempts = 3;
+
 /** Takes one step: reads the object again, looks whether it still is what the plan saw, and writes. */
 export async function takeStep(step: Step, progress: Progress): Promise<StepResult> {
-  const { input, known } = progress;
-  const kind = input.registry.get(kindOf(step.change.id));
-  if (kind === undefined) throw new Error(`${step.change.id} is of no known kind`);
-  const parts: RequestParts = { step, kind, edges: input.plan.edges, secretOf: input.secretOf };
-  const place = known.get(keyOf(step.change));
-  const creates = step.change.action === 'create' && step.part !== 'open';
-  if (place === undefined) {
-    if (!creates) return { status: 'failed', code: 'apply/gone', message: 'it is no longer on the gateway', hint: 'plan again' };
-    return create(requestOf(parts, undefined), { step, kind, progress });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await takeOnce(step, progress);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'api/moved' || attempt === attempts) throw error;
+    }
   }
-  const fresh = await input.gateway.readOne(place);
-  if (fresh === undefined) return { status: 'failed', code: 'apply/gone', message: 'it is no longer on the gateway', hint: 'plan again' };
-  if (fresh.managedBy !== undefined)
-    return { status: 'blocked', code: 'plan/managed', message: `managed by ${fresh.managedBy} since the plan was made` };
-  return creates ? existing(parts, fresh) : update(parts, fresh, progress);
 }
 
-type Writing = { readonly step: Step; readonly kind: Kind; readonly progress: Progress };
+async function takeOnce(step: Step, progress: Progress): Promise<StepResult> {
+  const place = progress.known.get(keyOf(step.change));
+  const fresh = place === undefined ? undefined : await progress.input.gateway.readOne(place);
+  const creates = step.change.action === 'create' && step.part !== 'open';
+  if (fresh === undefined)
+    return creates ? create(step, progress) : failed('apply/gone', 'it is no longer on the gateway, so there is nothing to change');
+  return creates ? existing(step, fresh, progress) : update(step, fresh, progress);
+}
 
-async function create(request: WriteRequest, { step, kind, progress }: Writing): Promise<StepResult> {
+async function create(step: Step, progress: Progress): Promise<StepResult> {
   const { input, known, written } = progress;
+  const request = requestOf(step, input.secretOf);
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'create' });
-  const made = await input.gateway.create(request);
-  known.set(request.id, { id: request.id, uid: made.uid });
-  written.push({ step, kind, request });
+  try {
+    const made = await input.gateway.create(request);
+    known.set(request.id, { id: request.id, uid: made.uid });
+  } catch (error) {
+    const found = error instanceof ApiError && error.code === 'api/conflict' ? await find(step, progress) : undefined;
+    if (found === undefined) throw error;
+    return existing(step, found, progress);
+  }
+  written.push({ step, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
   return { status: 'done' };
+}
+
+/** Looks a new object up by its id: somebody else was quicker. */
+async function find(step: Step, { input }: Progress): Promise<LiveResource | undefined> {
+  const { value } = await input.gateway.readAll(kindsToRead([step.kind]));
+  return value?.resources.find((resource) => resource.id === keyOf(step.change));
 }
 
 /** Somebody, perhaps an earlier run of this plan, created it: well if it is what we would have made, whole or closed. */
-function existing(parts: RequestParts, fresh: LiveResource): StepResult {
-  const forms = [parts.step, { ...parts.step, part: 'whole' as const }];
-  const same = forms.some(
-    (step) => unkept({ step, kind: parts.kind, request: requestOf({ ...parts, step }, undefined) }, parts.edges, fresh).length === 0,
-  );
-  if (same) return { status: 'already' };
-  return { status: 'failed', code: 'apply/moved', message: 'it exists by now, and is not what the plan would create', hint: 'plan again' };
+function existing(step: Step, found: LiveResource, { input, known }: Progress): StepResult {
+  if (found.managedBy !== undefined) return managed(found.managedBy);
+  const forms: readonly Step[] = [step, { ...step, part: 'whole' }];
+  const same = forms.some((form) => {
+    const request = requestOf(form, input.secretOf);
+    return unkept({ step: form, request }, found).length === 0 && extras(request, step.kind, found).length === 0;
+  });
+  if (!same) return failed('apply/moved', 'it exists by now, and is not what the plan would create');
+  known.set(found.id, found);
+  return { status: 'already' };
 }
 
-async function update(parts: RequestParts, fresh: LiveResource, progress: Progress): Promise<StepResult> {
-  const { step, kind } = parts;
-  const { input, written } = progress;
-  const moved = movedField(step, kind, fresh);
+async function update(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
+  if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
+  const moved = movedField(step, fresh);
   if (moved !== undefined) {
-    return {
-      status: 'failed',
-      code: 'apply/moved',
-      message: `${moved.path} is neither what it was when planned nor what the plan makes it; somebody changed it since`,
-      hint: 'plan again',
-    };
+    return failed('apply/moved', `${moved.path} is neither what it was when planned nor what the plan makes it; somebody changed it since`);
   }
-  const request = requestOf(parts, fresh);
-  if (isDone(request, kind, fresh)) return { status: 'already' };
+  const request = requestOf(step, input.secretOf, fresh);
+  if (isDone(request, step.kind, fresh)) return { status: 'already' };
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
   await input.gateway.update(fresh, request);
-  written.push({ step, kind, request });
+  written.push({ step, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
   return { status: 'done' };
+}
+
+function managed(by: string): StepResult {
+  return failed('plan/managed', `it is managed by ${by} since the plan was made`);
+}
+
+function failed(code: NonNullable<StepResult['code']>, message: string): StepResult {
+  return { status: 'failed', code, message, hint: 'plan again' };
 }

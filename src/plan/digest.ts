@@ -19,9 +19,9 @@ export function digestOf(
       .filter((change) => change.action === 'create' || !onlySecrets(change) || writesEdge(change, edges))
       .map(changeDocument),
     edges: edges.filter(({ action }) => action !== 'foreign').map(({ rule, connection, action }) => ({ rule, connection, action })),
-    secrets: resources.flatMap((resource) => {
-      const paths = Object.keys(resource.secrets).toSorted(compareText);
-      return paths.map((path) => [resource.id, path, resource.secrets[path]?.source ?? '']);
+    secrets: resources.flatMap(({ id, secrets }) => {
+      const sorted = Object.entries(secrets).toSorted(([left], [right]) => compareText(left, right));
+      return sorted.map(([path, { source }]) => [id, path, source]);
     }),
   };
   return createHash('sha256').update(canonical(document)).digest('hex');

@@ -3,7 +3,7 @@ import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Checked } from '../model/diagnostic.ts';
 import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { compareText, equal } from '../model/json.ts';
-import type { Registry } from '../model/kind.ts';
+import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { Allowance, Change, EdgeChange, Plan, TargetIdentity } from '../model/plan.ts';
 import { pointer } from '../model/pointer.ts';
@@ -29,10 +29,7 @@ export type PlanInput = {
 export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const live = new Map(input.live.resources.map((resource) => [resource.id, resource]));
   const resources = input.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
-  const drafted = resources.flatMap((resource) => {
-    const kind = registry.get(kindOf(resource.id));
-    return kind === undefined ? [] : [draftChange(kind, resource, live.get(resource.key), input.live)];
-  });
+  const drafted = resources.map((resource) => draftChange(knownKind(resource.id, registry), resource, live.get(resource.key), input.live));
   const { edges, diagnostics } = planEdges({ desired: input.desired, live: input.live, registry });
   const found = [...drafted.flatMap((one) => one.diagnostics), ...diagnostics];
   if (hasErrors(found)) return { diagnostics: sortDiagnostics(found) };
@@ -40,6 +37,13 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     value: assemble(input, { resources, drafts: drafted.map((one) => one.draft), edges, live, registry }),
     diagnostics: sortDiagnostics(found),
   };
+}
+
+/** What cannot be planned is never passed over in silence. */
+function knownKind(id: ResourceId, registry: Registry): Kind {
+  const kind = registry.get(kindOf(id));
+  if (kind === undefined) throw new Error(`${id} is of no known kind`);
+  return kind;
 }
 
 type Parts = {
@@ -105,7 +109,7 @@ function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly 
 /** Kept fields that protect and are not empty live, although the manifest does not state them. */
 function unwatchedOf(desired: DesiredResource, live: LiveResource | undefined, registry: Registry): Plan['unwatched'] {
   if (live === undefined) return [];
-  return (registry.get(kindOf(desired.id))?.fields ?? []).flatMap((field) => {
+  return knownKind(desired.id, registry).fields.flatMap((field) => {
     const value = live.spec[field.name];
     const silent = field.omitted === 'kept' && field.protects !== undefined && desired.spec[field.name] === undefined;
     return silent && value !== undefined && !equal(value, field.empty) ? [{ id: desired.id, path: pointer(field.name) }] : [];

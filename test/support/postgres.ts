@@ -46,9 +46,11 @@ export async function startPostgres(): Promise<RunningPostgres> {
  * the run. Its hooks on signals stay, so an interrupted run stops the server.
  */
 async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
-  const hooks = process.listeners('beforeExit');
+  const ending = process.listeners('beforeExit');
+  const ended = process.listeners('exit');
   const loaded = await load();
-  for (const hook of process.listeners('beforeExit')) if (!hooks.includes(hook)) process.removeListener('beforeExit', hook);
+  for (const hook of process.listeners('beforeExit')) if (!ending.includes(hook)) process.removeListener('beforeExit', hook);
+  for (const hook of process.listeners('exit')) if (!ended.includes(hook)) process.removeListener('exit', hook);
   return loaded;
 }
 
