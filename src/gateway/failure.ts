@@ -151,7 +151,7 @@ function breakdown(
   if (error instanceof Error && error.name === 'HTTPParserError')
     return says(`${host} does not speak HTTP (${detail})`, 'api/unreachable', 'check the port, and whether it wants https');
   if (isTls(code)) return says(`no secure connection to ${host}: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));
-  return says(`the connection to ${host} broke (${detail})`, 'api/unreachable');
+  return says(`the connection to ${host} broke (${detail})`, 'api/unreachable', 'look whether the gateway is up, then run plan again');
 }
 
 function isTls(code: string): boolean {
