@@ -19,12 +19,17 @@ export function digestOf(
       .filter((change) => change.action === 'create' || !onlySecrets(change) || writesEdge(change, edges))
       .map(changeDocument),
     edges: edges.filter(({ action }) => action !== 'foreign').map(({ rule, connection, action }) => ({ rule, connection, action })),
-    secrets: resources.flatMap(({ id, secrets }) => {
-      const sorted = Object.entries(secrets).toSorted(([left], [right]) => compareText(left, right));
-      return sorted.map(([path, { source }]) => [id, path, source]);
-    }),
   };
-  return createHash('sha256').update(canonical(document)).digest('hex');
+  return createHash('sha256').update(canonical(document)).update(sourcesOf(resources)).digest('hex');
+}
+
+/** Where every secret comes from, a line each. */
+function sourcesOf(resources: readonly DesiredResource[]): string {
+  let text = '';
+  for (const { id, secrets } of resources) {
+    for (const path of Object.keys(secrets).toSorted(compareText)) text += `\n${JSON.stringify([id, path, secrets[path]?.source])}`;
+  }
+  return text;
 }
 
 function changeDocument(change: Change): JsonObject {

@@ -13,6 +13,7 @@ import { digestOf } from './digest.ts';
 import { planEdges } from './edges.ts';
 import { inOrder, needsOf } from './order.ts';
 import { refusalsOf } from './refusals.ts';
+import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
 
 /** All that a plan follows from. */
 export type PlanInput = {
@@ -29,12 +30,21 @@ export type PlanInput = {
 export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const live = new Map(input.live.resources.map((resource) => [resource.id, resource]));
   const resources = input.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
-  const drafted = resources.map((resource) => draftChange(knownKind(resource.id, registry), resource, live.get(resource.key), input.live));
+  const fields = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
   const { edges, diagnostics } = planEdges({ desired: input.desired, live: input.live, registry });
+  const reasons = edgeReasons(edges);
+  const drafted = resources.flatMap((resource) => {
+    const kind = knownKind(resource.id, registry);
+    const found = live.get(resource.key);
+    const view = fields.get(kind.name) ?? kindFields(kind);
+    if (found !== undefined && !reasons.has(resource.key) && isUnchanged(view, resource, found)) return [];
+    return [draftChange(kind, resource, found, input.live)];
+  });
   const found = [...drafted.flatMap((one) => one.diagnostics), ...diagnostics];
   if (hasErrors(found)) return { diagnostics: sortDiagnostics(found) };
+  const unwatched = resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), fields.get(kindOf(resource.id))));
   return {
-    value: assemble(input, { resources, drafts: drafted.map((one) => one.draft), edges, live, registry }),
+    value: assemble(input, { resources, drafts: drafted.map((one) => one.draft), edges, reasons, live, unwatched }),
     diagnostics: sortDiagnostics(found),
   };
 }
@@ -50,14 +60,14 @@ type Parts = {
   readonly resources: readonly DesiredResource[];
   readonly drafts: readonly Draft[];
   readonly edges: readonly EdgeChange[];
+  readonly reasons: ReadonlyMap<ResourceId, readonly string[]>;
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
-  readonly registry: Registry;
+  readonly unwatched: Plan['unwatched'];
 };
 
-function assemble(input: PlanInput, { resources, drafts, edges, live, registry }: Parts): Plan {
+function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, unwatched }: Parts): Plan {
   const created = new Set(drafts.filter((draft) => draft.action === 'create').map(keyOf));
   const needs = needsOf(edges, created);
-  const reasons = edgeReasons(edges);
   const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
   const changes = inOrder(all);
   const declared = new Set([...resources.map((resource) => resource.key), ...input.desired.unselected]);
@@ -68,10 +78,10 @@ function assemble(input: PlanInput, { resources, drafts, edges, live, registry }
     tree: input.desired.tree,
     changes,
     edges,
-    unchanged: drafts.length - changes.length,
+    unchanged: resources.length - changes.length,
     orphans: [],
     unmanaged: [...live.keys()].filter((id) => !declared.has(id)).toSorted(compareText),
-    unwatched: resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), registry)),
+    unwatched,
     refusals,
     allowed: used,
     digest: digestOf(input.target, changes, edges, resources),
@@ -107,11 +117,12 @@ function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly 
 }
 
 /** Kept fields that protect and are not empty live, although the manifest does not state them. */
-function unwatchedOf(desired: DesiredResource, live: LiveResource | undefined, registry: Registry): Plan['unwatched'] {
-  if (live === undefined) return [];
-  return knownKind(desired.id, registry).fields.flatMap((field) => {
+function unwatchedOf(desired: DesiredResource, live: LiveResource | undefined, fields: KindFields | undefined): Plan['unwatched'] {
+  if (live === undefined || fields === undefined) return [];
+  return fields.silent.flatMap((field) => {
     const value = live.spec[field.name];
-    const silent = field.omitted === 'kept' && field.protects !== undefined && desired.spec[field.name] === undefined;
-    return silent && value !== undefined && !equal(value, field.empty) ? [{ id: desired.id, path: pointer(field.name) }] : [];
+    return desired.spec[field.name] === undefined && value !== undefined && !equal(value, field.empty)
+      ? [{ id: desired.id, path: pointer(field.name) }]
+      : [];
   });
 }

@@ -1,0 +1,48 @@
+import { AppError } from '../model/errors.ts';
+import type { LiveState } from '../model/live.ts';
+import type { StepResult } from './outcomes.ts';
+import { kindsToRead, type Progress } from './progress.ts';
+import { unkept, type Written } from './verify.ts';
+
+/** Reads in bulk what the stage wrote; an object that is not as written fails, and with it what needs it. */
+export async function readBack(progress: Progress): Promise<void> {
+  const { input, results, written } = progress;
+  const judge = judgeOf(await readAgain(progress));
+  for (const one of written) {
+    const { change, key, part } = one.step;
+    const wrong = judge(one);
+    if (wrong !== undefined) results.set(key, { change: change.id, result: wrong });
+    const event = wrong === undefined ? { event: 'verified' as const } : { event: 'failed' as const, detail: wrong.message };
+    input.observe({ ...event, id: change.id, step: part });
+  }
+}
+
+/** What the gateway has now, or why that cannot be told. */
+async function readAgain(progress: Progress): Promise<LiveState | string> {
+  const { input, written } = progress;
+  try {
+    const { value } = await input.gateway.readAll(kindsToRead(written.map(({ step }) => step.kind)));
+    return value ?? 'the list could not be proven whole';
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    progress.stopped = error;
+    return error.message;
+  }
+}
+
+type Failure = StepResult & { readonly message: string };
+
+function judgeOf(read: LiveState | string): (written: Written) => Failure | undefined {
+  if (typeof read === 'string') return () => failure('apply/unverified', `written, but it could not be read back: ${read}`);
+  const found = new Map(read.resources.map((resource) => [resource.id, resource]));
+  return (written) => {
+    const wrong = unkept(written, found.get(written.request.id));
+    return wrong.length === 0
+      ? undefined
+      : failure('apply/not-kept', `the gateway took the write, yet does not show it: ${wrong.join(', ')}`);
+  };
+}
+
+function failure(code: NonNullable<StepResult['code']>, message: string): Failure {
+  return { status: 'failed', code, message, hint: 'run plan again to see what is live' };
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/model/errors.ts';
+import type { MemoryRequest } from '../../support/memory-gateway.ts';
+import type { Manifest } from '../../support/scenario.ts';
+import { connection, db, failing, guardrail, liveDb, liveRule, mask, masking, password, rule, run, withSecret, words } from './applying.ts';
+
+function refuse({ method, id }: MemoryRequest): 'before' | undefined {
+  return method === 'POST' && id === rule ? 'before' : undefined;
+}
+
+describe('a write that fails', () => {
+  it('takes along what needs it, says why, and nobody else', async () => {
+    const unrelated: Manifest = { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: {} };
+    const ran = await run({ manifests: [connection, guardrail, unrelated], options: { fault: refuse } });
+    expect(words(ran)).toEqual([`${mask} done`, `${rule} failed api/server-error`, `${db} skipped apply/need-failed`]);
+    expect(ran.outcomes[2]?.message).toMatch(/^it needs GuardrailRule\/rule: POST .* the fault of a test$/);
+    expect(ran.journal.filter(({ event }) => event === 'failed' || event === 'skipped')).toMatchObject([
+      { event: 'failed', id: rule },
+      { event: 'skipped', id: db },
+    ]);
+  });
+
+  it.each<[string, () => AppError, readonly string[]]>([
+    [
+      'ends the run where the gateway is lost',
+      () => failing('api/unreachable'),
+      [`${rule} failed api/unreachable`, `${db} skipped apply/gateway-lost`],
+    ],
+    [
+      'ends the run where the token is',
+      () => failing('api/unauthorized'),
+      [`${rule} failed api/unauthorized`, `${db} skipped apply/gateway-lost`],
+    ],
+    ['lets others go on where it is refused', () => failing('api/refused'), [`${rule} failed api/refused`, `${db} done`]],
+    [
+      'is told with its own code',
+      () => new AppError('plan/would-lose-secret', 6, 'it would be lost'),
+      [`${rule} failed plan/would-lose-secret`, `${db} done`],
+    ],
+  ])('%s', async (_, error, expected) => {
+    const ran = await run({
+      manifests: [connection, { ...guardrail, spec: { description: 'why' } }],
+      live: [liveDb, liveRule],
+      wrap: (gateway) => ({ update: (fresh, request) => (request.id === rule ? Promise.reject(error()) : gateway.update(fresh, request)) }),
+    });
+    expect(words(ran).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('throws what is a mistake of ours', async () => {
+    await expect(
+      run({ manifests: [connection], live: [liveDb], wrap: () => ({ readOne: () => Promise.reject(new Error('a bug')) }) }),
+    ).rejects.toThrow('a bug');
+    await expect(
+      run({ manifests: [connection], wrap: () => ({ readAll: () => Promise.reject(new Error('another bug')) }) }),
+    ).rejects.toThrow('another bug');
+  });
+});
+
+describe('an apply', () => {
+  it('begins nothing once it is interrupted, and ends what is under way', async () => {
+    const stop = new AbortController();
+    const ran = await run({ manifests: [connection, guardrail], signal: stop.signal, options: { onWrite: () => stop.abort() } });
+    expect(words(ran)).toEqual([`${rule} done`, `${db} interrupted apply/interrupted`]);
+    expect(ran.interrupted).toBe(true);
+  });
+
+  it('leaves what a manager blocks, and has nothing to do where nothing differs', async () => {
+    const live = [{ ...liveDb, managedBy: 'platform' }];
+    expect(words(await run({ manifests: [connection], live }))).toEqual([`${db} blocked plan/managed`]);
+    expect(words(await run({ manifests: [connection], live: [{ id: db, spec: connection.spec }] }))).toEqual([]);
+  });
+
+  it('opens a new connection only when its masking is there', async () => {
+    const ran = await run({ manifests: [withSecret, masking] });
+    expect(ran.gateway.writes.map(({ method, id }) => `${method} ${id}`)).toEqual([`POST ${db}`, `POST ${mask}`, `PUT ${db}`]);
+    expect(ran.gateway.state()[db]).toMatchObject({ spec: { access_mode_connect: 'enabled', reviewers: ['dba'] }, secrets: password });
+  });
+
+  it('leaves a new connection closed where its masking fails', async () => {
+    const ran = await run({
+      manifests: [connection, masking],
+      options: { fault: ({ method, id }) => (method === 'POST' && id === mask ? 'before' : undefined) },
+    });
+    expect(words(ran)).toEqual([`${db} skipped apply/need-failed`, `${mask} failed api/server-error`]);
+    expect(ran.gateway.state()[db]?.spec).toMatchObject({ access_mode_connect: 'disabled' });
+  });
+
+  it('writes a journal that tells all and no secret', async () => {
+    const ran = await run({ manifests: [withSecret, { ...guardrail, spec: {} }], live: [liveDb] });
+    const lines = ran.journal.map(({ event, id = '', step = '' }) => [event, id, step].join(' ').trim());
+    expect(lines).toEqual([
+      'begin',
+      `write ${rule} whole`,
+      `written ${rule} whole`,
+      `verified ${rule} whole`,
+      `write ${db} whole`,
+      `written ${db} whole`,
+      `verified ${db} whole`,
+      'end',
+    ]);
+    expect(JSON.stringify(ran.journal)).not.toContain('cGFzcw');
+  });
+});

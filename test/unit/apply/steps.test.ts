@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { stepsOf } from '../../../src/apply/steps.ts';
+import { registry } from '../../../src/kinds/index.ts';
+import type { DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { LiveResource } from '../../../src/model/live.ts';
+import type { Change, Plan } from '../../../src/model/plan.ts';
+import type { ResourceId } from '../../../src/model/resource.ts';
+import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../support/resources.ts';
+import { planOf } from '../../support/run.ts';
+
+const [db, other, g, h, mask] = [
+  'Connection/db',
+  'Connection/other',
+  'GuardrailRule/g',
+  'GuardrailRule/h',
+  'DataMaskingRule/mask',
+] as const;
+
+function blocking(...words: readonly string[]): { readonly spec: { readonly input: Json } } {
+  return { spec: { input: { rules: words.map((word) => ({ name: word, type: 'deny_words_list', words: [word], pattern_regex: '' })) } } };
+}
+
+function guarded(...reviewers: readonly string[]): { readonly spec: { readonly reviewers: Json } } {
+  return { spec: { reviewers } };
+}
+
+function on(...connections: readonly ResourceId[]): { readonly edges: LiveResource['edges'] } {
+  return { edges: { connection_ids: connections } };
+}
+
+const open = { spec: { access_mode_connect: 'enabled' } };
+const closed = { spec: { access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' } };
+
+/** The steps in words, as they come: `stage part key < needs`. */
+function stepsFor(resources: readonly DesiredResource[], edges: readonly DeclaredEdge[], live: readonly LiveResource[]): readonly string[] {
+  const state = stateOf(...live);
+  const steps = stepsOf(planOf(wantedOf(resources, edges), state), state, registry);
+  return steps.map(({ stage, part, key, needs }) => [stage, part, key, ...(needs.length === 0 ? [] : ['<', ...needs])].join(' '));
+}
+
+describe('the steps of a rule', () => {
+  it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
+    ['that is new come first', [desiredOf(g)], [], [], [`0 whole ${g}#early`]],
+    ['that gains come first', [desiredOf(g, blocking('a', 'b'))], [], [liveOf(g, blocking('a'))], [`0 whole ${g}#early`]],
+    ['that loses come last', [desiredOf(g, blocking('a'))], [], [liveOf(g, blocking('a', 'b'))], [`4 whole ${g}`]],
+    ['that attaches come first', [desiredOf(g)], [edgeOf(g, db)], [liveOf(g), liveOf(db)], [`0 whole ${g}#early`]],
+    ['that detaches come last', [desiredOf(g), desiredOf(db)], [], [liveOf(g, on(db)), liveOf(db)], [`4 whole ${g}`]],
+    [
+      'that does both alone are one',
+      [desiredOf(g, blocking('a'))],
+      [],
+      [liveOf(g, { ...blocking('b'), ...on(db) })],
+      [`0 whole ${g}#early`],
+    ],
+    [
+      'that do both on one connection are two each',
+      [desiredOf(g, blocking('a')), desiredOf(h, blocking('b'))],
+      [],
+      [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(h, { ...blocking('a'), ...on(db) })],
+      [`0 gain ${g}#early`, `0 gain ${h}#early`, `4 whole ${g} < ${g}#early ${h}#early`, `4 whole ${h} < ${h}#early ${g}#early`],
+    ],
+    [
+      'that do both on connections apart are one each',
+      [desiredOf(g, blocking('a')), desiredOf(h, blocking('b'))],
+      [],
+      [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(h, { ...blocking('a'), ...on(other) })],
+      [`0 whole ${g}#early`, `0 whole ${h}#early`],
+    ],
+    [
+      'that loses what another gains wait for it',
+      [desiredOf(g, blocking()), desiredOf(h, blocking('a'))],
+      [edgeOf(h, db)],
+      [liveOf(g, { ...blocking('a'), ...on(db) }), liveOf(h), liveOf(db)],
+      [`0 whole ${h}#early`, `4 whole ${g} < ${h}#early`],
+    ],
+    [
+      'that loses what the connection gains wait for that',
+      [desiredOf(g), desiredOf(db, guarded('dba'))],
+      [],
+      [liveOf(g, { ...blocking('a'), edges: {} }), liveOf(db, { edges: { guardrail_rules: [g] } })],
+      [`3 whole ${db}`, `4 whole ${g} < ${db}`],
+    ],
+    [
+      'that does both come last where the connection only gains',
+      [desiredOf(g, blocking('a')), desiredOf(db, guarded('dba'))],
+      [edgeOf(g, db)],
+      [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db)],
+      [`3 whole ${db}`, `4 whole ${g} < ${db}`],
+    ],
+    [
+      'that does both come first where the connection only loses',
+      [desiredOf(g, blocking('a')), desiredOf(db, guarded())],
+      [edgeOf(g, db)],
+      [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db, guarded('dba'))],
+      [`0 whole ${g}#early`, `3 whole ${db} < ${g}#early`],
+    ],
+    [
+      'that does both are two where the connection does, too',
+      [desiredOf(g, blocking('a')), desiredOf(db, guarded('sre'))],
+      [edgeOf(g, db)],
+      [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db, guarded('dba'))],
+      [`0 gain ${g}#early`, `3 whole ${db} < ${g}#early`, `4 whole ${g} < ${g}#early ${db}`],
+    ],
+    [
+      'that does both are two where one connection is new and another gains',
+      [desiredOf(g, blocking('a')), desiredOf(db, open), desiredOf(other, guarded('dba'))],
+      [edgeOf(g, db), edgeOf(g, other)],
+      [liveOf(g, { ...blocking('b'), ...on(other) }), liveOf(other)],
+      [`0 gain ${g}#early`, `1 whole ${db} < ${g}#early`, `3 whole ${other}`, `4 whole ${g} < ${g}#early ${other}`],
+    ],
+  ])('%s', (_, resources, edges, live, expected) => {
+    expect(stepsFor(resources, edges, live)).toEqual(expected);
+  });
+});
+
+describe('the steps of an object', () => {
+  it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
+    ['that is new are one', [desiredOf(db, open)], [], [], [`1 whole ${db}`]],
+    [
+      'that is new come after its new rule',
+      [desiredOf(db, open), desiredOf(g)],
+      [edgeOf(g, db)],
+      [],
+      [`0 whole ${g}#early`, `1 whole ${db} < ${g}#early`],
+    ],
+    [
+      'that is new do not wait for a rule that loses',
+      [desiredOf(db, open), desiredOf(g, blocking())],
+      [edgeOf(g, db)],
+      [liveOf(g, blocking('a'))],
+      [`1 whole ${db}`, `4 whole ${g}`],
+    ],
+    [
+      'that is new begin closed where a rule is attached afterwards',
+      [desiredOf(db, open), desiredOf(mask), desiredOf(g)],
+      [edgeOf(mask, db), edgeOf(g, db)],
+      [],
+      [`0 whole ${g}#early`, `1 closed ${db} < ${g}#early`, `2 whole ${mask}#early < ${db}`, `3 open ${db}#open < ${db} ${mask}#early`],
+    ],
+    [
+      'that is new and stays closed are one',
+      [desiredOf(db, closed), desiredOf(mask)],
+      [edgeOf(mask, db)],
+      [],
+      [`1 whole ${db}`, `2 whole ${mask}#early < ${db}`],
+    ],
+    [
+      'that loses come after the rules that gain on it',
+      [desiredOf(db, guarded()), desiredOf(g, blocking('a')), desiredOf(h, blocking('a'))],
+      [edgeOf(g, db)],
+      [liveOf(db, guarded('dba')), liveOf(g, on(db)), liveOf(h)],
+      [`0 whole ${g}#early`, `0 whole ${h}#early`, `3 whole ${db} < ${g}#early`],
+    ],
+    [
+      'that gains wait for nobody',
+      [desiredOf(db, guarded('dba')), desiredOf(g, blocking('a'))],
+      [edgeOf(g, db)],
+      [liveOf(db), liveOf(g, on(db))],
+      [`0 whole ${g}#early`, `3 whole ${db}`],
+    ],
+    [
+      'that is no rule and protects nothing is changed in the middle',
+      [desiredOf('RunbookConfiguration/books', { spec: { git_hook_ttl: 5 } })],
+      [],
+      [liveOf('RunbookConfiguration/books')],
+      ['3 whole RunbookConfiguration/books'],
+    ],
+  ])('%s', (_, resources, edges, live, expected) => {
+    expect(stepsFor(resources, edges, live)).toEqual(expected);
+  });
+
+  it('that writes an edge to a new rule itself come after the rule', () => {
+    const resources = [desiredOf(db, guarded('dba')), desiredOf(g)];
+    const state = stateOf(liveOf(db));
+    const plan = planOf(wantedOf(resources, [edgeOf(g, db)]), state);
+    const edges = plan.edges.map((edge) => ({ ...edge, by: db }) as const);
+    expect(stepsOf({ ...plan, edges }, state, registry).map(({ key, needs }) => [key, ...needs].join(' < '))).toEqual([
+      `${g}#early`,
+      `${db} < ${g}#early`,
+    ]);
+  });
+});
+
+function planWith(one: Change): Plan {
+  return { ...planOf(wantedOf([]), stateOf()), changes: [one] };
+}
+
+describe('what cannot be carried out', () => {
+  const change: Change = { id: db, action: 'update', fields: [], needs: [], reasons: [], carried: [] };
+
+  it.each<[string, Change, string]>([
+    ['a kind that nobody knows', { ...change, id: 'Other/x' }, 'Other/x is of no known kind'],
+    ['an action that nobody knows', { ...change, action: 'delete' }, `${db}: nobody knows how to delete`],
+  ])('throws: %s', (_, one, message) => {
+    expect(() => stepsOf(planWith(one), stateOf(liveOf('Other/x')), registry)).toThrow(message);
+  });
+
+  it('has no steps where a manager blocks it', () => {
+    expect(stepsOf(planWith({ ...change, action: 'blocked' }), stateOf(), registry)).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { canonical, compareText, equal, isObject, type Json } from '../../../src/model/json.ts';
+
+describe('equal', () => {
+  it.each<[string, Json | undefined, Json | undefined, boolean]>([
+    ['the same text', 'a', 'a', true],
+    ['a number and its text', 1, '1', false],
+    ['two absences', undefined, undefined, true],
+    ['absent and null', undefined, null, false],
+    ['null and an object', null, {}, false],
+    ['keys in another order', { a: 1, b: [2] }, { b: [2], a: 1 }, true],
+    ['entries in another order', [1, 2], [2, 1], false],
+    ['a list and its beginning', [1, 2], [1], false],
+    ['a list and an object', [], {}, false],
+    ['an object and a list', {}, [], false],
+    ['a key more', { a: 1 }, { a: 1, b: 1 }, false],
+    ['another key', { a: 1 }, { b: 1 }, false],
+    ['a key of the prototype', { a: 1 }, { toString: 1 }, false],
+    ['another value inside', { a: { b: 1 } }, { a: { b: 2 } }, false],
+  ])('tells of %s', (_, left, right, expected) => {
+    expect(equal(left, right)).toBe(expected);
+  });
+});
+
+describe('canonical', () => {
+  it.each<[Json, string]>([
+    [null, 'null'],
+    ['a"b', '"a\\"b"'],
+    [[2, [true]], '[2,[true]]'],
+    [{ b: 1, a: { d: null, c: [] } }, '{"a":{"c":[],"d":null},"b":1}'],
+    [{}, '{}'],
+  ])('writes %j in one way', (value, expected) => {
+    expect(canonical(value)).toBe(expected);
+  });
+});
+
+describe('isObject', () => {
+  it.each<[unknown, boolean]>([
+    [{}, true],
+    [[], false],
+    [null, false],
+    ['text', false],
+  ])('tells of %j', (value, expected) => {
+    expect(isObject(value)).toBe(expected);
+  });
+});
+
+describe('compareText', () => {
+  it.each([
+    ['a', 'a', 0],
+    ['B', 'a', -1],
+    ['ä', 'z', 1],
+  ] as const)('orders %s and %s', (left, right, expected) => {
+    expect(compareText(left, right)).toBe(expected);
+  });
+});

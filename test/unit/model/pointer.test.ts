@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { isWithin, pointer, tokensOf } from '../../../src/model/pointer.ts';
+
+describe('pointer', () => {
+  it.each<[readonly string[], string]>([
+    [[], ''],
+    [['a'], '/a'],
+    [['secret', 'envvar:A/B~C'], '/secret/envvar:A~1B~0C'],
+    [[''], '/'],
+    [['~1'], '/~01'],
+  ])('writes %j, and reads it again', (tokens, text) => {
+    expect(pointer(...tokens)).toBe(text);
+    expect(tokensOf(text)).toEqual(tokens);
+  });
+});
+
+describe('isWithin', () => {
+  it.each([
+    ['/a', '/a', true],
+    ['/a/b', '/a', true],
+    ['/ab', '/a', false],
+    ['/a', '/a/b', false],
+    ['/a', '', true],
+  ])('tells whether %s lies within "%s"', (path, prefix, expected) => {
+    expect(isWithin(path, prefix)).toBe(expected);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { specDirection } from '../../../src/model/direction.ts';
+import type { FieldRule, Protects } from '../../../src/model/field.ts';
+import type { Json } from '../../../src/model/json.ts';
+import { unionSpec } from '../../../src/model/union.ts';
+import { fieldOf } from '../../support/field.ts';
+
+function fieldFor(protects: Protects | undefined, value: Json): FieldRule {
+  const shape = Array.isArray(value) ? ({ shape: 'set' } as const) : ({ shape: 'scalar' } as const);
+  return fieldOf('field', shape, protects === undefined ? {} : { protects });
+}
+
+describe('unionSpec', () => {
+  it.each<[Protects | undefined, Json, Json, Json]>([
+    ['entries', ['a'], ['b'], ['a', 'b']],
+    ['entries', ['a'], [], ['a']],
+    ['fewer', ['a', 'b'], ['b', 'c'], ['b']],
+    ['lower', 3, 5, 3],
+    ['lower', 5, 3, 3],
+    ['lower', null, 3, 3],
+    ['lower', 3, null, 3],
+    ['higher', 3, 5, 5],
+    ['enabled', 'enabled', 'disabled', 'enabled'],
+    ['enabled', false, true, true],
+    ['disabled', 'enabled', 'disabled', 'disabled'],
+    ['disabled', false, true, false],
+    [undefined, 'new', 'live', 'live'],
+  ])('where %s protects: desired %j and live %j', (protects, desired, live, expected) => {
+    const field = fieldFor(protects, live);
+    const union = unionSpec([field], { field: desired }, { field: live });
+    expect(union).toEqual({ field: expected });
+    expect(specDirection([field], { field: live }, union).loses).toBe(false);
+    expect(specDirection([field], { field: desired }, union).loses).toBe(false);
+  });
+
+  it.each<Protects>(['enabled', 'disabled'])('leaves live as it is where neither side is a switch and %s protects', (protects) => {
+    expect(unionSpec([fieldFor(protects, '')], { field: 'odd' }, { field: 'strange' })).toEqual({ field: 'strange' });
+  });
+
+  it.each<Protects>(['entries', 'fewer'])('leaves live as it is where %s protects and the shape is another', (protects) => {
+    expect(unionSpec([fieldFor(protects, [])], { field: 'odd' }, { field: ['a'] })).toEqual({ field: ['a'] });
+    expect(unionSpec([fieldFor(protects, [])], { field: ['a'] }, { field: 'odd' })).toEqual({ field: 'odd' });
+  });
+
+  it('holds an entry of one name twice, and one that stayed once', () => {
+    const keyed = fieldOf('rules', { shape: 'keyed', key: 'name', fields: [fieldOf('words', { shape: 'set' })] }, { protects: 'entries' });
+    const stays = { name: 'b', words: ['z'] };
+    const desired = { rules: [{ name: 'a', words: ['x'] }, stays] };
+    const live = { rules: [{ name: 'a', words: ['y'] }, stays] };
+    expect(unionSpec([keyed], desired, live)).toEqual({ rules: [{ name: 'a', words: ['x'] }, { name: 'a', words: ['y'] }, stays] });
+  });
+
+  it('goes into an object, begins with the empty value, and leaves what desired does not speak of', () => {
+    const inner = fieldOf('inner', { shape: 'object', fields: [fieldOf('tags', { shape: 'set' }, { protects: 'entries' })] });
+    expect(unionSpec([inner], { inner: { tags: ['a'] } }, { inner: { tags: ['b'] } })).toEqual({ inner: { tags: ['a', 'b'] } });
+    expect(unionSpec([inner], { inner: { tags: ['a'] } }, { inner: 'odd' })).toEqual({ inner: 'odd' });
+    expect(unionSpec([inner], { inner: { tags: ['a'] } }, {})).toEqual({ inner: { tags: ['a'] } });
+    expect(unionSpec([inner], {}, { inner: 'live', other: 1 })).toEqual({ inner: 'live', other: 1 });
+  });
+});

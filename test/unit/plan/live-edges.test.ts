@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { registry } from '../../../src/kinds/index.ts';
+import { liveEdges } from '../../../src/plan/edges.ts';
+import { liveOf, stateOf } from '../../support/resources.ts';
+
+const [db, rule] = ['Connection/db', 'GuardrailRule/rule'] as const;
+
+describe('liveEdges', () => {
+  it('finds each edge once, from whichever side lists it, and none of a kind that nobody knows', () => {
+    const state = stateOf(
+      liveOf(db, { edges: { guardrail_rules: [rule] } }),
+      liveOf(rule, { edges: { connection_ids: [db, 'Connection/uid'] } }),
+      liveOf('Other/x', { edges: { connection_ids: [db] } }),
+    );
+    expect(liveEdges({ live: state, registry })).toEqual([
+      { rule, connection: db },
+      { rule, connection: 'Connection/uid' },
+    ]);
+  });
+});
