@@ -113,8 +113,7 @@ function protectedBy(live: LiveState, edges: readonly EdgeChange[], registry: Re
   return result;
 }
 
-/** What a rule's change does to one connection. */
+/** What a rule's change does to one of its connections. */
 export function effectOn(effect: Effect, connection: ResourceId): Direction {
-  const touched = effect.connections.has(connection) ? effect.content : neutral;
-  return joinDirections([touched, { gains: effect.attaches.has(connection), loses: effect.detaches.has(connection) }]);
+  return joinDirections([effect.content, { gains: effect.attaches.has(connection), loses: effect.detaches.has(connection) }]);
 }

@@ -26,7 +26,7 @@ export const connection: Kind = {
       spec['type'] === 'database' && typeof subtype === 'string' && Object.hasOwn(commands, subtype) ? commands[subtype] : undefined;
     const types = spec['redact_types'];
     const redacts = Array.isArray(types) && types.length > 0;
-    return { ...(command === undefined ? {} : { command }), redact_enabled: redacts };
+    return command === undefined ? { redact_enabled: redacts } : { command, redact_enabled: redacts };
   },
   createDefaults: (name) => ({ resource_name: name }),
   check(spec: JsonObject): readonly Finding[] {

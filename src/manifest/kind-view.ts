@@ -13,8 +13,6 @@ export type KindView = {
   readonly kind: Kind;
   /** Fields that are compared and written as they are. */
   readonly plain: readonly FieldRule[];
-  /** The values of those of them that are empty where they are omitted. */
-  readonly empty: JsonObject;
   /** Those of them that the kind derives where they are omitted. */
   readonly derived: readonly FieldRule[];
   readonly secrets: readonly { readonly name: string; readonly path: Pointer; readonly secret: 'base64' | 'plain' }[];
@@ -34,7 +32,6 @@ export function viewKind(kind: Kind): KindView {
   return {
     kind,
     plain,
-    empty: Object.fromEntries(plain.filter(({ omitted }) => omitted === 'empty').map(({ name, empty }) => [name, empty])),
     derived: plain.filter((field) => field.omitted === 'derived'),
     secrets: kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [{ name, path: pointer(name), secret }])),
     edges: kind.fields.flatMap((field) =>

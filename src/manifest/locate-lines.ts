@@ -2,6 +2,7 @@
 export function lineFinder(text: string): (offset: number) => { readonly line: number; readonly column: number } {
   let starts: readonly number[] | undefined;
   return (offset) => {
+    if (offset <= near) return nearTop(text, offset);
     starts ??= lineStarts(text);
     let low = 0;
     let high = starts.length - 1;
@@ -12,6 +13,19 @@ export function lineFinder(text: string): (offset: number) => { readonly line: n
     }
     return { line: low + 1, column: Math.min(offset, text.length) - (starts[low] ?? 0) + 1 };
   };
+}
+
+/** Offsets up to this one are looked up from the top: every document begins with one, and few need another. */
+const near = 256;
+
+function nearTop(text: string, offset: number): { readonly line: number; readonly column: number } {
+  let line = 1;
+  let start = 0;
+  for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', end + 1)) {
+    line += 1;
+    start = end + 1;
+  }
+  return { line, column: Math.min(offset, text.length) - start + 1 };
 }
 
 function lineStarts(text: string): readonly number[] {

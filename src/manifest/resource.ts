@@ -42,12 +42,12 @@ export function secretProblems({ view, spec }: Manifest, rules: SecretRules): re
 
 /** Gives every compared field its value: the stated one, else the empty one where omitting means that; null resets. */
 function normalizeSpec(view: KindView, name: string, raw: JsonObject): Record<string, Json> {
-  const spec: Record<string, Json> = { ...view.empty };
+  const spec: Record<string, Json> = {};
   for (const field of view.plain) {
     const value = raw[field.name];
-    if (value === undefined) continue;
-    if (value !== null || field.omitted === 'empty') spec[field.name] = normalizeValue(field, value);
-    else if (field.omitted === 'kept') spec[field.name] = view.kind.createDefaults(name)[field.name] ?? field.empty;
+    if (field.omitted === 'empty') spec[field.name] = value === undefined ? field.empty : normalizeValue(field, value);
+    else if (value === null && field.omitted === 'kept') spec[field.name] = view.kind.createDefaults(name)[field.name] ?? field.empty;
+    else if (value !== undefined && value !== null) spec[field.name] = normalizeValue(field, value);
   }
   return spec;
 }

@@ -30,6 +30,7 @@ export function secretForm(value: Json | undefined): SecretForm | undefined {
 export function isSecret(value: Json | undefined, mode: 'base64' | 'plain'): boolean {
   if (mode === 'base64' ? typeof value === 'string' : value === null) return value !== '';
   if (!isObject(value) || !hasOneKey(value)) return false;
+  if (typeof value['value'] === 'string') return true;
   const form = secretForm(value);
   if (form?.form === 'env') return form.name !== '' && hasOneKey(value['valueFrom']);
   if (form?.form === 'file') return form.path !== '' && hasOneKey(value['valueFrom']);
@@ -37,7 +38,9 @@ export function isSecret(value: Json | undefined, mode: 'base64' | 'plain'): boo
 }
 
 function hasOneKey(value: Json | undefined): boolean {
-  return isObject(value) && Object.keys(value).length === 1;
+  let count = 0;
+  if (isObject(value)) for (const key in value) if (Object.hasOwn(value, key)) count += 1;
+  return count === 1;
 }
 
 /** Says what is wrong with the form of a secret, never showing its value. */

@@ -83,8 +83,13 @@ function readValue(text: string, place: SecretPlace, rules: SecretRules): Read {
       `write ${keyOf(place)}: ${prefix}NAME:KEY, without { value: … }`,
     );
   }
-  const wire = place.mode === 'base64' ? Buffer.from(text, 'utf8').toString('base64') : text;
-  return { secret: seal('inline', wire), problems: inlineProblems(text, place) };
+  const secret = place.mode === 'base64' ? sealEncoded('inline', text) : seal('inline', text);
+  return { secret, problems: inlineProblems(text, place) };
+}
+
+/** Seals plain text; it is encoded when it is asked for, most are only compared once. */
+function sealEncoded(source: string, text: string): DesiredSecret {
+  return { state: 'value', source, reveal: () => Buffer.from(text, 'utf8').toString('base64') };
 }
 
 function readSource(form: SecretForm & { readonly form: 'env' | 'file' }, place: SecretPlace, rules: SecretRules): Read {
@@ -152,10 +157,15 @@ function notResolved(
 const credentialKey = /(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?)(?![A-Za-z0-9])/i;
 
 function inlineProblems(text: string, place: SecretPlace): readonly Problem[] {
-  if (!credentialKey.test(keyOf(place)) && !/\/\/[^/@\s:]+:[^/@\s]+@|PRIVATE KEY-----/.test(text)) return none;
+  if (!credentialKey.test(keyOf(place)) && !holdsCredential(text)) return none;
   const message = `"${placeName(tokensOf(place))}" looks like a credential and its value stands in the file`;
   const hint = 'take it from the environment: { valueFrom: { env: OSTIARY_SECRET_… } }';
   return [{ code: 'secret/inline', severity: 'warning', at: pointer(...tokensOf(place)), message, hint }];
+}
+
+/** A login inside an address, or a private key. */
+function holdsCredential(text: string): boolean {
+  return text.length > 8 && /\/\/[^/@\s:]+:[^/@\s]+@|PRIVATE KEY-----/.test(text);
 }
 
 function looksPlain(place: SecretPlace): Problem {

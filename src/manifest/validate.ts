@@ -80,7 +80,7 @@ function wrongSecrets(view: KindView, spec: Json | undefined): readonly Problem[
     if (secret === 'plain') {
       if (!isSecret(value, secret)) problems = [...problems, wrongSecret(['spec', name], value, secret)];
     } else if (isObject(value)) {
-      for (const key of Object.keys(value)) {
+      for (const key in value) {
         if (!isSecret(value[key], secret)) problems = [...problems, wrongSecret(['spec', name, key], value[key], secret)];
       }
     }

@@ -1,4 +1,4 @@
-import { elementToken, entryTokens } from './entries.ts';
+import { byToken, elementToken, type KeyedRule } from './entries.ts';
 import type { FieldRule } from './field.ts';
 import { equal, isObject, type Json, type JsonObject } from './json.ts';
 
@@ -46,17 +46,12 @@ function setDirection(before: readonly Json[], after: readonly Json[]): Directio
 }
 
 /** An entry that comes protects more, one that goes less; inside an entry what has no rule of its own counts as both. */
-function entriesDirection(
-  field: Extract<FieldRule, { readonly shape: 'keyed' }>,
-  before: readonly Json[],
-  after: readonly Json[],
-): Direction {
+function entriesDirection(field: KeyedRule, before: readonly Json[], after: readonly Json[]): Direction {
   const had = byToken(field, before);
   const has = byToken(field, after);
   const inside = [...has].flatMap(([token, entry]) => {
     const earlier = had.get(token);
-    if (earlier === undefined || equal(earlier, entry)) return [];
-    return isObject(earlier) && isObject(entry) ? [entryDirection(field.fields, earlier, entry)] : [both];
+    return isObject(earlier) && isObject(entry) && !equal(earlier, entry) ? [entryDirection(field.fields, earlier, entry)] : [];
   });
   return joinDirections([
     ...inside,
@@ -68,11 +63,6 @@ function entryDirection(fields: readonly FieldRule[], before: JsonObject, after:
   const changed = fields.filter((field) => !equal(before[field.name] ?? field.empty, after[field.name] ?? field.empty));
   if (changed.some((field) => field.protects === undefined && field.name !== 'description')) return both;
   return specDirection(changed, before, after);
-}
-
-function byToken(field: Extract<FieldRule, { readonly shape: 'keyed' }>, entries: readonly Json[]): ReadonlyMap<string, Json> {
-  const tokens = entryTokens(field, entries);
-  return new Map(entries.map((entry, index) => [tokens[index] ?? '', entry]));
 }
 
 function listOf(value: Json): readonly Json[] {

@@ -1,8 +1,8 @@
-import { elementToken, entryTokens } from './entries.ts';
+import { byToken, elementToken, type KeyedRule } from './entries.ts';
 import type { FieldRule } from './field.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
 import { normalizeValue } from './normalize.ts';
-import { pointer, tokensOf, type Pointer } from './pointer.ts';
+import { tokensOf, type Pointer } from './pointer.ts';
 
 /** A value to put at a path; undefined takes it away (a field falls back to its empty value). */
 export type Edit = { readonly path: Pointer; readonly value: Json | undefined };
@@ -20,26 +20,23 @@ export function editSpec(fields: readonly FieldRule[], spec: JsonObject, edits: 
 
 /** Returns the value at a path of a normalised spec, undefined where there is none. */
 export function valueAt(fields: readonly FieldRule[], spec: JsonObject, path: Pointer): Json | undefined {
-  const [name, ...rest] = tokensOf(path);
-  const field = fields.find((candidate) => candidate.name === name);
-  const value = name === undefined ? undefined : spec[name];
-  return field === undefined || value === undefined || rest.length === 0 ? value : within(field, value, rest);
+  return objectAt(fields, spec, tokensOf(path));
 }
 
-function within(field: FieldRule, value: Json, tokens: readonly string[]): Json | undefined {
-  const [token, ...rest] = tokens;
-  if (token === undefined) return value;
+function objectAt(fields: readonly FieldRule[], value: JsonObject, [name, token, ...rest]: readonly string[]): Json | undefined {
+  const field = fields.find((candidate) => candidate.name === name);
+  const found = field === undefined ? undefined : value[field.name];
+  if (field === undefined || found === undefined || token === undefined) return found;
   switch (field.shape) {
     case 'set':
-      return Array.isArray(value) ? value.find((element: Json) => elementToken(element) === token) : undefined;
+      return Array.isArray(found) ? found.find((element: Json) => elementToken(element) === token) : undefined;
     case 'map':
-      return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
+      return isObject(found) && Object.hasOwn(found, token) ? found[token] : undefined;
     case 'object':
-      return isObject(value) ? valueAt(field.fields, value, pointer(...tokens)) : undefined;
+      return isObject(found) ? objectAt(field.fields, found, [token, ...rest]) : undefined;
     case 'keyed': {
-      if (!Array.isArray(value)) return undefined;
-      const entry: Json | undefined = value[entryTokens(field, value).indexOf(token)];
-      return rest.length === 0 || !isObject(entry) ? entry : valueAt(field.fields, entry, pointer(...rest));
+      const entry = Array.isArray(found) ? byToken(field, found).get(token) : undefined;
+      return rest.length === 0 || !isObject(entry) ? entry : objectAt(field.fields, entry, rest);
     }
     case 'list':
     case 'scalar':
@@ -57,7 +54,7 @@ function editObject(fields: readonly FieldRule[], value: JsonObject, steps: read
 }
 
 function editValue(field: FieldRule, value: Json, steps: readonly Step[]): Json {
-  const whole = steps.find((step) => step.tokens.length === 0);
+  const whole = steps.find(isWhole);
   if (whole !== undefined) return whole.value ?? field.empty;
   switch (field.shape) {
     case 'set':
@@ -82,9 +79,8 @@ function editSet(elements: readonly Json[], steps: readonly Step[]): readonly Js
 
 function editMap(map: JsonObject, steps: readonly Step[]): JsonObject {
   const result = new Map(Object.entries(map));
-  for (const { tokens, value } of steps) {
-    const [key] = tokens;
-    if (key === undefined) continue;
+  for (const [key, group] of groupByToken(steps)) {
+    const value = group.at(-1)?.value;
     if (value === undefined) result.delete(key);
     else result.set(key, value);
   }
@@ -92,27 +88,25 @@ function editMap(map: JsonObject, steps: readonly Step[]): JsonObject {
 }
 
 /** An entry that is edited inside becomes the only one of its key: a joined list holds it twice. */
-function editEntries(
-  field: Extract<FieldRule, { readonly shape: 'keyed' }>,
-  entries: readonly Json[],
-  steps: readonly Step[],
-): readonly Json[] {
+function editEntries(field: KeyedRule, entries: readonly Json[], steps: readonly Step[]): readonly Json[] {
   const groups = groupByToken(steps);
-  const tokens = entryTokens(field, entries);
-  const inside = new Set<Json>([...groups].filter(([, group]) => group.some((step) => step.tokens.length > 0)).map(([token]) => token));
-  const edited = entries.flatMap((entry, index) => {
-    const group = groups.get(tokens[index] ?? '');
-    if (group === undefined) return isObject(entry) && inside.has(entry[field.key] ?? null) ? [] : [entry];
-    const whole = group.find((step) => step.tokens.length === 0);
+  const inside = new Set<Json | undefined>([...groups].filter(([, group]) => !group.some(isWhole)).map(([token]) => token));
+  const present = byToken(field, entries);
+  const edited = [...present].flatMap(([token, entry]): readonly Json[] => {
+    const group = groups.get(token);
+    if (group === undefined) return isObject(entry) && inside.has(entry[field.key]) ? [] : [entry];
+    const whole = group.find(isWhole);
     if (whole !== undefined) return whole.value === undefined ? [] : [whole.value];
     return [isObject(entry) ? editObject(field.fields, entry, group) : entry];
   });
-  const present = new Set(tokens);
-  const added = [...groups].flatMap(([token, group]) => {
-    const value = present.has(token) ? undefined : group.find((step) => step.tokens.length === 0)?.value;
-    return value === undefined ? [] : [value];
-  });
+  const added = [...groups].flatMap(([token, group]) =>
+    present.has(token) ? [] : group.filter(isWhole).flatMap(({ value }) => value ?? []),
+  );
   return [...edited, ...added];
+}
+
+function isWhole(step: Step): boolean {
+  return step.tokens.length === 0;
 }
 
 /** Groups by the first token, which the grouped steps no longer have. */

@@ -1,7 +1,8 @@
 import type { FieldRule } from './field.ts';
 import { canonical, isObject, type Json } from './json.ts';
 
-type KeyedRule = Extract<FieldRule, { readonly shape: 'keyed' }>;
+/** The rule of a field that is a keyed list. */
+export type KeyedRule = Extract<FieldRule, { readonly shape: 'keyed' }>;
 
 /** The pointer token of a set's element: its text, or its canonical JSON where it is none. */
 export function elementToken(element: Json): string {
@@ -9,18 +10,18 @@ export function elementToken(element: Json): string {
 }
 
 /**
- * The pointer tokens of a keyed list's entries, one each and all different: the key, or the canonical JSON of what we
- * know of the entry where it has no key or another entry had it first.
+ * A keyed list's entries by their pointer tokens, all different: the key, or the canonical JSON of what we know of the
+ * entry where it has no key or another entry had it first.
  */
-export function entryTokens(rule: KeyedRule, entries: readonly Json[]): readonly string[] {
-  const taken = new Set<string>();
-  return entries.map((entry) => {
+export function byToken(rule: KeyedRule, entries: readonly Json[]): ReadonlyMap<string, Json> {
+  const result = new Map<string, Json>();
+  for (const entry of entries) {
     const key = isObject(entry) ? entry[rule.key] : undefined;
-    let token = typeof key === 'string' && key !== '' && !taken.has(key) ? key : contentToken(rule, entry);
-    while (taken.has(token)) token = `${token}+`;
-    taken.add(token);
-    return token;
-  });
+    let token = typeof key === 'string' && key !== '' && !result.has(key) ? key : contentToken(rule, entry);
+    while (result.has(token)) token = `${token}+`;
+    result.set(token, entry);
+  }
+  return result;
 }
 
 function contentToken(rule: KeyedRule, entry: Json): string {

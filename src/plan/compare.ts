@@ -1,6 +1,6 @@
-import { elementToken, entryTokens } from '../model/entries.ts';
+import { byToken, elementToken, type KeyedRule } from '../model/entries.ts';
 import type { FieldRule } from '../model/field.ts';
-import { canonical, compareText, equal, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { compareText, equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldChange, Value } from '../model/plan.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 
@@ -55,14 +55,9 @@ function compareParts(desired: ReadonlyMap<string, Json>, live: ReadonlyMap<stri
   });
 }
 
-function compareEntries(
-  field: Extract<FieldRule, { readonly shape: 'keyed' }>,
-  desired: readonly Json[],
-  live: readonly Json[],
-  place: Place,
-): readonly FieldChange[] {
-  const wished = entries(field, desired);
-  const found = entries(field, live);
+function compareEntries(field: KeyedRule, desired: readonly Json[], live: readonly Json[], place: Place): readonly FieldChange[] {
+  const wished = byToken(field, desired);
+  const found = byToken(field, live);
   return union(wished, found).flatMap((token) => {
     const path = `${place.at}${pointer(token)}`;
     if (skipped({ at: path, skip: place.skip })) return [];
@@ -77,12 +72,7 @@ function elements(values: readonly Json[]): ReadonlyMap<string, Json> {
   return new Map(values.map((value) => [elementToken(value), value]));
 }
 
-function entries(field: Extract<FieldRule, { readonly shape: 'keyed' }>, values: readonly Json[]): ReadonlyMap<string, Json> {
-  const tokens = entryTokens(field, values);
-  return new Map(values.map((value, index) => [tokens[index] ?? canonical(value), value]));
-}
-
-function union(left: ReadonlyMap<string, Json>, right: ReadonlyMap<string, Json>): readonly string[] {
+function union(left: ReadonlyMap<string, unknown>, right: ReadonlyMap<string, unknown>): readonly string[] {
   return [...new Set([...left.keys(), ...right.keys()])].toSorted(compareText);
 }
 

@@ -27,7 +27,10 @@ export function digestOf(
 function sourcesOf(resources: readonly DesiredResource[]): string {
   let text = '';
   for (const { id, secrets } of resources) {
-    for (const path of Object.keys(secrets).toSorted(compareText)) text += `\n${JSON.stringify([id, path, secrets[path]?.source])}`;
+    for (const path of Object.keys(secrets).toSorted(compareText)) {
+      const source = secrets[path]?.source ?? '';
+      text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
+    }
   }
   return text;
 }

@@ -60,11 +60,12 @@ function declaredEdges({ desired }: EdgeInput, index: Index, diagnostics: Diagno
     const rule = endOf(edge.rule, index);
     const connection = endOf(edge.connection, index);
     const places = edge.declarations.flatMap(({ by, path }) => manifests.get(by)?.locate(path) ?? []);
+    const [at] = places;
     for (const [end, resolved] of [
       [edge.rule, rule],
       [edge.connection, connection],
     ] as const) {
-      if (resolved === undefined && places.length > 0) diagnostics.push(dangling(end, index, places));
+      if (resolved === undefined && at !== undefined) diagnostics.push(dangling(end, index, at));
     }
     if (rule === undefined || connection === undefined) continue;
     const ends = { rule, connection };
@@ -150,16 +151,15 @@ function comparePlaces(left: Position, right: Position): number {
   return compareText(left.file, right.file) || left.line - right.line || left.column - right.column;
 }
 
-function dangling(end: { readonly kind: string; readonly text: string }, index: Index, places: readonly Position[]): Diagnostic {
+function dangling(end: { readonly kind: string; readonly text: string }, index: Index, at: Position): Diagnostic {
   const names = [...index.declaredIds, ...index.live.keys()].filter((id) => kindOf(id) === end.kind).map(nameOf);
   const near = closest(end.text, names);
-  const [at] = places;
   return {
     code: 'manifest/dangling-reference',
     severity: 'error',
     message: `there is no ${end.kind} "${end.text}", neither in the manifests nor on the gateway`,
     hint: near === undefined ? `write a manifest for it, or name one that exists` : `did you mean "${near}"?`,
-    ...(at === undefined ? {} : { at }),
+    at,
   };
 }
 

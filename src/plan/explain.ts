@@ -6,7 +6,7 @@ import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { EdgeChange, Plan } from '../model/plan.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
-import { nameOf, type ResourceId } from '../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 
 /** What there is to explain a resource from; one of desired and live may be missing. */
 export type ExplainInput = {
@@ -116,7 +116,7 @@ function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): str
 function edgeRows(field: FieldRule, { id, desired, live, plan }: ExplainInput): readonly ExplanationRow[] {
   const key = desired?.key ?? id;
   const mine = plan.edges.filter(
-    (edge) => (field.edge === 'rule' ? edge.rule : edge.connection) === key && otherEnd(edge, key).startsWith(`${field.refers ?? ''}/`),
+    (edge) => (field.edge === 'rule' ? edge.rule : edge.connection) === key && kindOf(otherEnd(edge, key)) === field.refers,
   );
   const planned = new Map(mine.map((edge) => [otherEnd(edge, key), edge]));
   const ids = new Set([...(live?.edges[field.name] ?? []), ...planned.keys()]);

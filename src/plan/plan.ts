@@ -3,7 +3,7 @@ import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Checked } from '../model/diagnostic.ts';
 import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { compareText, equal } from '../model/json.ts';
-import type { Kind, Registry } from '../model/kind.ts';
+import type { Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { Allowance, Change, EdgeChange, Plan, TargetIdentity } from '../model/plan.ts';
 import { pointer } from '../model/pointer.ts';
@@ -30,19 +30,18 @@ export type PlanInput = {
 export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const live = new Map(input.live.resources.map((resource) => [resource.id, resource]));
   const resources = input.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
-  const fields = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
+  const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
   const { edges, diagnostics } = planEdges({ desired: input.desired, live: input.live, registry });
   const reasons = edgeReasons(edges);
   const drafted = resources.flatMap((resource) => {
-    const kind = knownKind(resource.id, registry);
+    const fields = knownKind(resource.id, kinds);
     const found = live.get(resource.key);
-    const view = fields.get(kind.name) ?? kindFields(kind);
-    if (found !== undefined && !reasons.has(resource.key) && isUnchanged(view, resource, found)) return [];
-    return [draftChange(kind, resource, found, input.live)];
+    if (found !== undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) return [];
+    return [draftChange(fields.kind, resource, found, input.live)];
   });
   const found = [...drafted.flatMap((one) => one.diagnostics), ...diagnostics];
   if (hasErrors(found)) return { diagnostics: sortDiagnostics(found) };
-  const unwatched = resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), fields.get(kindOf(resource.id))));
+  const unwatched = resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), knownKind(resource.id, kinds)));
   return {
     value: assemble(input, { resources, drafts: drafted.map((one) => one.draft), edges, reasons, live, unwatched }),
     diagnostics: sortDiagnostics(found),
@@ -50,10 +49,10 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
 }
 
 /** What cannot be planned is never passed over in silence. */
-function knownKind(id: ResourceId, registry: Registry): Kind {
-  const kind = registry.get(kindOf(id));
-  if (kind === undefined) throw new Error(`${id} is of no known kind`);
-  return kind;
+function knownKind(id: ResourceId, kinds: ReadonlyMap<string, KindFields>): KindFields {
+  const fields = kinds.get(kindOf(id));
+  if (fields === undefined) throw new Error(`${id} is of no known kind`);
+  return fields;
 }
 
 type Parts = {
@@ -117,9 +116,9 @@ function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly 
 }
 
 /** Kept fields that protect and are not empty live, although the manifest does not state them. */
-function unwatchedOf(desired: DesiredResource, live: LiveResource | undefined, fields: KindFields | undefined): Plan['unwatched'] {
-  if (live === undefined || fields === undefined) return [];
-  return fields.silent.flatMap((field) => {
+function unwatchedOf(desired: DesiredResource, live: LiveResource | undefined, { silent }: KindFields): Plan['unwatched'] {
+  if (live === undefined) return [];
+  return silent.flatMap((field) => {
     const value = live.spec[field.name];
     return desired.spec[field.name] === undefined && value !== undefined && !equal(value, field.empty)
       ? [{ id: desired.id, path: pointer(field.name) }]

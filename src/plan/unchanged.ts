@@ -6,8 +6,9 @@ import type { LiveResource } from '../model/live.ts';
 import { sameSecret } from '../model/secret.ts';
 import { comparedFields } from './settle.ts';
 
-/** A kind's fields, sorted once for looking at many resources. */
+/** A kind with its fields sorted, once for looking at many resources. */
 export type KindFields = {
+  readonly kind: Kind;
   readonly compared: readonly FieldRule[];
   /** Those of them whose empty value may stand for another one. */
   readonly filledIn: readonly FieldRule[];
@@ -18,6 +19,7 @@ export type KindFields = {
 export function kindFields(kind: Kind): KindFields {
   const compared = comparedFields(kind);
   return {
+    kind,
     compared,
     filledIn: compared.filter((field) => field.omitted !== 'empty'),
     silent: kind.fields.filter((field) => field.omitted === 'kept' && field.protects !== undefined),

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryFault, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
@@ -26,9 +27,8 @@ function windows(state: World, before: World, after: World): readonly string[] {
 }
 
 /** What the first run of a scenario asked for, and what the gateway holds when nothing disturbs it. */
-async function undisturbed(one: Scenario): Promise<{ readonly requests: number; readonly state: World }> {
+async function undisturbed(one: Scenario, desired: DesiredState): Promise<{ readonly requests: number; readonly state: World }> {
   const gateway = gatewayOf(one);
-  const desired = desiredState(one.manifests);
   const { plan, live } = await planAgainst(gateway, desired);
   await carryOut({ gateway, plan, live, desired });
   return { requests: gateway.requests.length, state: gateway.state() };
@@ -52,18 +52,18 @@ test('no intermediate state is less protected than both ends', async () => {
       const after = gateway.state();
       for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
     }),
-    { numRuns: 500 },
+    { numRuns: 350 },
   );
 });
 
 test('an apply stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.constantFrom<MemoryFault>('before', 'after'), async (one, kind) => {
-      const { requests, state } = await undisturbed(one);
+      const desired = desiredState(one.manifests);
+      const { requests, state } = await undisturbed(one, desired);
       for (let stop = 1; stop < requests; stop += 1) {
         const gateway = gatewayOf(one);
         const before = gateway.state();
-        const desired = desiredState(one.manifests);
         const first = await planAgainst(gateway, desired);
         gateway.setFault((request) => (request.index === stop ? kind : request.index > stop ? 'before' : undefined));
         await carryOut({ gateway, ...first, desired });
@@ -82,10 +82,10 @@ test('an apply stopped at any request, planned and applied again, ends where an 
 test('a write that fails takes its dependents along, nobody else, and opens nothing', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.nat(), fc.constantFrom(1, 8), async (one, choice, concurrency) => {
-      const { state } = await undisturbed(one);
+      const desired = desiredState(one.manifests);
+      const { state } = await undisturbed(one, desired);
       const gateway = gatewayOf(one);
       const before = gateway.state();
-      const desired = desiredState(one.manifests);
       const first = await planAgainst(gateway, desired);
       const ids = first.plan.changes.filter(({ action }) => action !== 'blocked').map((change) => change.key ?? change.id);
       const broken = ids[choice % Math.max(1, ids.length)];
@@ -99,7 +99,7 @@ test('a write that fails takes its dependents along, nobody else, and opens noth
       await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
       expect(gateway.state()).toEqual(state);
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
 });
 

@@ -10,7 +10,7 @@ import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../suppor
 import { carryOut, checkedPlan, planAgainst, planOf } from '../support/run.ts';
 import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
 
-const runs = { numRuns: 250 };
+const runs = { numRuns: 150 };
 
 function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
   return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });

@@ -2,6 +2,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
+import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Manifest } from './scenario.ts';
 
 /** The state that manifests want, through the loader; every secret source resolves to its own text. */
@@ -11,11 +12,11 @@ export function desiredState(manifests: readonly Manifest[], selection?: { reado
   return checked.value;
 }
 
-/** Like `desiredState`, with the diagnostics; each manifest is a file of its own, JSON being YAML. */
+/** Like `desiredState`, with the diagnostics; each manifest is a file of its own. */
 export function loadState(manifests: readonly Manifest[], selection?: { readonly only: readonly string[] }): Checked<DesiredState> {
   const files = manifests.map((manifest) => ({
     path: `access/${manifest.kind}-${manifest.metadata.name}.yaml`,
-    text: `${JSON.stringify({ apiVersion: 'ostiary/v1', ...manifest })}\n`,
+    text: `apiVersion: ostiary/v1\n${blockText({ ...manifest }, '')}`,
   }));
   return loadManifests({
     files,
@@ -28,4 +29,19 @@ export function loadState(manifests: readonly Manifest[], selection?: { readonly
     registry,
     ...(selection === undefined ? {} : { selection }),
   });
+}
+
+/** A map as people write it, a line for each scalar: the loader reads that many times faster than JSON. */
+function blockText(map: JsonObject, indent: string): string {
+  const lines = Object.entries(map).map(([key, value]) => {
+    if (isObject(value) && Object.keys(value).length > 0) return `${indent}${key}:\n${blockText(value, `${indent}  `)}`;
+    if (Array.isArray(value) && value.length > 0) {
+      const entries = value.map(
+        (entry: Json) => `${indent}  - ${isObject(entry) ? blockText(entry, `${indent}    `).trimStart() : `${JSON.stringify(entry)}\n`}`,
+      );
+      return `${indent}${key}:\n${entries.join('')}`;
+    }
+    return `${indent}${key}: ${JSON.stringify(value)}\n`;
+  });
+  return lines.join('');
 }

@@ -12,11 +12,9 @@ import { planAgainst } from '../../support/run.ts';
 import type { Manifest } from '../../support/scenario.ts';
 
 /** The ids of what the manifests below declare. */
-export const [db, rule, mask]: readonly [ResourceId, ResourceId, ResourceId] = [
-  'Connection/db',
-  'GuardrailRule/rule',
-  'DataMaskingRule/mask',
-];
+export const db: ResourceId = 'Connection/db';
+export const rule: ResourceId = 'GuardrailRule/rule';
+export const mask: ResourceId = 'DataMaskingRule/mask';
 
 const modes = { access_mode_exec: 'disabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
 export const plain: JsonObject = { type: 'custom', agent_id: 'default', access_mode_connect: 'enabled', ...modes };

@@ -44,7 +44,13 @@ describe('the steps of a rule', () => {
     ['that is new come first', [desiredOf(g)], [], [], [`0 whole ${g}#early`]],
     ['that gains come first', [desiredOf(g, blocking('a', 'b'))], [], [liveOf(g, blocking('a'))], [`0 whole ${g}#early`]],
     ['that loses come last', [desiredOf(g, blocking('a'))], [], [liveOf(g, blocking('a', 'b'))], [`4 whole ${g}`]],
-    ['that attaches come first', [desiredOf(g)], [edgeOf(g, db)], [liveOf(g), liveOf(db)], [`0 whole ${g}#early`]],
+    [
+      'that attaches come first',
+      [desiredOf(g)],
+      [edgeOf(g, db), edgeOf(g, other)],
+      [liveOf(g, on('Connection/theirs')), liveOf(db), liveOf(other)],
+      [`0 whole ${g}#early`],
+    ],
     ['that detaches come last', [desiredOf(g), desiredOf(db)], [], [liveOf(g, on(db)), liveOf(db)], [`4 whole ${g}`]],
     [
       'that does both alone are one',
@@ -118,11 +124,11 @@ describe('the steps of an object', () => {
   it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
     ['that is new are one', [desiredOf(db, open)], [], [], [`1 whole ${db}`]],
     [
-      'that is new come after its new rule',
-      [desiredOf(db, open), desiredOf(g)],
-      [edgeOf(g, db)],
+      'that is new come after its new rules',
+      [desiredOf(db, open), desiredOf(g), desiredOf(h)],
+      [edgeOf(g, db), edgeOf(h, db)],
       [],
-      [`0 whole ${g}#early`, `1 whole ${db} < ${g}#early`],
+      [`0 whole ${g}#early`, `0 whole ${h}#early`, `1 whole ${db} < ${g}#early ${h}#early`],
     ],
     [
       'that is new do not wait for a rule that loses',

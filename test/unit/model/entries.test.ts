@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { elementToken, entryTokens } from '../../../src/model/entries.ts';
+import { byToken, elementToken } from '../../../src/model/entries.ts';
 import type { Json } from '../../../src/model/json.ts';
 import { fieldOf } from '../../support/field.ts';
 
@@ -10,10 +10,10 @@ const keyed = fieldOf('rules', {
 });
 
 function tokens(entries: readonly Json[]): readonly string[] {
-  return keyed.shape === 'keyed' ? entryTokens(keyed, entries) : [];
+  return keyed.shape === 'keyed' ? [...byToken(keyed, entries).keys()] : [];
 }
 
-describe('entryTokens', () => {
+describe('byToken', () => {
   it.each<[string, readonly Json[], readonly string[]]>([
     ['takes the key', [{ name: 'a' }, { name: 'b' }], ['a', 'b']],
     ['takes the content where there is no key', [{ words: ['x'] }, { name: '' }], ['{"name":"","words":["x"]}', '{"name":"","words":[]}']],

@@ -59,6 +59,12 @@ describe('a change', () => {
       stateOf(liveOf(rule, managed)),
       [`blocked ${rule} differs managed`],
     ],
+    [
+      'is none of what is managed, ignored in part and as it should be',
+      wantedOf([desiredOf(rule, { ignore: ['/description'] })]),
+      stateOf(liveOf(rule, managed)),
+      [],
+    ],
     ['is none of what is managed and as it should be', wantedOf([desiredOf(rule)]), stateOf(liveOf(rule, managed)), []],
     [
       'is blocked for an edge alone',
