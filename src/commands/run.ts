@@ -21,10 +21,12 @@ function report(error: unknown, world: World, color: boolean): number {
     return error.exitCode;
   }
   if (error instanceof AppError) {
-    const refused = error instanceof RefusedError ? error.refusals : [{ code: error.code, message: error.message, hint: error.hint }];
-    for (const { code, message, hint } of refused) {
-      note(`${terminal.colour.red('error')} ${code}  ${escapeTerminal(message)}\n`);
-      if (hint !== undefined) note(`  hint: ${escapeTerminal(hint)}\n`);
+    const { code, message, hint } = error;
+    const refused = error instanceof RefusedError ? error.refusals : [{ code, message, hint, allowable: false }];
+    for (const one of refused) {
+      note(`${terminal.colour.red('error')} ${one.code}  ${escapeTerminal(one.message)}\n`);
+      if (one.hint !== undefined) note(`  hint: ${escapeTerminal(one.hint)}\n`);
+      if (one.allowable) note(`  to go on all the same: --allow ${one.code}=reason\n`);
     }
     return error.exitCode;
   }

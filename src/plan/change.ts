@@ -12,7 +12,11 @@ import { compareSecrets } from './secrets.ts';
 import { comparedFields, entryOf, settle, skippedPaths } from './settle.ts';
 
 /** One resource's change before edges and order are known; `fields` may be empty. */
-export type Draft = Omit<Change, 'needs' | 'reasons' | 'action'> & { readonly action: 'create' | 'update' };
+export type Draft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
+  readonly action: 'create' | 'update';
+  /** It was created closed, and whoever did so never came back to open it. */
+  readonly unfinished?: true;
+};
 
 export type Drafted = { readonly draft: Draft; readonly diagnostics: readonly Diagnostic[] };
 
@@ -58,10 +62,19 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   const changed = new Set(fields.map(({ path }) => path));
   return {
     ...draft,
+    ...(isUnfinished(kind, fields, live) ? { unfinished: true } : {}),
     fields: placed(fields, desired),
     carried: carriedPaths(kind, desired, live, secrets.kept).filter((path) => !changed.has(path)),
     touched: { before: touchedSide(kind, live.spec, fields, 'before'), after: touchedSide(kind, live.spec, fields, 'after') },
   };
+}
+
+/** Nobody wrote the object since it was created, all that can be closed is closed, and opening is all that is left to do. */
+function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveResource): boolean {
+  const closable = kind.fields.filter((field) => field.closed !== undefined);
+  if (live.untouched !== true || closable.length === 0) return false;
+  const openings = new Set(closable.map((field) => pointer(field.name)));
+  return closable.every((field) => live.spec[field.name] === field.closed) && fields.every((field) => openings.has(field.path));
 }
 
 function identity(desired: DesiredResource): Pick<Draft, 'id' | 'key' | 'at'> {

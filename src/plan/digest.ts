@@ -27,8 +27,7 @@ export function digestOf(
 function sourcesOf(resources: readonly DesiredResource[]): string {
   let text = '';
   for (const { id, secrets } of resources) {
-    for (const path of Object.keys(secrets).toSorted(compareText)) {
-      const source = secrets[path]?.source ?? '';
+    for (const [path, { source }] of Object.entries(secrets).toSorted(([left], [right]) => compareText(left, right))) {
       text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
     }
   }

@@ -105,8 +105,8 @@ function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, read
 }
 
 function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
-  const { action, ...change } = draft;
-  const differs = draft.fields.length > 0 ? ['differs'] : [];
+  const { action, unfinished, ...change } = draft;
+  const differs = draft.fields.length === 0 ? [] : [unfinished === true ? 'unfinished' : 'differs'];
   if (draft.managedBy !== undefined) {
     const why = [...differs, ...edgeWhy];
     return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };

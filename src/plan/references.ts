@@ -58,7 +58,12 @@ function lookUp(kind: string, text: string, known: readonly Named[] | undefined)
   return {
     code: 'manifest/dangling-reference',
     message: `the gateway has no ${kind.toLowerCase()} "${text}"`,
-    hint: near === undefined ? `it has: ${known.map((one) => one.name).join(', ') || 'none'}` : `did you mean "${near}"?`,
+    hint:
+      near === undefined
+        ? known.length === 0
+          ? 'it has none yet'
+          : `it has: ${known.map((one) => one.name).join(', ')}`
+        : `did you mean "${near}"?`,
   };
 }
 

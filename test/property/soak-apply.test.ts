@@ -1,0 +1,132 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { registry } from '../../src/kinds/index.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { desiredState } from '../support/desired.ts';
+import { memoryGateway, type MemoryFault, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
+import type { MemoryResource } from '../support/memory-store.ts';
+import { isClosed, missing, postureOf, type World } from '../support/posture.ts';
+import { carryOut, planAgainst } from '../support/run.ts';
+import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
+
+function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
+  return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });
+}
+
+/** The connections that a state protects less than it protects them both before and after. */
+function windows(state: World, before: World, after: World): readonly string[] {
+  return Object.values(state).flatMap(({ id }) => {
+    const [now, first, last] = [postureOf(state, id), postureOf(before, id), postureOf(after, id)];
+    if (kindOf(id) !== 'Connection' || now === undefined || last === undefined) return [];
+    if (first === undefined)
+      return isClosed(now) || missing(now, last).length === 0 ? [] : [`${id} is open without ${missing(now, last).join(', ')}`];
+    const lost = missing(now, first).length > 0 && missing(now, last).length > 0;
+    return lost ? [`${id} lacks ${missing(now, first).join(', ')} of before, ${missing(now, last).join(', ')} of after`] : [];
+  });
+}
+
+/** What the first run of a scenario asked for, and what the gateway holds when nothing disturbs it. */
+async function undisturbed(one: Scenario, desired: DesiredState): Promise<{ readonly requests: number; readonly state: World }> {
+  const gateway = gatewayOf(one);
+  const { plan, live } = await planAgainst(gateway, desired);
+  await carryOut({ gateway, plan, live, desired });
+  return { requests: gateway.requests.length, state: gateway.state() };
+}
+
+test('no intermediate state is less protected than both ends', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, fc.constantFrom(1, 8), fc.infiniteStream(fc.nat({ max: 3 })), async (one, concurrency, delays) => {
+      const states: World[] = [];
+      const gateway = gatewayOf(one, {
+        onWrite: async () => {
+          const turns = delays.next().value ?? 0;
+          for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+          states.push(gateway.state());
+        },
+      });
+      const before = gateway.state();
+      const desired = desiredState(one.manifests);
+      const { plan, live } = await planAgainst(gateway, desired);
+      await carryOut({ gateway, plan, live, desired, concurrency });
+      const after = gateway.state();
+      for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
+    }),
+    { numRuns: 350 * 8 },
+  );
+});
+
+test('an apply stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, fc.constantFrom<MemoryFault>('before', 'after'), async (one, kind) => {
+      const desired = desiredState(one.manifests);
+      const { requests, state } = await undisturbed(one, desired);
+      for (let stop = 1; stop < requests; stop += 1) {
+        const gateway = gatewayOf(one);
+        const before = gateway.state();
+        const first = await planAgainst(gateway, desired);
+        gateway.setFault((request) => (request.index === stop ? kind : request.index > stop ? 'before' : undefined));
+        await carryOut({ gateway, ...first, desired });
+        expect(windows(gateway.state(), before, state)).toEqual([]);
+        gateway.setFault(undefined);
+        const second = await planAgainst(gateway, desired);
+        const result = await carryOut({ gateway, ...second, desired });
+        expect(result.outcomes.filter((outcome) => outcome.status !== 'done' && outcome.status !== 'blocked')).toEqual([]);
+        expect(gateway.state()).toEqual(state);
+      }
+    }),
+    { numRuns: 20 * 8 },
+  );
+});
+
+test('a write that fails takes its dependents along, nobody else, and opens nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, fc.nat(), fc.constantFrom(1, 8), async (one, choice, concurrency) => {
+      const desired = desiredState(one.manifests);
+      const { state } = await undisturbed(one, desired);
+      const gateway = gatewayOf(one);
+      const before = gateway.state();
+      const first = await planAgainst(gateway, desired);
+      const ids = first.plan.changes.filter(({ action }) => action !== 'blocked').map((change) => change.key ?? change.id);
+      const broken = ids[choice % Math.max(1, ids.length)];
+      gateway.setFault(({ method, id }) => ((method === 'PUT' || method === 'POST') && id === broken ? 'before' : undefined));
+      const { outcomes } = await carryOut({ gateway, ...first, desired, concurrency });
+      expect(windows(gateway.state(), before, state)).toEqual([]);
+      expect(outcomes.filter(({ status }) => status === 'failed').length).toBe(broken === undefined ? 0 : 1);
+      const skipped = outcomes.filter(({ status }) => status === 'skipped');
+      expect(skipped.filter(({ message }) => message?.startsWith('it needs ') !== true)).toEqual([]);
+      gateway.setFault(undefined);
+      await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
+      expect(gateway.state()).toEqual(state);
+    }),
+    { numRuns: 100 * 8 },
+  );
+});
+
+test('what others attach while an apply runs neither fails it nor is lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, fc.infiniteStream(fc.nat({ max: 8 })), async (one, choices) => {
+      const ours = new Set(one.manifests.map(manifestId));
+      const attached: (readonly [ResourceId, ResourceId])[] = [];
+      const gateway = gatewayOf(one, {
+        onWrite({ method }) {
+          const there = Object.values(gateway.state());
+          const pick = (kind: string): MemoryResource | undefined => {
+            const some = there.filter(({ id }) => kindOf(id) === kind && (kind === 'Connection' || !ours.has(id)));
+            return some[(choices.next().value ?? 0) % Math.max(1, some.length)];
+          };
+          const [rule, connection] = [pick('GuardrailRule'), pick('Connection')];
+          if (method !== 'PUT' || rule === undefined || connection === undefined || attached.length === 2) return;
+          attached.push([rule.id, connection.id]);
+          gateway.put({ ...rule, edges: { connection_ids: [...(rule.edges?.['connection_ids'] ?? []), connection.id] } });
+        },
+      });
+      const desired = desiredState(one.manifests);
+      const { outcomes } = await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
+      expect(outcomes.filter(({ status }) => !['done', 'already', 'blocked'].includes(status))).toEqual([]);
+      const after = gateway.state();
+      for (const [rule, connection] of attached) expect(after[rule]?.edges?.['connection_ids']).toContain(connection);
+    }),
+    { numRuns: 100 * 8 },
+  );
+});
