@@ -30,6 +30,10 @@ export function journalTo(path: string | undefined, world: World): Journaling {
   return {
     write: (event) => append({ at: at(), ...event }),
     request: (event) => append({ at: at(), event: 'request', ...event }),
-    close: () => attempt(() => journal?.close()),
+    close() {
+      attempt(() => journal?.close());
+      // What is still answered afterwards belongs to nothing that the journal tells of.
+      broken = true;
+    },
   };
 }

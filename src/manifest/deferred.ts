@@ -36,7 +36,7 @@ export function deferredReferences(desired: DesiredState, registry: Registry): r
 
 function declaredNames(desired: DesiredState): ReadonlyMap<string, ReadonlySet<string>> {
   const names = new Map<string, Set<string>>();
-  for (const id of [...desired.resources.map((resource) => resource.id), ...desired.unselected]) {
+  for (const id of [...desired.resources, ...desired.unselected].map((resource) => resource.id)) {
     const known = names.get(kindOf(id));
     if (known === undefined) names.set(kindOf(id), new Set([nameOf(id)]));
     else known.add(nameOf(id));

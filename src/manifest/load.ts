@@ -63,7 +63,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     resources: resources.filter(({ id }) => chosen(id)),
     edges: edges.filter(({ rule, connection }) => chosen(`${rule.kind}/${rule.text}`) || chosen(`${connection.kind}/${connection.text}`)),
     tree: treeHash([...input.files, ...input.overlays.flat()], input.pathInTree),
-    unselected: manifests.map(({ id }) => id).filter((id) => !chosen(id)),
+    unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,
   };
   return { value, diagnostics: sorted };

@@ -44,6 +44,6 @@ export type DesiredState = {
   /** SHA-256 (hex) over the manifests' paths and bytes, whatever the order they were read in. */
   readonly tree: string;
   /** Resources of the target that a selection left out: never orphans, and their names still resolve. */
-  readonly unselected: readonly ResourceId[];
+  readonly unselected: readonly Pick<DesiredResource, 'id' | 'key' | 'ignore'>[];
   readonly notices: readonly Diagnostic[];
 };

@@ -4,7 +4,7 @@ import { compareText } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { EdgeAction, EdgeChange } from '../model/plan.ts';
-import { isWithin, pointer } from '../model/pointer.ts';
+import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 
@@ -35,7 +35,8 @@ export function planEdges(input: EdgeInput): EdgePlan {
 
 type Index = {
   readonly selected: ReadonlyMap<ResourceId, DesiredState['resources'][number]>;
-  readonly declaredIds: ReadonlySet<ResourceId>;
+  /** All that manifests declare, selected or not, with what each ignores. */
+  readonly declared: ReadonlyMap<ResourceId, readonly Pointer[]>;
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
   readonly byUid: ReadonlyMap<string, ResourceId>;
   readonly kinds: Registry;
@@ -44,7 +45,7 @@ type Index = {
 function indexOf({ desired, live, registry }: EdgeInput): Index {
   return {
     selected: new Map(desired.resources.map((resource) => [resource.key, resource])),
-    declaredIds: new Set([...desired.resources.map((resource) => resource.key), ...desired.unselected]),
+    declared: new Map([...desired.resources, ...desired.unselected].map((resource) => [resource.key, resource.ignore])),
     live: new Map(live.resources.map((resource) => [resource.id, resource])),
     byUid: new Map(live.resources.map((resource) => [`${kindOf(resource.id)}/${resource.uid}`, resource.id])),
     kinds: registry,
@@ -77,7 +78,7 @@ function declaredEdges({ desired }: EdgeInput, index: Index, diagnostics: Diagno
 
 function endOf(end: { readonly kind: string; readonly text: string }, index: Index): ResourceId | undefined {
   const id = resourceId(end.kind, end.text);
-  if (index.declaredIds.has(id) || index.live.has(id)) return id;
+  if (index.declared.has(id) || index.live.has(id)) return id;
   return index.byUid.get(resourceId(end.kind, end.text.toLowerCase()));
 }
 
@@ -111,7 +112,7 @@ function attachment(ends: Ends, exists: boolean, index: Index): EdgeOutcome | 'u
 function removal(ends: Ends, index: Index): EdgeOutcome | undefined {
   const { rule, connection } = ends;
   if (!index.selected.has(rule) && !index.selected.has(connection)) return undefined;
-  const ours = index.declaredIds.has(rule) && index.declaredIds.has(connection);
+  const ours = index.declared.has(rule) && index.declared.has(connection);
   if (!ours || isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
   const writer = [rule, connection].find((id) => canWrite(id, ends, index));
   return writer === undefined ? { action: 'foreign' } : { action: 'detach', by: writer };
@@ -138,7 +139,7 @@ function isIgnored(ends: Ends, index: Index): boolean {
   return [ends.rule, ends.connection].some((id) => {
     const other = id === ends.rule ? ends.connection : ends.rule;
     const field = edgeField(index.kinds.get(kindOf(id)), kindOf(other));
-    const ignore = index.selected.get(id)?.ignore ?? [];
+    const ignore = index.declared.get(id) ?? [];
     return field !== undefined && ignore.some((path) => isWithin(pointer(field, nameOf(other)), path));
   });
 }
@@ -152,7 +153,7 @@ function comparePlaces(left: Position, right: Position): number {
 }
 
 function dangling(end: { readonly kind: string; readonly text: string }, index: Index, at: Position): Diagnostic {
-  const names = [...index.declaredIds, ...index.live.keys()].filter((id) => kindOf(id) === end.kind).map(nameOf);
+  const names = [...index.declared.keys(), ...index.live.keys()].filter((id) => kindOf(id) === end.kind).map(nameOf);
   const near = closest(end.text, names);
   return {
     code: 'manifest/dangling-reference',

@@ -69,7 +69,7 @@ function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, u
   const needs = needsOf(edges, created);
   const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
   const changes = inOrder(all);
-  const declared = new Set([...resources.map((resource) => resource.key), ...input.desired.unselected]);
+  const declared = new Set([...resources, ...input.desired.unselected].map((resource) => resource.key));
   const ours = [...declared].filter((id) => live.has(id)).length;
   const { refusals, used } = refusalsOf(changes, { ours, limits: input.limits, allowed: input.allowed });
   return {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
@@ -93,7 +93,11 @@ describe('6: refused', () => {
       plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }],
     });
     expect(readFileSync(join(cwd, 'r.md'), 'utf8')).toContain('plan/too-many-updates');
-    expect(existsSync(join(cwd, 'j'))).toBe(false);
+    const journal = readFileSync(join(cwd, 'j'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(new Set(journal.map(({ event, method }) => `${event} ${method}`))).toEqual(new Set(['request GET']));
     const machine = await gateway.run('apply --yes --format json --quiet', cwd);
     expect(machine.code).toBe(6);
     expect(JSON.parse(machine.stdout)).toMatchObject({ plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }] });

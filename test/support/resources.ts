@@ -43,7 +43,7 @@ export function wantedOf(
   edges: readonly DeclaredEdge[] = [],
   unselected: readonly ResourceId[] = [],
 ): DesiredState {
-  return { resources, edges, unselected, tree: 'tree', notices: [] };
+  return { resources, edges, unselected: unselected.map((id) => ({ id, key: id, ignore: [] })), tree: 'tree', notices: [] };
 }
 
 /** An edge that the resource's manifest declares, by its field. */

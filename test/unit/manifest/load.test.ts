@@ -170,7 +170,7 @@ describe('a selection', () => {
   test('leaves the others out, by name or by path', () => {
     const named = load(files, { selection: { only: ['Connection/b'] } }).value;
     expect(named?.resources.map(({ id }) => id)).toEqual(['Connection/b']);
-    expect(named?.unselected).toEqual(['Connection/a', 'GuardrailRule/r']);
+    expect(named?.unselected.map(({ key }) => key)).toEqual(['Connection/a', 'GuardrailRule/r']);
     expect(named?.edges.map(({ connection: { text } }) => text)).toEqual(['b']);
     const placed = load(files, { selection: { only: [], paths: (file) => file.startsWith('y/') } }).value;
     expect(placed?.resources.map(({ id }) => id)).toEqual(['Connection/b', 'GuardrailRule/r']);
