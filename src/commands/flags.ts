@@ -4,6 +4,9 @@ export const formats = ['text', 'json', 'markdown'] as const;
 
 export type Format = (typeof formats)[number];
 
+/** Where the embedded database of `serve` lies unless told. */
+export const defaultDatabase = '.ostiary/gateway';
+
 /** A report to be written beside what is printed. */
 export type ReportFlag = { readonly format: Format; readonly path: string };
 

@@ -8,6 +8,7 @@ import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { registry } from '../kinds/index.ts';
+import { isPrivate } from '../manifest/config.ts';
 import { plan } from '../plan/plan.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
@@ -54,12 +55,26 @@ export async function planned(
       registry,
     );
     if (checked.value === undefined) throw new InputError([...loaded.diagnostics, ...checked.diagnostics]);
-    const warnings = [...loaded.diagnostics, ...checked.diagnostics, ...unusedAllowances(flags.allow, checked.value)];
+    const warnings = [
+      ...insecureOverride(flags.url),
+      ...loaded.diagnostics,
+      ...checked.diagnostics,
+      ...unusedAllowances(flags.allow, checked.value),
+    ];
     return { target, desired, live, identity, gateway, plan: checked.value, warnings };
   } catch (error) {
     await gateway.close();
     throw error;
   }
+}
+
+/** A url of the command line is told of like one of the config file. */
+function insecureOverride(text: string | undefined): readonly Diagnostic[] {
+  const url = text === undefined || !URL.canParse(text) ? undefined : new URL(text);
+  if (url === undefined || isPrivate(url)) return [];
+  return [
+    { code: 'config/insecure-url', severity: 'warning', message: `the token travels unencrypted to ${url.host}`, hint: 'use https://' },
+  ];
 }
 
 function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan): readonly Diagnostic[] {

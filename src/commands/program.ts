@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
 import type { Allowance } from '../model/plan.ts';
-import { formats, type Format, type ReportFlag } from './flags.ts';
+import { defaultDatabase, formats, type Format, type ReportFlag } from './flags.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
 
@@ -128,7 +128,7 @@ function addOthers(program: Command, world: World, finish: Finish): void {
   serve
     .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .option('--database <where>', 'a folder for the embedded database, or postgres://…', '.ostiary/gateway')
+    .option('--database <where>', 'a folder for the embedded database, or postgres://…', defaultDatabase)
     .option('--agent <name>', 'register an agent of this name (repeatable)', collect, []);
   serve.action(async (flags) => finish(await (await import('./serve.ts')).serve(flags, world)));
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
+import { createFile } from '../disk/create.ts';
 import { registry } from '../kinds/index.ts';
 import { startServer } from '../server/start.ts';
-import type { OutputFlags } from './flags.ts';
+import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
@@ -25,6 +26,8 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
   const managerKey = env['OSTIARY_SERVE_MANAGER_KEY'];
   const encryptionKey = env['OSTIARY_SERVE_ENCRYPTION_KEY'];
   const stopped = world.interrupts();
+  // The default folder holds keys and data: git leaves it alone, whatever the project's own .gitignore says.
+  if (flags.database === defaultDatabase) createFile(join(world.cwd, '.ostiary', '.gitignore'), '*\n');
   const server = await startServer({
     database: /^postgres(ql)?:\/\//.test(flags.database)
       ? { url: flags.database }

@@ -60,9 +60,14 @@ function urlProblems(text: string, at: string): readonly Problem[] {
       ),
     ];
   }
-  if (url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) return [];
+  if (isPrivate(url)) return [];
   const message = `the token travels unencrypted to ${url.host}`;
   return [{ code: 'config/insecure-url', severity: 'warning', at, message, hint: 'use https://' }];
+}
+
+/** Tells whether what is sent to the address stays between the two: encrypted, or on this machine. */
+export function isPrivate(url: URL): boolean {
+  return url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
 }
 
 function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Problem[] {

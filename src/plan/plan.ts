@@ -1,6 +1,6 @@
 import type { Limits } from '../model/config.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
-import type { Checked } from '../model/diagnostic.ts';
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { compareText, equal } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
@@ -39,13 +39,27 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     if (found !== undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) return [];
     return [draftChange(fields.kind, resource, found, input.live)];
   });
-  const found = [...drafted.flatMap((one) => one.diagnostics), ...diagnostics];
-  if (hasErrors(found)) return { diagnostics: sortDiagnostics(found) };
+  const found = once([...drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
+  if (hasErrors(found)) return { diagnostics: found };
   const unwatched = resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), knownKind(resource.id, kinds)));
   return {
     value: assemble(input, { resources, drafts: drafted.map((one) => one.draft), edges, reasons, live, unwatched }),
-    diagnostics: sortDiagnostics(found),
+    diagnostics: found,
   };
+}
+
+/** Sorted, and what is wrong in many places with the same words told once, at the first of them. */
+function once(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const groups = new Map<string, Diagnostic[]>();
+  for (const one of sortDiagnostics(diagnostics)) {
+    const key = `${one.code} ${one.message}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return sortDiagnostics(
+    [...groups.values()].flatMap((group) =>
+      group.slice(0, 1).map((one) => (group.length === 1 ? one : { ...one, message: `${one.message} (${group.length} times)` })),
+    ),
+  );
 }
 
 /** What cannot be planned is never passed over in silence. */

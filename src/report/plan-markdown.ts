@@ -4,7 +4,7 @@ import { countsOf, countsText, plural, summaryText } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
 import { shortList, sideListsOf } from './lists.ts';
 import { commentLimit, shed, type Block } from './shed.ts';
-import { distinctParts } from './value.ts';
+import { distinctParts, pathText } from './value.ts';
 import { clip } from './width.ts';
 
 /** What is shown first and left out last. */
@@ -102,7 +102,7 @@ function detailBlocks(change: Change, edges: readonly EdgeChange[]): readonly Bl
   const lines = [
     ...rowsOf(change).flatMap((row) => rowDiff(row, change.action)),
     ...edgeRowsOf(change, edges).map(({ sign, text }) => `${sign} edge: ${text}`),
-    ...(change.carried.length === 0 ? [] : [`  ${plural(change.carried.length, 'live value')} carried`]),
+    ...(change.carried.length === 0 ? [] : [`  carries ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
   if (lines.length === 0) return [];
   const summary = `<summary><code>${symbols[change.action]} ${escapeHtml(clip(change.id, 300))}</code></summary>`;

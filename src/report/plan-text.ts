@@ -75,7 +75,7 @@ function detailLines(change: Change, edges: readonly EdgeChange[], terminal: Ter
 /** What the write carries although the manifest does not state it; a blocked change writes nothing. */
 function carriedLines({ action, carried }: Change, { colour, ...terminal }: Terminal): readonly string[] {
   if (carried.length === 0 || action === 'blocked') return [];
-  const names = shortList(carried.map(pathText), 3).join(', ');
+  const names = shortList(carried.map(pathText), 6).join(', ');
   return flow([{ text: '      ' }, ...words(`carries ${names}`, colour.dim)], { columns: widthFor({ colour, ...terminal }), indent: 8 });
 }
 
