@@ -6,6 +6,7 @@ import type { Kind } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { Change, FieldChange, Value } from '../model/plan.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
+import { nameOf } from '../model/resource.ts';
 import { compareSpecs } from './compare.ts';
 import { resolveReferences } from './references.ts';
 import { compareSecrets } from './secrets.ts';
@@ -81,11 +82,13 @@ function identity(desired: DesiredResource): Pick<Draft, 'id' | 'key' | 'at'> {
   return { id: desired.id, ...(desired.key === desired.id ? {} : { key: desired.key }), at: desired.at };
 }
 
-/** Live values that a write carries although the manifest does not state them: ignored, unknown, kept. */
+/** Live values that a write carries although the manifest does not state them: ignored, unknown, kept and not what a create would give. */
 function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, keptSecrets: readonly Pointer[]): readonly Pointer[] {
+  const defaults = kind.createDefaults(nameOf(desired.id));
   const kept = comparedFields(kind).flatMap((field) => {
     const value = live.spec[field.name];
-    const carries = desired.spec[field.name] === undefined && value !== undefined && !equal(value, field.empty);
+    const own = equal(value, field.empty) || equal(value, defaults[field.name]);
+    const carries = desired.spec[field.name] === undefined && value !== undefined && !own;
     return carries ? [pointer(field.name)] : [];
   });
   const all = [...kept, ...skippedPaths(desired, live), ...keptSecrets];
