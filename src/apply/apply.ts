@@ -1,7 +1,7 @@
 import { ApiError, AppError } from '../model/errors.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { isSuccess, outcomeOf, type StepResult } from './outcomes.ts';
+import { countsByStatus, isSuccess, outcomeOf, type StepResult, type TakenStep } from './outcomes.ts';
 import { runPool } from './pool.ts';
 import type { ApplyInput, Progress } from './progress.ts';
 import { readBack } from './read-back.ts';
@@ -18,22 +18,26 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     written: [],
     stopped: undefined,
   };
-  input.observe({ event: 'begin', detail: `plan ${input.plan.digest}, ${steps.length} writes` });
+  const { target, digest, allowed } = input.plan;
+  input.observe({ event: 'begin', target: { name: target.name, url: target.url }, digest, writes: steps.length, allowed });
   for (const stage of new Set(steps.map((step) => step.stage))) {
     await runStage(
       steps.filter((step) => step.stage === stage),
       progress,
     );
   }
-  const outcomes = outcomesOf(progress);
-  input.observe({ event: 'end', detail: outcomes.map((outcome) => outcome.status).join(' ') });
+  const outcomes = outcomesOf(steps, progress);
+  input.observe({ event: 'end', counts: countsByStatus(outcomes) });
   return { outcomes, interrupted: input.signal.aborted };
 }
 
-function outcomesOf({ input, results }: Progress): readonly Outcome[] {
-  const byChange = new Map<ResourceId, readonly StepResult[]>();
-  for (const { change, result } of results.values()) byChange.set(change, [...(byChange.get(change) ?? []), result]);
-  return input.plan.changes.map((change) => outcomeOf(change, byChange.get(change.id) ?? []));
+function outcomesOf(steps: readonly Step[], { input, results }: Progress): readonly Outcome[] {
+  const taken = new Map<ResourceId, readonly TakenStep[]>();
+  for (const { key, part, change } of steps) {
+    const result = results.get(key)?.result;
+    if (result !== undefined) taken.set(change.id, [...(taken.get(change.id) ?? []), { part, result }]);
+  }
+  return input.plan.changes.map((change) => outcomeOf(change, taken.get(change.id) ?? []));
 }
 
 async function runStage(steps: readonly Step[], progress: Progress): Promise<void> {

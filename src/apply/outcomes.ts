@@ -1,19 +1,45 @@
 import type { Outcome, OutcomeStatus } from '../model/outcome.ts';
 import type { Change } from '../model/plan.ts';
+import type { Part } from './steps.ts';
 
 /** What became of one step. */
 export type StepResult = Pick<Outcome, 'status' | 'code' | 'message' | 'hint'>;
 
+/** A step and what became of it. */
+export type TakenStep = { readonly part: Part; readonly result: StepResult };
+
 /** The worse a status, the lower its rank. */
 const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, interrupted: 2, skipped: 3, done: 4, already: 5 };
 
-/** Joins the results of a change's steps: the worst one tells. A blocked change has none. */
-export function outcomeOf({ id, action, managedBy }: Change, results: readonly StepResult[]): Outcome {
+/** Joins the results of a change's steps, in their order: the worst one tells. A blocked change has none. */
+export function outcomeOf({ id, action, managedBy }: Change, steps: readonly TakenStep[]): Outcome {
   if (action === 'blocked') {
     return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'somebody else'}` };
   }
+  const results = steps.map((step) => step.result);
   const worst = results.reduce((left, right) => (ranks[right.status] < ranks[left.status] ? right : left));
-  return { id, action, ...worst };
+  const [first] = steps;
+  if (first === undefined || !isSuccess(first.result) || isSuccess(worst)) return { id, action, ...worst };
+  return { id, action, ...worst, begun: true, message: begunMessage(first, worst) };
+}
+
+/** What is done of a change that is not finished, and why the rest is not. */
+function begunMessage(first: TakenStep, { status, message = status }: StepResult): string {
+  if (first.part !== 'closed') {
+    if (status === 'interrupted') return 'first of two writes done, the last one not begun: interrupted before it';
+    return `first of two writes done, the last one ${status === 'failed' ? 'failed' : 'not begun'}: ${message}`;
+  }
+  // What was there already may have been opened by whoever made it.
+  const closed = first.result.status === 'done' ? 'created, still closed' : 'there already, perhaps still closed';
+  if (status === 'interrupted') return `${closed}: interrupted before it was opened`;
+  return status === 'failed' ? `created closed, opening it failed: ${message}` : `${closed}: ${message}`;
+}
+
+/** How many changes ended how. */
+export function countsByStatus(outcomes: readonly Outcome[]): Readonly<Record<OutcomeStatus, number>> {
+  const counts = { done: 0, already: 0, failed: 0, skipped: 0, blocked: 0, interrupted: 0 };
+  for (const { status } of outcomes) counts[status] += 1;
+  return counts;
 }
 
 /** Tells whether what needs the step may go on. */

@@ -1,14 +1,15 @@
 import { apply as carryOut } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
-import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan, Refusal } from '../model/plan.ts';
+import { isUnfinished } from '../report/outcomes.ts';
 import { planText } from '../report/plan-text.ts';
 import type { PlanFlags } from './flags.ts';
 import { journalTo, type Journaling } from './journaling.ts';
 import { planned, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
-import { progressOn } from './progress.ts';
+import { progressOn, tellStopping } from './progress.ts';
 import { requireWritable, tellPlan, tellResult } from './tell.ts';
 import type { World } from './world.ts';
 
@@ -50,10 +51,10 @@ async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World):
     if (machine || flags.report.length > 0) tellPlan([plan], machine ? result.warnings : [], { flags, world, printer, printed: !machine });
     throw error;
   }
-  const outcome = writes > 0 ? await execute(result, flags, world) : { outcomes: [], interrupted: false };
+  const outcome = await execute(result, flags, world);
   if (flags.format === 'text') printer.print('\n');
   tellResult(outcome, plan, { flags, world, printer });
-  return outcome.interrupted || outcome.outcomes.some((one) => isUnfinished(one)) ? 5 : 0;
+  return outcome.interrupted || outcome.outcomes.some(isUnfinished) ? 5 : 0;
 }
 
 /** Throws where the plan is not to be carried out: it is refused, the token may not write, or nobody said yes. */
@@ -68,11 +69,6 @@ async function requireConsent(result: Planned, writes: number, flags: ApplyFlags
   const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
   if (!(await world.confirms(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
     throw new AppError('apply/declined', 6, 'not applied: nobody said yes');
-}
-
-function isUnfinished({ status, action }: Outcome): boolean {
-  if (status === 'blocked') return action !== 'blocked';
-  return status === 'failed' || status === 'skipped' || status === 'interrupted';
 }
 
 /** A change or an edge that a manager blocks stops the run, unless it is to be skipped. */
@@ -105,6 +101,8 @@ function refuseReaders({ identity }: Planned): void {
 
 async function execute({ plan, live, desired, gateway, journal }: Journaled, flags: ApplyFlags, world: World): Promise<ApplyResult> {
   const progress = progressOn(plan, flags, world);
+  const signal = world.interrupts();
+  tellStopping(signal, flags, world);
   const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
   try {
     return await carryOut({
@@ -113,7 +111,7 @@ async function execute({ plan, live, desired, gateway, journal }: Journaled, fla
       gateway,
       registry,
       concurrency: flags.concurrency,
-      signal: world.interrupts(),
+      signal,
       secretOf: (id, path) => {
         const secret = secrets.get(id)?.[path];
         return secret?.state === 'value' ? secret : undefined;

@@ -1,6 +1,6 @@
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
-import { readTree } from '../disk/walk.ts';
+import { missingPaths, readTree } from '../disk/walk.ts';
 import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load.ts';
 import type { Target } from '../model/config.ts';
@@ -12,12 +12,22 @@ import type { TargetFlags } from './flags.ts';
 import { absolute, type Setting } from './setting.ts';
 import type { World } from './world.ts';
 
-export type Loading = { readonly flags: TargetFlags; readonly world: World; readonly secrets: 'resolve' | 'leave' };
+/** `resource` is the one that `explain` asks for: of no other are secrets read. */
+export type Loading = {
+  readonly flags: TargetFlags & { readonly resource?: string };
+  readonly world: World;
+  readonly secrets: 'resolve' | 'leave';
+};
 
 /** Reads and loads all manifests of a target; every mistake is a diagnostic. */
 export function desiredFor(setting: Setting, target: Target, { flags, world, secrets }: Loading): Checked<DesiredState> {
   if (target.manifests.length === 0)
     throw new UsageError('there is no config file here and no path was given', 'run ostiary init, or give the folders of the manifests');
+  const absent = missingPaths(
+    flags.paths.map((path) => absolute(path, world)),
+    world.cwd,
+  );
+  if (absent.length > 0) return { diagnostics: [...setting.notices, ...absent] };
   const options = { root: setting.root, cwd: world.cwd, exclude: setting.targets.flatMap((one) => one.overlays) };
   const tree = readTree(target.manifests, options);
   const folders = target.overlays.map((folder) => readTree([folder], { ...options, exclude: [] }));
@@ -28,10 +38,11 @@ export function desiredFor(setting: Setting, target: Target, { flags, world, sec
     overlays: folders.map((folder) => folder.value ?? []),
     target: target.name,
     targets: setting.targets.map((one) => one.name),
-    ...selectionOf(setting, flags, world),
+    ...selectionOf(flags, world),
     secretPrefixes: target.secretPrefixes,
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     ...(secrets === 'resolve' ? { resolve: resolver(setting.root, world) } : {}),
+    ...(flags.resource === undefined ? {} : { resolveOnly: [flags.resource] }),
     registry,
     ...(setting.root === world.cwd ? {} : { pathInTree: (path) => relative(setting.root, absolute(path, world)).split(sep).join('/') }),
   });
@@ -39,17 +50,19 @@ export function desiredFor(setting: Setting, target: Target, { flags, world, sec
   return loaded.value === undefined || hasErrors(all) ? { diagnostics: all } : { value: loaded.value, diagnostics: all };
 }
 
-/** `--only` and, beside a config file, paths select; without a config file the paths are all there is. */
-function selectionOf(setting: Setting, flags: TargetFlags, world: World): Pick<LoadInput, 'selection'> {
-  const paths = setting.file === undefined ? [] : flags.paths.map((path) => absolute(path, world));
-  if (paths.length === 0 && flags.only.length === 0) return {};
-  const within = (file: SourceFile['path']): boolean => paths.some((path) => isBelow(absolute(file, world), path));
-  return { selection: { only: flags.only, ...(paths.length === 0 ? {} : { paths: within }) } };
+/** `--only` and paths select; without a config file the paths are all there is, and each must hold something. */
+function selectionOf(flags: TargetFlags, world: World): Pick<LoadInput, 'selection'> {
+  const { only } = flags;
+  if (flags.paths.length === 0 && only.length === 0) return {};
+  const paths = flags.paths.map((path) => {
+    const top = resolve(world.cwd, path);
+    return { path, holds: (file: SourceFile['path']) => isBelow(resolve(world.cwd, file), top) };
+  });
+  return { selection: { only, ...(paths.length === 0 ? {} : { paths }) } };
 }
 
 function isBelow(file: string, path: string): boolean {
-  const way = relative(path, file);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  return file === path || file.startsWith(path.endsWith(sep) ? path : `${path}${sep}`);
 }
 
 function resolver(root: string, world: World): NonNullable<LoadInput['resolve']> {

@@ -29,6 +29,13 @@ export function progressOn(plan: Plan, flags: OutputFlags, world: World): Progre
   };
 }
 
+/** Says, once the run is to stop, that it does; what progress stands on the terminal makes room. */
+export function tellStopping(signal: AbortSignal, flags: OutputFlags, { stderr }: World): void {
+  if (flags.quiet) return;
+  const line = 'stopping: what is under way is finished; press Ctrl-C again to end at once\n';
+  signal.addEventListener('abort', () => stderr.write(`${stderr.isTTY ? '\r\u001b[K' : ''}${line}`), { once: true });
+}
+
 /** Runs the work; after a second of it a terminal shows that it is going on. */
 export async function waiting<T>(
   text: string,

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import type { Checked } from '../model/diagnostic.ts';
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { isIgnored } from './ignored.ts';
 import { codeOf, reasonOf } from './reason.ts';
 import { maxBytes } from './text-file.ts';
@@ -22,7 +22,9 @@ export function readSecretFile(root: string, path: string): Checked<Buffer> {
     const linked = refusalOf(realRoot, real) ?? (isIgnored(realRoot, real) || isIgnored(root, given) ? 'ignored' : undefined);
     return linked === undefined ? read(path, real) : refuse(path, linked);
   } catch (error) {
-    return refuse(path, 'missing', codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${reasonOf(error)}`);
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return refuse(path, 'missing');
+    return failure('secret/unreadable-file', path, `cannot be read: ${reasonOf(error)}`, 'check who may read it');
   }
 }
 
@@ -53,7 +55,10 @@ const words: Readonly<Record<Refusal, { readonly what: string; readonly hint: st
 };
 
 function refuse(path: string, refusal: Refusal, what: string = words[refusal].what): Checked<Buffer> {
+  return failure(`secret/file-${refusal}`, path, what, words[refusal].hint);
+}
+
+function failure(code: Diagnostic['code'], path: string, what: string, hint: string): Checked<Buffer> {
   const name = JSON.stringify(path.length > 120 ? `${path.slice(0, 119)}…` : path);
-  const message = `the secret file ${name} ${what}`;
-  return { diagnostics: [{ code: `secret/file-${refusal}`, severity: 'error', message, hint: words[refusal].hint }] };
+  return { diagnostics: [{ code, severity: 'error', message: `the secret file ${name} ${what}`, hint }] };
 }

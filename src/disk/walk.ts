@@ -18,8 +18,10 @@ export type TreeOptions = {
 /** A file or folder: the path it was reached by, and its path without links. */
 type Found = { readonly path: string; readonly real: string };
 
-type Walk = {
-  readonly show: (path: string) => string;
+/** What is needed to tell of a path. */
+type Telling = { readonly show: (path: string) => string; readonly diagnostics: Diagnostic[] };
+
+type Walk = Telling & {
   /** Folders that links may lead into, without links. */
   readonly roots: Set<string>;
   /** Folders that were walked or are left out, without links. */
@@ -28,7 +30,6 @@ type Walk = {
   readonly files: Map<string, string>;
   /** Links, followed after everything that is reached without them. */
   readonly links: Found[];
-  readonly diagnostics: Diagnostic[];
 };
 
 /**
@@ -48,6 +49,13 @@ export function readTree(paths: readonly string[], options: TreeOptions): Checke
   followLinks(walk);
   const value = readFiles(walk);
   return { value, diagnostics: sortDiagnostics(walk.diagnostics) };
+}
+
+/** Tells of each path that does not exist; all paths are absolute. */
+export function missingPaths(paths: readonly string[], cwd: string): readonly Diagnostic[] {
+  const walk = { show: shower(cwd), diagnostics: [] };
+  for (const path of paths) tryReal(walk, path, 'manifest/no-such-path');
+  return sortDiagnostics(walk.diagnostics);
 }
 
 /** Begins at a path that the user or the config names: outside the root it is a root of its own, inside it may not lead out. */
@@ -148,12 +156,13 @@ function unread(file: string, { code, reason, line }: ReadProblem): Diagnostic {
 }
 
 /** The path without links; a diagnostic where there is none. */
-function tryReal(walk: Walk, path: string, missing: 'manifest/no-such-path' | 'manifest/unreadable'): string | undefined {
+function tryReal(walk: Telling, path: string, missing: 'manifest/no-such-path' | 'manifest/unreadable'): string | undefined {
   try {
     return realpathSync.native(path);
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ELOOP') report(walk, path, 'manifest/symlink-loop', 'is a link that leads in a circle', 'remove the link');
+    else if (code === 'ENOTDIR' && missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', 'check the path');
     else if (code !== 'ENOENT') report(walk, path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check who may read it');
     else if (missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', 'check the path');
     else report(walk, path, missing, 'is a link that leads nowhere', 'remove the link');
@@ -204,7 +213,7 @@ function hasGoodName(walk: Walk, { path }: Found): boolean {
   return false;
 }
 
-function report(walk: Walk, path: string, code: Diagnostic['code'], what: string, hint: string): void {
+function report(walk: Telling, path: string, code: Diagnostic['code'], what: string, hint: string): void {
   const file = walk.show(path).replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
   const name = JSON.stringify(basename(file));
   walk.diagnostics.push({ code, severity: 'error', message: `${name} ${what}`, hint, at: { file, line: 1, column: 1 } });

@@ -16,7 +16,7 @@ import type { Problem } from './problem.ts';
 import { readDocuments } from './read.ts';
 import { secretProblems, textsOf, toResource } from './resource.ts';
 import type { SecretRules, SecretSource } from './secret.ts';
-import { selectManifests, type Selection } from './select.ts';
+import { isSelected, selectManifests, type Selection } from './select.ts';
 import { treeHash } from './tree.ts';
 import { isFamiliar, unfamiliarValues } from './unfamiliar.ts';
 
@@ -33,8 +33,10 @@ export type LoadInput = {
   readonly secretPrefixes: readonly string[];
   /** Prefixes of references that the gateway follows. */
   readonly referencePrefixes: readonly string[];
-  /** Reads a secret's source; without it sources stay unresolved. */
+  /** Reads a secret's source, of selected manifests alone; without it sources stay unresolved. */
   readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
+  /** The only resources whose sources are read; every selected one's unless told. */
+  readonly resolveOnly?: readonly string[];
   readonly registry: Registry;
   /** A file's path as it counts for the tree hash, whoever reads it from wherever; as given unless told. */
   readonly pathInTree?: (path: string) => string;
@@ -102,7 +104,7 @@ function toResources(
   const rules = rulesOf(input);
   const diagnostics: Diagnostic[] = [];
   const resources = manifests.map((manifest) => {
-    const { resource, problems } = toResource(manifest, rules);
+    const { resource, problems } = toResource(manifest, rules(manifest));
     if (problems.length > 0) diagnostics.push(...told(book, manifest, problems));
     if (!isFamiliar(manifest.view.familiar, manifest.spec)) {
       diagnostics.push(...told(book, manifest, unfamiliarValues(manifest.view.familiar, manifest.spec, ['spec'])));
@@ -112,15 +114,23 @@ function toResources(
   return { resources, diagnostics };
 }
 
-function rulesOf({ secretPrefixes, referencePrefixes, resolve }: LoadInput): SecretRules {
-  return { envPrefixes: secretPrefixes, referencePrefixes, ...(resolve === undefined ? {} : { resolve }) };
+/** The rules for each manifest's secrets: the sources of those that the run is not about are never read. */
+function rulesOf({ secretPrefixes, referencePrefixes, resolve, resolveOnly, selection }: LoadInput): (manifest: Manifest) => SecretRules {
+  const unresolved: SecretRules = { envPrefixes: secretPrefixes, referencePrefixes };
+  if (resolve === undefined) return () => unresolved;
+  const resolved: SecretRules = { ...unresolved, resolve };
+  if (selection === undefined && resolveOnly === undefined) return () => resolved;
+  return (manifest) => {
+    const isMeant = resolveOnly?.includes(manifest.id) ?? true;
+    return isMeant && (selection === undefined || isSelected(manifest, selection)) ? resolved : unresolved;
+  };
 }
 
 /** What else is wrong with a manifest, besides and apart from the places that its schema refuses. */
 function besides(manifest: Manifest, places: readonly Pointer[], input: LoadInput): readonly Problem[] {
   const problems = [
     ...checkManifest(manifest, input.targets),
-    ...secretProblems(manifest, rulesOf(input)),
+    ...secretProblems(manifest, rulesOf(input)(manifest)),
     ...unfamiliarValues(manifest.view.familiar, manifest.spec, ['spec']),
   ];
   return problems.filter(({ at }) => !places.some((place) => isWithin(at, place) || isWithin(place, at)));

@@ -5,8 +5,8 @@ import { makeManifest, type Manifest } from './manifest.ts';
 import { quoted, type Problem } from './problem.ts';
 
 /**
- * Merges an overlay into a manifest: maps key by key, lists and secrets whole, null as it stands. The problems are at
- * places of the overlay.
+ * Merges an overlay into a manifest: maps key by key, where null takes the key away, lists and secrets whole, null of a
+ * field as it stands. The problems are at places of the overlay.
  */
 export function applyOverlay(base: Manifest, overlay: Manifest): { readonly manifest: Manifest; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
@@ -28,7 +28,8 @@ function mergeFields(
     const below = base[name];
     const place = [...tokens, name];
     if (rule !== undefined && protectsByEntries(rule)) problems.push(...lostEntries(rule, below, value, place));
-    merged[name] = mergeValue(rule, below, value, place, problems);
+    const result = mergeValue(rule, below, value, place, problems);
+    if (result !== undefined) merged[name] = result;
   }
   return merged;
 }
@@ -39,14 +40,25 @@ function mergeValue(
   overlay: Json,
   place: readonly string[],
   problems: Problem[],
-): Json {
+): Json | undefined {
   if (rule === undefined) return overlay;
   if (rule.shape === 'object' && overlay === null && isObject(base)) {
     for (const field of rule.fields) if (protectsByEntries(field)) problems.push(...lostEntries(field, base[field.name], null, place));
   }
-  if (!isObject(base) || !isObject(overlay)) return overlay;
-  if (rule.shape === 'object') return mergeFields(rule.fields, base, overlay, place, problems);
-  return rule.shape === 'map' ? { ...base, ...overlay } : overlay;
+  if (!isObject(overlay)) return overlay;
+  if (rule.shape === 'object') return mergeFields(rule.fields, isObject(base) ? base : {}, overlay, place, problems);
+  return rule.shape === 'map' ? mergeMap(base, overlay) : overlay;
+}
+
+/** Merges key by key. Where there is no map below, one that only takes keys away makes none: an omitted map is not an empty one. */
+function mergeMap(base: Json | undefined, overlay: JsonObject): Json | undefined {
+  const merged: Record<string, Json> = isObject(base) ? { ...base } : {};
+  for (const [key, value] of Object.entries(overlay)) {
+    if (value === null) delete merged[key];
+    else merged[key] = value;
+  }
+  const isVoid = !isObject(base) && Object.keys(merged).length === 0 && Object.keys(overlay).length > 0;
+  return isVoid ? base : merged;
 }
 
 function protectsByEntries(rule: FieldRule): boolean {

@@ -36,3 +36,14 @@ export function textOf(value: unknown): string {
 export function didYouMean(word: string | undefined): string | undefined {
   return word === undefined ? undefined : `did you mean "${word}"?`;
 }
+
+/** What to do about a key of a map that is null. */
+export const nullKeyHint = 'leave the key out; only in an overlay does null take a key away';
+
+/** `did you mean "x"?` of the one word that begins or ends with the text, leaving out a plural s: agent_id for agent. */
+export function partOf(text: string, words: readonly string[]): string | undefined {
+  const stem = text.toLowerCase().replace(/s$/, '');
+  if (stem.length < 3) return undefined;
+  const [found, second] = words.filter((word) => `${word}_`.startsWith(`${stem}_`) || word.replace(/s$/, '').endsWith(`_${stem}`));
+  return second === undefined ? didYouMean(found) : undefined;
+}

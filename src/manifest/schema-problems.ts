@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
 import { closest } from '../model/suggest.ts';
-import { didYouMean, placeName, quoted, sortOf, textOf, type Problem } from './problem.ts';
-import { allowedFields, annotation, fieldsOf, nodeAt } from './schema.ts';
+import { didYouMean, nullKeyHint, partOf, placeName, quoted, sortOf, textOf, type Problem } from './problem.ts';
+import { allowedFields, annotation, fieldsOf, isMapOf, nodeAt } from './schema.ts';
 import { wrongSecret } from './secret-form.ts';
 import type { SchemaError } from './validators.js';
 
@@ -29,7 +29,7 @@ export function schemaProblems(schema: JsonObject, value: Json, errors: readonly
 }
 
 /** Where one place breaks several rules, the foremost of these is told; a keyword that is not named wins. */
-const ranks = ['additionalProperties', 'required', 'enum', 'const', 'type', 'pattern', 'minLength', 'maxLength', 'anyOf', 'oneOf'];
+const ranks = ['additionalProperties', 'required', 'enum', 'const', 'type', 'minLength', 'pattern', 'maxLength', 'anyOf', 'oneOf'];
 
 function placeOf(schema: JsonObject, value: Json, tokens: readonly string[]): Place {
   return { schema, tokens, node: nodeAt(schema, tokens) ?? {}, value: valueAt(value, tokens) };
@@ -109,14 +109,18 @@ function elsewhere(place: Place, key: string): string {
     if (place.tokens[0] !== level && node !== undefined && allowedFields(node).includes(key)) return `it belongs into ${level}`;
   }
   const names = allowedFields(place.node);
+  const part = partOf(key, names);
+  if (part !== undefined) return part;
   return names.length === 0 ? 'no field may stand here' : `the fields are ${names.join(', ')}`;
 }
+
+const skeletons: Readonly<Record<string, string>> = { metadata: 'add metadata: { name: … }', spec: 'add spec: {}' };
 
 function missingField(place: Place, key: string): Problem {
   const field = fieldsOf(place.node)[key];
   const node = nodeAt(place.schema, [...place.tokens, key]) ?? (isObject(field) ? field : {});
   const choices = Array.isArray(node['enum']) ? `one of ${node['enum'].join(', ')}` : undefined;
-  const hint = choices ?? annotation(node, 'description');
+  const hint = choices ?? (place.tokens.length === 0 ? skeletons[key] : undefined) ?? annotation(node, 'description');
   const message = `${ownerOf(place)} lacks the field "${key}"`;
   return { ...found('manifest/missing-field', pointer(...place.tokens), message, hint), part: place.tokens.length === 0 ? 'value' : 'key' };
 }
@@ -140,6 +144,10 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function typeHint(place: Place, type: string): string | undefined {
   const { value, node } = place;
+  if (value === null && place.tokens[0] === 'spec' && isMapOf(nodeAt(place.schema, place.tokens.slice(0, -1)))) return nullKeyHint;
+  if (typeof value === 'number' && annotation(node, 'pattern')?.endsWith('%$') === true) {
+    return `write a percentage: ${Math.round(value > 0 && value < 1 ? value * 100 : value)}%`;
+  }
   const scalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   if (type === 'array' && scalar) return `write a list: [${quoted(value)}]`;
   if (type === 'string' && scalar) return `put it in quotes: "${value}"`;
@@ -173,7 +181,7 @@ function outOfBounds(place: Place, error: SchemaError): Problem {
   const subject = `${nameOf(place)} is ${quoted(place.value)}`;
   switch (error.keyword) {
     case 'pattern':
-      return found('manifest/pattern', at, subject, allowed(annotation(place.node, 'x-ostiary-pattern-hint')));
+      return wrongPattern(place);
     case 'minimum':
       return found('manifest/out-of-range', at, `${subject}; the least is ${limit}`, hintOf(place.node));
     case 'maximum':
@@ -189,6 +197,15 @@ function outOfBounds(place: Place, error: SchemaError): Problem {
     default:
       return found('manifest/wrong-type', at, `${subject}, which does not fit`, hintOf(place.node));
   }
+}
+
+function wrongPattern(place: Place): Problem {
+  const { node, value, tokens } = place;
+  const at = pointer(...tokens);
+  const isPointer = node['pattern'] === '^/' && typeof value === 'string' && value !== '';
+  const hint = isPointer ? `write /${value}` : allowed(annotation(node, 'x-ostiary-pattern-hint'));
+  if (value === '') return found('manifest/too-short', at, `${nameOf(place)} is empty`, hint);
+  return found('manifest/pattern', at, `${quoted(value)} is not allowed as ${placeName(tokens)}`, hint);
 }
 
 function found(code: Problem['code'], at: string, message: string, hint: string | undefined): Problem {

@@ -47,3 +47,8 @@ export function annotation(node: JsonObject | undefined, name: string): string |
   const text = node?.[name];
   return typeof text === 'string' ? text : undefined;
 }
+
+/** Tells whether the node describes a map of keys that are the user's own. */
+export function isMapOf(node: JsonObject | undefined): boolean {
+  return isObject(node?.['additionalProperties']);
+}

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import { closest } from '../model/suggest.ts';
-import { didYouMean, placeName, sortOf, type Problem } from './problem.ts';
+import { didYouMean, nullKeyHint, placeName, sortOf, type Problem } from './problem.ts';
 
 /** What a manifest writes for one secret. */
 export type SecretForm =
@@ -55,6 +55,7 @@ export function wrongSecret(tokens: readonly string[], value: Json | undefined, 
     hint: how,
   });
   if (value === '') return wrong(`"${name}" is empty`);
+  if (value === null && mode === 'base64') return wrong(`"${name}" is null, not a secret`, nullKeyHint);
   if (!isObject(value))
     return wrong(`"${name}" is ${mode === 'plain' && typeof value === 'string' ? 'a bare text' : sortOf(value)}, not a secret`);
   if (hint !== undefined) return wrong(`"${name}" has not the form of a secret's source`);

@@ -49,8 +49,11 @@ function readText(text: string, place: SecretPlace, rules: SecretRules): Read {
   if (!isBase64(text)) {
     const near = /^_\w+:/.exec(text)?.[0];
     const meant = near === undefined ? undefined : didYouMean(closest(near, rules.referencePrefixes));
-    const hint =
-      meant ?? `write ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
+    const hidden = credentialKey.test(key) || text.startsWith('$');
+    const forms = hidden
+      ? `write ${key}: { valueFrom: { env: ${rules.envPrefixes[0] ?? ''}… } }`
+      : `write ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
+    const hint = meant ?? forms;
     return failed('secret/not-base64', place, `"${placeName(tokensOf(place))}" is neither a reference nor base64`, hint);
   }
   const problems = [

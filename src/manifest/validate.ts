@@ -5,7 +5,7 @@ import type { ManifestDocument } from './document.ts';
 import type { KindView } from './kind-view.ts';
 import { didYouMean, quoted, sortOf, type Problem } from './problem.ts';
 import { schemaProblems, valueAt } from './schema-problems.ts';
-import { annotation, nodeAt } from './schema.ts';
+import { annotation, isMapOf, nodeAt } from './schema.ts';
 import { isSecret, wrongSecret } from './secret-form.ts';
 import { manifests, type SchemaError } from './validators.js';
 
@@ -61,17 +61,18 @@ function wrong(code: Problem['code'], at: string, message: string, hint: string)
 /** Holds a manifest against its kind's schema; an overlay may leave out what the manifest states. */
 export function validate(view: KindView, value: JsonObject, form: 'manifest' | 'overlay'): readonly Problem[] {
   const check = manifests[view.kind.name];
-  const wrongForms = wrongSecrets(view, value['spec']);
+  const wrongForms = wrongSecrets(view, value['spec'], form);
   if (check === undefined || check(value)) return wrongForms;
   const errors = check.errors ?? [];
-  const counting = form === 'manifest' ? errors : errors.filter((error) => !isFilledIn(view, value, error));
+  const counting =
+    form === 'manifest' ? errors : errors.filter((error) => !isFilledIn(view, value, error) && !isTakenAway(view, value, error));
   return counting.length === 0 ? wrongForms : [...schemaProblems(view.kind.schema, value, counting), ...wrongForms];
 }
 
 const none: readonly Problem[] = [];
 
 /** Finds the secrets that have none of the forms; the compiled schema leaves them out. */
-function wrongSecrets(view: KindView, spec: Json | undefined): readonly Problem[] {
+function wrongSecrets(view: KindView, spec: Json | undefined, form: 'manifest' | 'overlay'): readonly Problem[] {
   if (view.secrets.length === 0 || !isObject(spec)) return none;
   let problems = none;
   for (const { name, secret } of view.secrets) {
@@ -81,6 +82,7 @@ function wrongSecrets(view: KindView, spec: Json | undefined): readonly Problem[
       if (!isSecret(value, secret)) problems = [...problems, wrongSecret(['spec', name], value, secret)];
     } else if (isObject(value)) {
       for (const key in value) {
+        if (value[key] === null && form === 'overlay') continue;
         if (!isSecret(value[key], secret)) problems = [...problems, wrongSecret(['spec', name, key], value[key], secret)];
       }
     }
@@ -98,4 +100,13 @@ function isFilledIn(view: KindView, value: JsonObject, error: SchemaError): bool
     const above = tokens.slice(0, index + 1);
     return isObject(valueAt(value, above)) && annotation(nodeAt(view.kind.schema, above), 'x-ostiary-secret') === undefined;
   });
+}
+
+/** Tells whether an overlay's null takes a key of a map away. */
+function isTakenAway(view: KindView, value: JsonObject, error: SchemaError): boolean {
+  const tokens = tokensOf(error.instancePath);
+  if (error.keyword !== 'type' || tokens[0] !== 'spec' || valueAt(value, tokens) !== null) return false;
+  const above = tokens.slice(0, -1);
+  const isPlain = above.every((_, index) => isObject(valueAt(value, above.slice(0, index + 1))));
+  return isPlain && isMapOf(nodeAt(view.kind.schema, above));
 }

@@ -1,4 +1,4 @@
-import type { Action } from './plan.ts';
+import type { Action, Allowance, TargetIdentity } from './plan.ts';
 import type { ResourceId } from './resource.ts';
 
 /** What became of one change: `done` and read back, `already` there, `failed`, `skipped` for a need that failed, `blocked` by a manager, `interrupted`. */
@@ -8,6 +8,8 @@ export type Outcome = {
   readonly id: ResourceId;
   readonly action: Action;
   readonly status: OutcomeStatus;
+  /** The first of its two writes is done, the last one is not. */
+  readonly begun?: boolean;
   readonly code?: `${string}/${string}`;
   readonly message?: string;
   readonly hint?: string;
@@ -21,6 +23,13 @@ export type ApplyEvent = {
   readonly id?: ResourceId;
   readonly step?: string;
   readonly detail?: string;
+  /** Of `begin`: what is carried out where, and what was overridden for it. */
+  readonly target?: Pick<TargetIdentity, 'name' | 'url'>;
+  readonly digest?: string;
+  readonly writes?: number;
+  readonly allowed?: readonly Allowance[];
+  /** Of `end`: how many changes ended how. */
+  readonly counts?: Readonly<Record<OutcomeStatus, number>>;
 };
 
 /** One try of one request, and what was answered: a status, or the code of what went wrong. */

@@ -14,7 +14,8 @@ import { clip, pad } from './width.ts';
 export function applyText(applied: readonly Applied[], terminal: Terminal): string {
   const { bold, dim } = terminal.colour;
   const columns = widthFor(terminal);
-  const sections = applied.map(({ plan: { target }, result }) => {
+  const sections = applied.map(({ plan, result }) => {
+    const { target } = plan;
     const title: Piece[] = [
       { text: escapeTerminal(target.name), paint: bold },
       ...gap,
@@ -22,9 +23,20 @@ export function applyText(applied: readonly Applied[], terminal: Terminal): stri
     ];
     const lines = result.outcomes.flatMap((outcome) => outcomeLines(outcome, terminal));
     const last = flow(words(appliedText(result), bold), { columns, indent: 0 });
-    return [...flow(title, { columns, indent: 2 }), '', ...lines, ...(lines.length === 0 ? [] : ['']), ...last].join('\n');
+    const head = [...flow(title, { columns, indent: 2 }), ...auditLines(plan, terminal)];
+    return [...head, '', ...lines, ...(lines.length === 0 ? [] : ['']), ...last].join('\n');
   });
   return sections.map((section) => `${section}\n`).join('\n\n');
+}
+
+/** Which plan it was, and what was overridden for it. */
+function auditLines({ digest, allowed = [] }: Applied['plan'], terminal: Terminal): readonly string[] {
+  const { dim, yellow } = terminal.colour;
+  const columns = widthFor(terminal);
+  const allowances = allowed.flatMap(({ code, reason }) =>
+    flow([{ text: 'Allowed', paint: yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], { columns, indent: 2 }),
+  );
+  return [...flow(words(`Digest ${escapeTerminal(digest)}`, dim), { columns, indent: 2 }), ...allowances];
 }
 
 const wordColumn = 11;
@@ -62,7 +74,7 @@ function paintOf(word: Participle, colour: Palette): Paint {
 export function applyDocument(applied: readonly Applied[]): JsonObject {
   return {
     version: 1,
-    targets: applied.map(({ plan: { target, tree, digest }, result }) => ({
+    targets: applied.map(({ plan: { target, tree, digest, allowed = [] }, result }) => ({
       target: {
         name: target.name,
         url: target.url,
@@ -71,10 +83,12 @@ export function applyDocument(applied: readonly Applied[]): JsonObject {
       },
       tree,
       digest,
-      outcomes: result.outcomes.map(({ id, action, status, code, message, hint }) => ({
+      allowed: allowed.map(({ code, reason }) => ({ code, reason })),
+      outcomes: result.outcomes.map(({ id, action, status, begun, code, message, hint }) => ({
         id,
         action,
         status,
+        ...(begun === undefined ? {} : { begun }),
         ...(code === undefined ? {} : { code }),
         ...(message === undefined ? {} : { message }),
         ...(hint === undefined ? {} : { hint }),
@@ -97,7 +111,7 @@ const longestMessage = 1000;
 
 /** The results of an apply for a job's summary: counts, failures with what to do, then every object. */
 export function applyMarkdown(applied: readonly Applied[], limit: number = commentLimit): string {
-  const sorts = ['target', 'failure', 'table row'];
+  const sorts = ['target', 'allowance', 'failure', 'table row'];
   return shed(applied.flatMap(appliedBlocks), limit, (left) => {
     const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
     return `**Left out for length:** ${counted.join(', ')}.\n\n`;
@@ -107,8 +121,15 @@ export function applyMarkdown(applied: readonly Applied[], limit: number = comme
 const blank: Block = { text: '\n', rank: 1, sort: 'blank' };
 
 function appliedBlocks({ plan, result }: Applied): readonly Block[] {
-  const head = { text: `### Apply to ${codeSpan(plan.target.name)}\n\n**${appliedText(result)}**\n\n`, rank: 0, sort: 'target' };
-  const failures = result.outcomes.filter((outcome) => outcome.status === 'failed').map(failureBlock);
+  const { target, digest, allowed = [] } = plan;
+  const where = `At ${codeSpan(target.url)}, plan ${codeSpan(digest)}.`;
+  const head = { text: `### Apply to ${codeSpan(target.name)}\n\n**${appliedText(result)}**\n\n${where}\n\n`, rank: 0, sort: 'target' };
+  const allowances = allowed.map(({ code, reason }) => ({
+    text: `- Allowed ${codeSpan(code)}: ${escapeMarkdown(clip(reason, longestMessage))}\n`,
+    rank: 2,
+    sort: 'allowance',
+  }));
+  const failures = result.outcomes.filter(({ status, begun }) => status === 'failed' || begun === true).map(failureBlock);
   const rows = result.outcomes.map((outcome) => ({
     text: `| ${participleOf(outcome)} | ${codeSpan(outcome.id)} |\n`,
     rank: 10 + importance[outcome.status],
@@ -116,15 +137,17 @@ function appliedBlocks({ plan, result }: Applied): readonly Block[] {
   }));
   return [
     head,
+    ...(allowances.length === 0 ? [] : [...allowances, blank]),
     ...(failures.length === 0 ? [] : [...failures, blank]),
     ...(rows.length === 0 ? [] : [{ text: '| | Resource |\n|---|---|\n', rank: 1, sort: 'table row' }, ...rows, blank]),
   ];
 }
 
-function failureBlock({ id, code, message, hint }: Outcome): Block {
+function failureBlock(outcome: Outcome): Block {
+  const { id, code, message, hint } = outcome;
   const said = [message, hint].flatMap((text) => (text === undefined ? [] : [escapeMarkdown(clip(text, longestMessage))]));
   const why = code === undefined ? said : [codeSpan(code), ...said];
-  return { text: `- ${codeSpan(id)} failed${why.length === 0 ? '' : `: ${why.join('; ')}`}\n`, rank: 2, sort: 'failure' };
+  return { text: `- ${codeSpan(id)} ${participleOf(outcome)}${why.length === 0 ? '' : `: ${why.join('; ')}`}\n`, rank: 2, sort: 'failure' };
 }
 
 /** How far an apply is. */

@@ -2,7 +2,10 @@ import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Action, Plan } from '../model/plan.ts';
 
 /** A plan and what became of it. */
-export type Applied = { readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'>; readonly result: ApplyResult };
+export type Applied = {
+  readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> & Partial<Pick<Plan, 'allowed'>>;
+  readonly result: ApplyResult;
+};
 
 const participles = ['created', 'updated', 'renamed', 'deleted', 'unchanged', 'failed', 'skipped', 'blocked', 'interrupted'] as const;
 export type Participle = (typeof participles)[number];
@@ -28,10 +31,16 @@ export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<Par
   return counts;
 }
 
-/** `Applied: 3 created, 1 updated, 1 failed, 2 skipped.` */
+/** Tells whether something of the change is left to do. */
+export function isUnfinished({ status }: Outcome): boolean {
+  return status === 'failed' || status === 'skipped' || status === 'interrupted';
+}
+
+/** `Applied: 3 created, 1 updated.`, or `Not finished: 3 created, 1 failed, 2 skipped.` */
 export function appliedText({ outcomes, interrupted }: ApplyResult): string {
   const counts = outcomeCounts(outcomes);
   const counted = participles.flatMap((word) => (counts[word] > 0 ? [`${counts[word]} ${word}`] : []));
   const rest = interrupted ? ' Interrupted: plan and apply again to finish.' : '';
-  return `Applied: ${counted.length === 0 ? 'nothing to do' : counted.join(', ')}.${rest}`;
+  const verdict = outcomes.some(isUnfinished) ? 'Not finished' : 'Applied';
+  return `${verdict}: ${counted.length === 0 ? 'nothing to do' : counted.join(', ')}.${rest}`;
 }

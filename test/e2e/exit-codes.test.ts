@@ -23,14 +23,20 @@ function project(files: Files, url: string = gateway.url()): string {
 
 const asked = '--detailed-exitcode';
 
+function journalOf(cwd: string, name: string): readonly { readonly event: string; readonly method?: string }[] {
+  const lines = readFileSync(join(cwd, name), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
 test('0 without changes, 0 with changes unless asked, then 2', async () => {
   const cwd = project({ 'access/rule.yaml': guardrail('zero') });
   expect((await gateway.run('plan', cwd)).code).toBe(0);
   expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(2);
   expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
   expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
-  const again = await gateway.run('apply --yes', cwd);
+  const again = await gateway.run('apply --yes --journal j', cwd);
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: nothing to do.') });
+  expect(journalOf(cwd, 'j').filter(({ event }) => event !== 'request')).toMatchObject([{ event: 'begin', writes: 0 }, { event: 'end' }]);
 });
 
 describe('5: some of it failed', () => {
@@ -47,7 +53,7 @@ describe('5: some of it failed', () => {
     expect(failed.stdout).toMatch(/\n {2}failed +GuardrailRule\/five-rule\n +api\/server-error .*POST \S+\/guardrails/);
     expect(failed.stdout).toMatch(/\n {2}skipped +Connection\/five-needs\n +apply\/need-failed .*GuardrailRule\/five-rule/);
     expect(failed.stdout).toMatch(/\n {2}created +Connection\/five-free\n/);
-    expect(failed.stdout).toMatch(/\nApplied: 1 created, 1 failed, 1 skipped\.\n$/);
+    expect(failed.stdout).toMatch(/\nNot finished: 1 created, 1 failed, 1 skipped\.\n$/);
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
       targets: [{ counts: { created: 1, failed: 1, skipped: 1 } }],
     });
@@ -93,19 +99,31 @@ describe('6: refused', () => {
       plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }],
     });
     expect(readFileSync(join(cwd, 'r.md'), 'utf8')).toContain('plan/too-many-updates');
-    const journal = readFileSync(join(cwd, 'j'), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(new Set(journal.map(({ event, method }) => `${event} ${method}`))).toEqual(new Set(['request GET']));
+    expect(new Set(journalOf(cwd, 'j').map(({ event, method }) => `${event} ${method}`))).toEqual(new Set(['request GET']));
     const machine = await gateway.run('apply --yes --format json --quiet', cwd);
     expect(machine.code).toBe(6);
     expect(JSON.parse(machine.stdout)).toMatchObject({ plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }] });
     const other = await gateway.run('apply --yes --allow plan/window=it-is-well', cwd);
     expect(other).toMatchObject({ code: 6, stderr: expect.stringContaining('--allow plan/window overrides nothing in this plan') });
-    const allowed = await gateway.run('apply --yes --allow plan/too-many-updates=the-team-moved', cwd);
+    const reports = '--report json=r.json --report markdown=r.md --report text=r.txt --journal k';
+    const allowed = await gateway.run(`apply --yes --allow plan/too-many-updates=the-team-moved ${reports}`, cwd);
     expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('the-team-moved') });
     expect(allowed.stdout).toContain('Applied: 4 updated.');
+    const allowances = [{ code: 'plan/too-many-updates', reason: 'the-team-moved' }];
+    const applied = JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'));
+    expect(applied).toMatchObject({ targets: [{ allowed: allowances }] });
+    const { digest } = applied.targets[0];
+    const text = readFileSync(join(cwd, 'r.txt'), 'utf8');
+    expect(text).toContain(`production  ${gateway.url()}\nDigest ${digest}\nAllowed plan/too-many-updates: the-team-moved\n`);
+    const markdown = readFileSync(join(cwd, 'r.md'), 'utf8');
+    expect(markdown).toContain(`At \`${gateway.url()}\`, plan \`${digest}\`.\n\n- Allowed \`plan/too-many-updates\`: the-team-moved\n`);
+    const target = { name: 'production', url: gateway.url() };
+    const ends = journalOf(cwd, 'k').filter(({ event }) => event === 'begin' || event === 'end');
+    expect(ends).toMatchObject([
+      { event: 'begin', target, digest, writes: 4, allowed: allowances },
+      { event: 'end', counts: { done: 4, failed: 0 } },
+    ]);
+    expect(readFileSync(join(cwd, 'k'), 'utf8')).not.toContain(gateway.server().key);
   });
 
   test('what a manager has is refused or skipped, never written', async () => {
@@ -121,6 +139,15 @@ describe('6: refused', () => {
       'error plan/managed  Connection/six-managed is managed by platform and would have to change\n  hint: ',
     );
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ plans: [{ changes: [{ action: 'blocked' }] }] });
+    const alone = await gateway.run('apply --yes --on-managed skip --report json=r.json --journal j', cwd);
+    expect(alone.code).toBe(0);
+    expect(alone.stdout).toMatch(
+      /\n {2}blocked +Connection\/six-managed\n +plan\/managed {2}managed by platform\n\nApplied: 1 blocked\.\n$/,
+    );
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
+      targets: [{ outcomes: [{ id: 'Connection/six-managed', status: 'blocked' }], counts: { blocked: 1 } }],
+    });
+    expect(journalOf(cwd, 'j').at(-1)).toMatchObject({ event: 'end', counts: { blocked: 1, done: 0 } });
     writeFiles(cwd, { 'access/free.yaml': guardrail('six-free') });
     expect((await gateway.run('apply --yes', cwd)).code).toBe(6);
     const skipped = await gateway.run('apply --yes --on-managed skip', cwd);

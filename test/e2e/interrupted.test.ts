@@ -6,7 +6,7 @@ import { builtPackage, ostiary, start, startOstiary, type Ended, type Running } 
 import { makeFolder } from '../support/servers.ts';
 import { callerOf } from '../server/client.ts';
 import { useGateway } from './gateway.ts';
-import { config, guardrail, manyConnections, workshop } from './project.ts';
+import { config, connection, guardrail, manifest, manyConnections, workshop } from './project.ts';
 
 let chaos: Effect | undefined;
 const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' ? undefined : chaos) });
@@ -44,6 +44,8 @@ async function namesOf(prefix: string): Promise<readonly string[]> {
   return (await gateway.names('/connections')).filter((name) => name.startsWith(prefix));
 }
 
+const stopping = 'stopping: what is under way is finished; press Ctrl-C again to end at once\n';
+
 describe('apply, stopped in the middle', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
     'by %s: finishes what is in flight, reports, exits 5, and goes on next time',
@@ -55,9 +57,9 @@ describe('apply, stopped in the middle', () => {
       await written(cwd, 3);
       running.child.kill(signal);
       const { code, stdout, stderr } = await running.ended;
-      expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
+      expect({ code, stderr }).toEqual({ code: 5, stderr: stopping });
       const [, created = '', interrupted = ''] =
-        /\nApplied: (\d+) created, (\d+) interrupted\. Interrupted: plan and apply again to finish\.\n$/.exec(stdout) ?? [];
+        /\nNot finished: (\d+) created, (\d+) interrupted\. Interrupted: plan and apply again to finish\.\n$/.exec(stdout) ?? [];
       expect(Number(created) + Number(interrupted)).toBe(16);
       expect(await namesOf(prefix)).toHaveLength(Number(created));
       expect(JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'))).toMatchObject({
@@ -67,6 +69,30 @@ describe('apply, stopped in the middle', () => {
       await converges(cwd, prefix, 16);
     },
   );
+
+  test('before a new connection is opened: says that it is there, closed; --quiet says no more', async () => {
+    chaos = { delayMs: 300 };
+    const mask = manifest('DataMaskingRule', 'half-mask', {
+      connection_ids: ['half-db'],
+      supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }],
+    });
+    const files = { 'access/db.yaml': connection('half-db'), 'access/mask.yaml': mask };
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
+    const running = await applying(cwd, ['--quiet']);
+    await written(cwd, 1);
+    running.child.kill('SIGINT');
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
+    expect(stdout).toMatch(
+      /\n {2}interrupted +Connection\/half-db\n +apply\/interrupted {2}created, still closed: interrupted before it was\s+opened\n/,
+    );
+    const report = JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'));
+    const half = { id: 'Connection/half-db', status: 'interrupted', begun: true };
+    expect(report).toMatchObject({ targets: [{ outcomes: expect.arrayContaining([expect.objectContaining(half)]) }] });
+    expect(await namesOf('half')).toEqual(['half-db']);
+    chaos = undefined;
+    await converges(cwd, 'half', 2, 1);
+  });
 
   test('by kill -9 of the command: the next apply finishes, without duplicates', async () => {
     chaos = { delayMs: 60 };
@@ -98,7 +124,7 @@ describe('apply, stopped in the middle', () => {
     const { code, stdout, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
     const [, created = '', failed = '', skipped = ''] =
-      /\nApplied: (?:(\d+) created, )?(\d+) failed, (\d+) skipped\.\n$/.exec(stdout) ?? [];
+      /\nNot finished: (?:(\d+) created, )?(\d+) failed, (\d+) skipped\.\n$/.exec(stdout) ?? [];
     expect(Number(created) + Number(failed) + Number(skipped)).toBe(60);
     expect(stdout).toMatch(/\n {2}failed +Connection\/lost-\d\d\n {15}\S+\/\S+ .*http:\/\/127\.0\.0\.1:\d+/);
     const second = await serve(new URL(first.url).port);
@@ -115,13 +141,13 @@ describe('apply, stopped in the middle', () => {
   });
 });
 
-async function converges(cwd: string, prefix: string, count: number): Promise<void> {
+async function converges(cwd: string, prefix: string, count: number, connections: number = count): Promise<void> {
   expect((await (await applying(cwd)).ended).code).toBe(0);
   const clean = await gateway.run('plan --detailed-exitcode', cwd);
   expect(clean).toMatchObject({ code: 0, stdout: expect.stringContaining(`No changes. ${count} resources as in the manifests.`) });
   const names = await namesOf(prefix);
   expect(names).toEqual([...new Set(names)]);
-  expect(names).toHaveLength(count);
+  expect(names).toHaveLength(connections);
 }
 
 async function addressOf(running: Running): Promise<string> {

@@ -64,7 +64,7 @@ test.concurrent.each(wrong)('ostiary %s: one clear line and a hint', async (line
 test.concurrent.each([
   ['--only GuardrailRule/no-drap', 'manifest/unknown-selection', 'did you mean "GuardrailRule/no-drop"?'],
   ['--only no-drop', 'manifest/unknown-selection', 'KIND/NAME'],
-  ['access/none.yaml', 'manifest/nothing-selected', 'name files or folders'],
+  ['access/none.yaml', 'manifest/no-such-path', 'check the path'],
   ['--config none.yaml', 'config/not-found', 'check the path'],
 ])('plan %s: one clear diagnostic', async (line, expected, hint) => {
   const { code, stdout, stderr } = await ostiary(['plan', ...line.split(' ')], { cwd: folder, env });

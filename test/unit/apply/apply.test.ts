@@ -83,6 +83,27 @@ describe('an apply', () => {
     });
     expect(words(ran)).toEqual([`${db} skipped apply/need-failed`, `${mask} failed api/server-error`]);
     expect(ran.gateway.state()[db]?.spec).toMatchObject({ access_mode_connect: 'disabled' });
+    expect(ran.outcomes).toMatchObject([{ begun: true, message: expect.stringMatching(/^created, still closed: it needs /) }, {}]);
+    expect(ran.outcomes[1]).not.toHaveProperty('begun');
+  });
+
+  it('tells that a new connection is there, closed, where it is interrupted before it opens it', async () => {
+    const stop = new AbortController();
+    const ran = await run({ manifests: [connection, masking], signal: stop.signal, options: { onWrite: () => stop.abort() } });
+    expect(words(ran)).toEqual([`${db} interrupted apply/interrupted`, `${mask} interrupted apply/interrupted`]);
+    expect(ran.outcomes).toMatchObject([
+      { begun: true, message: 'created, still closed: interrupted before it was opened' },
+      { message: 'interrupted before it began' },
+    ]);
+    expect(ran.gateway.state()[db]?.spec).toMatchObject({ access_mode_connect: 'disabled' });
+  });
+
+  it('says in the journal what it carries out where, and how the changes ended', async () => {
+    const ran = await run({ manifests: [connection, { ...guardrail, spec: {} }], live: [{ ...liveDb, managedBy: 'platform' }] });
+    const target = { name: expect.any(String), url: expect.any(String) };
+    expect(ran.journal.at(0)).toEqual({ event: 'begin', target, digest: expect.stringMatching(/^[0-9a-f]{64}$/), writes: 1, allowed: [] });
+    const counts = { done: 1, already: 0, failed: 0, skipped: 0, blocked: 1, interrupted: 0 };
+    expect(ran.journal.at(-1)).toEqual({ event: 'end', counts });
   });
 
   it('writes a journal that tells all and no secret', async () => {

@@ -1,22 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import { isSuccess, outcomeOf, type StepResult } from '../../../src/apply/outcomes.ts';
+import { countsByStatus, isSuccess, outcomeOf, type TakenStep } from '../../../src/apply/outcomes.ts';
 import type { OutcomeStatus } from '../../../src/model/outcome.ts';
 import type { Change } from '../../../src/model/plan.ts';
 
 const change: Change = { id: 'GuardrailRule/a', action: 'update', fields: [], needs: [], reasons: [], carried: [] };
-const results = (...statuses: readonly OutcomeStatus[]): readonly StepResult[] =>
-  statuses.map((status, index) => ({ status, message: `${index}` }));
+const results = (...statuses: readonly OutcomeStatus[]): readonly TakenStep[] =>
+  statuses.map((status, index) => ({ part: 'whole', result: { status, message: `${index}` } }));
 
 describe('outcomeOf', () => {
   it.each<[readonly OutcomeStatus[], OutcomeStatus, string]>([
     [['done'], 'done', '0'],
     [['already', 'done'], 'done', '1'],
     [['already', 'already'], 'already', '0'],
-    [['done', 'skipped'], 'skipped', '1'],
     [['interrupted', 'skipped'], 'interrupted', '0'],
     [['skipped', 'failed', 'failed'], 'failed', '1'],
   ])('takes the worst of %j', (statuses, status, message) => {
     expect(outcomeOf(change, results(...statuses))).toEqual({ id: 'GuardrailRule/a', action: 'update', status, message });
+  });
+
+  it.each<[TakenStep['part'], OutcomeStatus, OutcomeStatus, string]>([
+    ['closed', 'done', 'interrupted', 'created, still closed: interrupted before it was opened'],
+    ['closed', 'done', 'skipped', 'created, still closed: why'],
+    ['closed', 'done', 'failed', 'created closed, opening it failed: why'],
+    ['closed', 'already', 'interrupted', 'there already, perhaps still closed: interrupted before it was opened'],
+    ['gain', 'done', 'interrupted', 'first of two writes done, the last one not begun: interrupted before it'],
+    ['gain', 'done', 'skipped', 'first of two writes done, the last one not begun: why'],
+    ['gain', 'already', 'failed', 'first of two writes done, the last one failed: why'],
+  ])('tells what a %s write that is %s did where the last one is %s', (part, first, status, message) => {
+    const last = { part: part === 'closed' ? 'open' : 'whole', result: { status, message: 'why' } } as const;
+    const outcome = outcomeOf(change, [{ part, result: { status: first } }, last]);
+    expect(outcome).toEqual({ id: 'GuardrailRule/a', action: 'update', status, begun: true, message });
   });
 
   it.each([
@@ -24,6 +37,13 @@ describe('outcomeOf', () => {
     [{}, 'managed by somebody else'],
   ])('tells who blocks a change', (manager, message) => {
     expect(outcomeOf({ ...change, action: 'blocked', ...manager }, [])).toMatchObject({ status: 'blocked', code: 'plan/managed', message });
+  });
+});
+
+describe('countsByStatus', () => {
+  it('counts every status', () => {
+    const outcomes = (['done', 'failed', 'done'] as const).map((status) => ({ id: change.id, action: change.action, status }));
+    expect(countsByStatus(outcomes)).toEqual({ done: 2, already: 0, failed: 1, skipped: 0, blocked: 0, interrupted: 0 });
   });
 });
 

@@ -127,6 +127,19 @@ describe('readSecretFile', () => {
     expect(diagnostics.map((found) => found.code)).toStrictEqual([code]);
   });
 
+  it('says why a file cannot be read', () => {
+    symlinkSync('loop', join(root, 'loop'));
+    const [found] = readSecretFile(root, 'loop').diagnostics;
+    expect(found).toMatchObject({ code: 'secret/unreadable-file', hint: 'check who may read it' });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says that it may not read a file', () => {
+    put('ca.pem');
+    chmodSync(join(root, 'ca.pem'), 0);
+    const [found] = readSecretFile(root, 'ca.pem').diagnostics;
+    expect(found).toMatchObject({ code: 'secret/unreadable-file', message: 'the secret file "ca.pem" cannot be read: permission denied' });
+  });
+
   it('follows all rules of the repository around it, as git does', () => {
     put('.git/HEAD');
     put('.gitignore', '*.pem\n/config/private\n');

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readTree } from '../../../src/disk/walk.ts';
+import { missingPaths, readTree } from '../../../src/disk/walk.ts';
 
 let root = '';
 beforeEach(() => {
@@ -211,5 +211,17 @@ describe('links', () => {
     put('hidden/30/a.yaml');
     link('top/first', '../hidden/0');
     expect(walk(['top'])).toMatchObject({ problems: [] });
+  });
+});
+
+describe('missingPaths', () => {
+  it('names each path that is not there', () => {
+    put('a/x.yaml');
+    const paths = ['a', 'a/x.yaml', 'typo/', 'a/x.yaml/y', 'a/z.yaml'].map((path) => join(root, path));
+    expect(missingPaths(paths, root).map(({ code, at }) => `${at?.file} ${code}`)).toStrictEqual([
+      'a/x.yaml/y manifest/no-such-path',
+      'a/z.yaml manifest/no-such-path',
+      'typo/ manifest/no-such-path',
+    ]);
   });
 });

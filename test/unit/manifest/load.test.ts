@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import type { DesiredState } from '../../../src/model/desired.ts';
 import { isObject } from '../../../src/model/json.ts';
+import type { SelectedPath } from '../../../src/manifest/select.ts';
 import { connection, guardrail, load, manifest, sources, told } from './loading.ts';
 
 describe('a manifest', () => {
@@ -172,7 +173,7 @@ describe('a selection', () => {
     expect(named?.resources.map(({ id }) => id)).toEqual(['Connection/b']);
     expect(named?.unselected.map(({ key }) => key)).toEqual(['Connection/a', 'GuardrailRule/r']);
     expect(named?.edges.map(({ connection: { text } }) => text)).toEqual(['b']);
-    const placed = load(files, { selection: { only: [], paths: (file) => file.startsWith('y/') } }).value;
+    const placed = load(files, { selection: { only: [], paths: [at('y/')] } }).value;
     expect(placed?.resources.map(({ id }) => id)).toEqual(['Connection/b', 'GuardrailRule/r']);
   });
 
@@ -180,7 +181,19 @@ describe('a selection', () => {
     const { diagnostics } = load(files, { selection: { only: ['Connection/c', 'GuardrailRule/r'] } });
     expect(told(diagnostics)).toEqual(['- error manifest/unknown-selection']);
     expect(diagnostics[0]?.hint).toBe('did you mean "Connection/a"?');
-    expect(told(load(files, { selection: { only: [], paths: () => false } }).diagnostics)).toEqual(['- error manifest/nothing-selected']);
+    const { diagnostics: apart } = load(files, { selection: { only: ['Connection/a'], paths: [at('y/')] } });
+    expect(told(apart)).toEqual(['- error manifest/nothing-selected']);
+    const pattern = load(files, { selection: { only: ['Connection/*'] } });
+    expect(pattern.diagnostics[0]?.hint).toContain('patterns are not supported');
+  });
+
+  test('must find something at each path', () => {
+    const { value, diagnostics } = load(files, { selection: { only: [], paths: [at('y/'), at('z/'), at('z/b.yaml')] } });
+    expect(value).toBeUndefined();
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      'no manifest of this target lies at "z/"',
+      'no manifest of this target lies at "z/b.yaml"',
+    ]);
   });
 });
 
@@ -220,6 +233,10 @@ describe('the schemas', () => {
     expect(secrets[0]).toEqual(secrets[1]);
   });
 });
+
+function at(path: string): SelectedPath {
+  return { path, holds: (file) => file.startsWith(path) };
+}
 
 function definition(schema: unknown, name: string): object {
   const defs = isObject(schema) && isObject(schema['$defs']) ? schema['$defs'][name] : undefined;

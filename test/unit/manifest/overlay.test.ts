@@ -37,6 +37,33 @@ describe('an overlay', () => {
     expect(resource?.at.file).toBe('a.yaml');
   });
 
+  test('takes away the keys of maps that are null', () => {
+    const overlay = manifest('Connection', 'a', 'connection_tags: { env: null, x: null }', 'secret: { "envvar:A": null }');
+    const { value, diagnostics } = overlaid(base, overlay);
+    expect(diagnostics).toEqual([]);
+    expect(value?.resources[0]?.spec['connection_tags']).toEqual({ team: 't' });
+    expect(Object.keys(value?.resources[0]?.secrets ?? {})).toEqual(['/secret/envvar:B']);
+  });
+
+  test('that takes keys away from no map leaves it omitted', () => {
+    const bare = connection('a');
+    const [resource] =
+      overlaid(bare, manifest('Connection', 'a', 'connection_tags: { env: null }', 'secret: { "envvar:A": null }')).value?.resources ?? [];
+    expect(resource?.spec['connection_tags']).toEqual({});
+    expect(resource?.wholeSecrets).toEqual([]);
+    const [given] =
+      overlaid(bare, manifest('Connection', 'a', 'secret: { "envvar:A": null, "envvar:B": { keep: true } }')).value?.resources ?? [];
+    expect(Object.keys(given?.secrets ?? {})).toEqual(['/secret/envvar:B']);
+  });
+
+  test('takes away a tag that a selector asks for', () => {
+    const rule = guardrail('r', 'connection_selector: { match_tags: { env: dev, team: x } }');
+    const overlay = guardrail('r', 'connection_selector: { match_tags: { team: null } }');
+    const { value, diagnostics } = load({ 'a.yaml': base, 'b.yaml': rule }, { overlays: [sources({ 'o.yaml': overlay })] });
+    expect(diagnostics).toEqual([]);
+    expect(value?.edges).toHaveLength(1);
+  });
+
   test('is where its values are', () => {
     const overlay = manifest('Connection', 'a', 'reviewers: [x, y]', 'connection_tags: { env: prod }', 'secret: null');
     const [resource] = overlaid(base, overlay).value?.resources ?? [];
@@ -100,6 +127,7 @@ describe('an overlay', () => {
       'o0.yaml:11:9 error overlay/duplicate',
     ],
     ['with an unknown field', manifest('Connection', 'a', 'tagz: []'), 'o0.yaml:6:3 error manifest/unknown-field'],
+    ['with null for an entry', manifest('Connection', 'a', 'reviewers: [null]'), 'o0.yaml:6:15 error manifest/wrong-type'],
     ['with a wrong value', manifest('Connection', 'a', 'access_schema: on'), 'o0.yaml:6:18 error manifest/not-allowed-value'],
     ['whose secret has no form', manifest('Connection', 'a', 'secret: { "envvar:A": {} }'), 'o0.yaml:6:25 error secret/form'],
     [

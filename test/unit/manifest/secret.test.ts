@@ -118,6 +118,39 @@ describe('a source', () => {
   });
 });
 
+describe('a selection', () => {
+  const files = {
+    'a.yaml': connection('a', fromSource('A')),
+    'b.yaml': connection('b', fromSource('B')),
+    'c.yaml': connection('c', fromSource('C')),
+  };
+
+  test.each<readonly [string, Partial<LoadInput>]>([
+    ['by name', { selection: { only: ['Connection/a'] } }],
+    ['by path', { selection: { only: [], paths: [{ path: 'a.yaml', holds: (file) => file === 'a.yaml' }] } }],
+    ['of what is resolved', { resolveOnly: ['Connection/a'] }],
+  ])('%s leaves the sources of others alone', (_, options) => {
+    const asked: unknown[] = [];
+    const { value, diagnostics } = load(files, {
+      ...options,
+      resolve: (one) => {
+        asked.push(one);
+        return { value: 'x', diagnostics: [] };
+      },
+    });
+    expect(diagnostics).toEqual([]);
+    expect(asked).toEqual([{ env: 'OSTIARY_SECRET_A' }]);
+    const states = value?.resources.map(({ secrets }) => secrets['/secret/envvar:A']?.state);
+    expect(states).toEqual(value?.unselected.length === 0 ? ['value', 'unresolved', 'unresolved'] : ['value']);
+  });
+
+  test('asks nobody about a broken manifest of others either', () => {
+    const broken = { ...files, 'b.yaml': connection('b', fromSource('B'), 'x: 1') };
+    const { diagnostics } = load(broken, { selection: { only: ['Connection/a'] }, resolve });
+    expect(told(diagnostics)).toEqual(['b.yaml:12:3 error manifest/unknown-field']);
+  });
+});
+
 describe('the form of a secret', () => {
   const ajv = new Ajv2020({ strict: false });
   const forms = {
@@ -140,3 +173,7 @@ describe('the form of a secret', () => {
     );
   });
 });
+
+function fromSource(name: string): string {
+  return `secret: { "envvar:A": { valueFrom: { env: OSTIARY_SECRET_${name} } } }`;
+}

@@ -28,6 +28,14 @@ const applied: Applied = {
       { id: 'DataMaskingRule/pii', action: 'create', status: 'skipped', message: 'needs Connection/billing-db, which failed' },
       { id: 'Connection/payroll-db', action: 'blocked', status: 'blocked', message: 'managed by terraform' },
       { id: 'Connection/last', action: 'delete', status: 'interrupted' },
+      {
+        id: 'Connection/new',
+        action: 'create',
+        status: 'interrupted',
+        begun: true,
+        code: 'apply/interrupted',
+        message: 'created, still closed: interrupted before it was opened',
+      },
     ],
   },
 };
@@ -41,9 +49,12 @@ describe('applyText', () => {
 describe('appliedText', () => {
   it('counts in participles', () => {
     expect(appliedText({ ...applied.result, interrupted: false })).toBe(
-      'Applied: 1 created, 1 updated, 1 unchanged, 1 failed, 1 skipped, 1 blocked, 1 interrupted.',
+      'Not finished: 1 created, 1 updated, 1 unchanged, 1 failed, 1 skipped, 1 blocked, 2 interrupted.',
     );
     expect(appliedText({ outcomes: [], interrupted: false })).toBe('Applied: nothing to do.');
+    const [first, second, third] = applied.result.outcomes;
+    const outcomes = [first, second, third].flatMap((outcome) => outcome ?? []);
+    expect(appliedText({ outcomes, interrupted: false })).toBe('Applied: 1 created, 1 updated, 1 unchanged.');
   });
 });
 
@@ -52,6 +63,9 @@ describe('applyDocument', () => {
     const document: unknown = JSON.parse(applyJson([applied]));
     expect([validate(document), validate.errors]).toStrictEqual([true, null]);
     expect(document).toStrictEqual(applyDocument([applied]));
+    expect(document).toMatchObject({
+      targets: [{ allowed: [{ code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' }] }],
+    });
   });
 });
 
