@@ -20,6 +20,7 @@ export type Link = {
   readonly pause: (attempt: number) => Promise<void>;
 };
 
+/** Opens what reading and writing share; of each kind only the fields that the dialect has. */
 export function openLink(parts: Omit<Link, 'names' | 'desk'>, registry: Registry): Link {
   const names = openNames();
   const desks = new Map<string, Desk>();
@@ -29,9 +30,11 @@ export function openLink(parts: Omit<Link, 'names' | 'desk'>, registry: Registry
     desk(name) {
       const present = desks.get(name);
       if (present !== undefined) return present;
-      const kind = registry.get(name);
-      const wireKind = parts.dialect.kinds[name];
-      if (kind === undefined || wireKind === undefined) throw new Error(`the dialect ${parts.dialect.name} has no kind ${name}`);
+      const { dialect } = parts;
+      const whole = registry.get(name);
+      const wireKind = dialect.kinds[name];
+      if (whole === undefined || wireKind === undefined) throw new Error(`the dialect ${dialect.name} has no kind ${name}`);
+      const kind = { ...whole, fields: whole.fields.filter((field) => field.dialect === undefined || field.dialect === dialect.name) };
       const desk = { kind, wireKind, reader: entryReader(kind, wireKind, names) };
       desks.set(name, desk);
       return desk;
