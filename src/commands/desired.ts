@@ -1,6 +1,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { readTree } from '../disk/walk.ts';
+import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load.ts';
 import type { Target } from '../model/config.ts';
@@ -30,7 +31,7 @@ export function desiredFor(setting: Setting, target: Target, { flags, world, sec
     targets: setting.targets.map((one) => one.name),
     ...selectionOf(setting, flags, world),
     secretPrefixes: target.secretPrefixes,
-    referencePrefixes: ['_cloudsecrets:', '_envjson:'],
+    referencePrefixes: referencePrefixesOf(target.dialect),
     ...(secrets === 'resolve' ? { resolve: resolver(setting.root, world) } : {}),
     registry,
     ...(setting.root === world.cwd ? {} : { pathInTree: (path) => relative(setting.root, absolute(path, world)).split(sep).join('/') }),

@@ -40,7 +40,7 @@ export async function readAll(link: Link, kinds: readonly string[]): Promise<Che
     for (const entry of listing?.entries ?? []) {
       const uid = reader.uidOf(entry) ?? '';
       const id = listing?.ids.get(uid);
-      if (id !== undefined) resources.push(reader.read(entry, { uid, id }, { bulk: true, seesSecrets }));
+      if (id !== undefined) resources.push(completed(link, reader.read(entry, { uid, id }, { bulk: true, seesSecrets })));
     }
   }
   const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
@@ -69,7 +69,17 @@ export async function resourceIn(link: Link, kind: string, answer: HttpAnswer): 
   const { seesSecrets } = await link.introduction();
   link.names.learn(id, uid);
   const version = answer.header('etag');
-  return { ...reader.read(body, { uid, id }, { bulk: false, seesSecrets }), ...(version === undefined ? {} : { version }) };
+  const read = reader.read(body, { uid, id }, { bulk: false, seesSecrets });
+  if (read.secretsVersion !== undefined) link.recent.set(uid, read);
+  return { ...read, ...(version === undefined ? {} : { version }) };
+}
+
+/** A bulk read with the secrets of an earlier read of the one object, where they have not changed since. */
+function completed(link: Link, live: LiveResource): LiveResource {
+  const recent = live.leftOut === undefined || live.secretsVersion === undefined ? undefined : link.recent.get(live.uid);
+  if (recent === undefined || recent.secretsVersion !== live.secretsVersion) return live;
+  const { leftOut: _, ...rest } = live;
+  return { ...rest, secrets: recent.secrets, unknown: recent.unknown };
 }
 
 /** Looks a resource up by its id in the list of its kind; where the list leaves something out, the object is read too. */
