@@ -27,7 +27,7 @@ export function writeCache(folder: string, name: string, text: string): string |
     renameSync(draft, join(folder, name));
     return undefined;
   } catch (error) {
-    rmSync(draft, { force: true });
+    if (existsSync(draft)) rmSync(draft, { force: true });
     return reasonOf(error);
   }
 }

@@ -2,6 +2,7 @@ import type { Advice } from '../../dialect.ts';
 
 /** What to do about the gateway's own words. */
 export const advice: readonly Advice[] = [
+  { says: /404 page not found/, hint: 'is the url the root of the API? It ends in /api unless the gateway was set up otherwise' },
   { says: /OSS version/, hint: 'the free licence of this gateway does not allow more; ostiary plan tells it before anything is written' },
   { says: /no data masking provider/, hint: 'set DLP_PROVIDER on the gateway; without it masking rules are not enforced' },
   { says: /managed by (its agent|Hoop)|owned by a rulepack/, hint: 'it is changed where it is managed; take it out of the manifests' },
