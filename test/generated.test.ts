@@ -24,7 +24,9 @@ test('the schemas are strict, and no annotation is unknown', () => {
 });
 
 const annotations = [
-  'closed edge hint identity key known manifest-only omitted pattern-hint protects read-only ref secret selector set'.split(' '),
+  'closed dialect edge hint identity key known late manifest-only omitted pattern-hint protects read-only ref secret selector set'.split(
+    ' ',
+  ),
 ]
   .flat()
   .map((name) => `x-ostiary-${name}`);

@@ -2,6 +2,7 @@ import { joinDirections, type Direction } from '../model/direction.ts';
 import type { EdgeChange, Change, Plan } from '../model/plan.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
+import { isWithin, pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { effectOn, effectsOf, isRule, keyOf, specAfter, type Effect } from './effects.ts';
 
@@ -122,7 +123,10 @@ function lateNeeds(rule: Rule, { guards, objects }: Layout): readonly string[] {
   return [...[...gains].filter((other) => other !== rule).map(earlyKey), ...lost.filter((id) => ownDirection(objects.get(id)).gains)];
 }
 
-/** The steps of an object that is no rule: created closed where a rule can only be attached to it afterwards. */
+/**
+ * The steps of an object that is no rule: created closed where protection can only be attached to it afterwards, and
+ * changed in two writes where a single one would open it before the gateway has attached what it gains.
+ */
 function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
   const { change, kind, edges } = effect;
   const key = keyOf(change);
@@ -130,16 +134,24 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
   const guards = layout.guards.get(key) ?? [];
   if (change.action === 'update') {
     const { loses } = ownDirection(effect);
-    const first = guards.filter((rule) => loses || effect.attaches.has(keyOf(rule.change)));
-    return [{ ...step, stage: stages.change, needs: first.map(earlyKey) }];
+    const first = guards.filter((rule) => loses || effect.attaches.has(keyOf(rule.change))).map(earlyKey);
+    if (!loses || !attachesLate(effect)) return [{ ...step, stage: stages.change, needs: first }];
+    const gain = { ...step, key: `${key}#early`, part: 'gain', stage: stages.gainLater, needs: first } as const;
+    return [gain, { ...step, stage: stages.change, needs: [gain.key] }];
   }
   const attaching = guards.filter((rule) => rule.attaches.has(key));
   const first = guards.filter((rule) => !rule.attaches.has(key)).map(earlyKey);
-  if (attaching.length === 0 || !opens(effect)) return [{ ...step, stage: stages.create, needs: first }];
+  if ((attaching.length === 0 && !attachesLate(effect)) || !opens(effect)) return [{ ...step, stage: stages.create, needs: first }];
   return [
     { ...step, part: 'closed', stage: stages.create, needs: first },
     { ...step, key: `${key}#open`, part: 'open', stage: stages.change, needs: [key, ...attaching.map(earlyKey)] },
   ];
+}
+
+/** Tells whether the gateway attaches some of the object's protection only after it has saved it. */
+function attachesLate({ change, kind }: Effect): boolean {
+  const late = kind.fields.filter((field) => field.late === true);
+  return change.fields.some(({ path }) => late.some((field) => isWithin(path, pointer(field.name))));
 }
 
 /** Tells whether the change, once whole, opens something that can be closed. */

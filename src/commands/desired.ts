@@ -1,6 +1,7 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree } from '../disk/walk.ts';
+import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load.ts';
 import type { Target } from '../model/config.ts';
@@ -40,7 +41,7 @@ export function desiredFor(setting: Setting, target: Target, { flags, world, sec
     targets: setting.targets.map((one) => one.name),
     ...selectionOf(flags, world),
     secretPrefixes: target.secretPrefixes,
-    referencePrefixes: ['_cloudsecrets:', '_envjson:'],
+    referencePrefixes: referencePrefixesOf(target.dialect),
     ...(secrets === 'resolve' ? { resolve: resolver(setting.root, world) } : {}),
     ...(flags.resource === undefined ? {} : { resolveOnly: [flags.resource] }),
     registry,

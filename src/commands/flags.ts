@@ -20,6 +20,8 @@ export type TargetFlags = OutputFlags & {
   readonly url?: string;
   readonly dialect?: 'auto' | 'interface' | 'hoop';
   readonly auth?: 'auto' | 'bearer' | 'api-key';
+  /** The folder of what was verified before. */
+  readonly cache?: string;
   readonly only: readonly string[];
   readonly paths: readonly string[];
 };

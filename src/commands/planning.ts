@@ -1,19 +1,23 @@
+import { join } from 'node:path';
+import { cacheFolder } from '../disk/cache.ts';
+import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan.ts';
-import { hasErrors } from '../model/diagnostic.ts';
-import { registry } from '../kinds/index.ts';
 import { isPrivate } from '../manifest/config.ts';
+import { forDialect } from '../plan/dialect.ts';
 import { plan } from '../plan/plan.ts';
+import { verificationKey } from '../plan/verified.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
+import { withSecrets } from './known-secrets.ts';
 import { connect, readLive } from './live.ts';
-import { chooseTarget, readSetting } from './setting.ts';
+import { absolute, chooseTarget, readSetting } from './setting.ts';
 import type { World } from './world.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
@@ -37,12 +41,15 @@ export async function planned(
   const target = chooseTarget(setting, flags);
   const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
-  const desired = loaded.value;
   const { gateway, identity } = await connect(target, { flags, world, onRequest });
   try {
-    const live = await readLive(gateway, [...registry.keys()], { flags, world });
-    const { name } = target;
+    const { desired, diagnostics: untold } = forDialect(loaded.value, identity.dialect, registry);
+    const bulk = await readLive(gateway, [...registry.keys()], { flags, world });
     const { organisation, dialect, url } = identity;
+    const key = verificationKey(world.env[target.token.env] ?? '', url, organisation);
+    const folder = flags.cache === undefined ? join(setting.root, cacheFolder) : absolute(flags.cache, world);
+    const { live, unwritten } = await withSecrets(bulk, desired, { gateway, key, folder });
+    const { name } = target;
     const checked = plan(
       {
         target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
@@ -54,12 +61,16 @@ export async function planned(
       },
       registry,
     );
-    if (checked.value === undefined) throw new InputError([...loaded.diagnostics, ...checked.diagnostics]);
+    const found = [...loaded.diagnostics, ...untold, ...checked.diagnostics];
+    if (checked.value === undefined) throw new InputError(found);
+    const foreseen = await gateway.preflight({ plan: checked.value, desired, live });
+    if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const warnings = [
       ...insecureOverride(flags.url),
-      ...loaded.diagnostics,
-      ...checked.diagnostics,
+      ...found,
+      ...foreseen,
       ...unusedAllowances(flags.allow, checked.value),
+      ...unkept(flags.cache, unwritten),
     ];
     return { target, desired, live, identity, gateway, plan: checked.value, warnings };
   } catch (error) {
@@ -75,6 +86,13 @@ function insecureOverride(text: string | undefined): readonly Diagnostic[] {
   return [
     { code: 'config/insecure-url', severity: 'warning', message: `the token travels unencrypted to ${url.host}`, hint: 'use https://' },
   ];
+}
+
+/** A cache that was asked for and cannot be written is worth a word; the next plan is as right, and slower. */
+function unkept(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
+  if (folder === undefined || reason === undefined) return [];
+  const message = `what was verified cannot be kept in "${folder}": ${reason}`;
+  return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan reads the secrets again' }];
 }
 
 function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan): readonly Diagnostic[] {

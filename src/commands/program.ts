@@ -87,7 +87,7 @@ function addReading(program: Command, world: World, finish: Finish): void {
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
     .argument('[field]', 'one field, such as reviewers');
-  targetOptions(explain);
+  cacheOption(targetOptions(explain));
   explain.action(async (resource, field, flags) =>
     finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),
   );
@@ -155,8 +155,12 @@ function selectionOption(on: Command): Command {
   return on.option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
 }
 
+function cacheOption(on: Command): Command {
+  return on.option('--cache <folder>', 'where to keep which secrets were verified, never their values (default: .ostiary)');
+}
+
 function planOptions(on: Command): Command {
-  return on
+  return cacheOption(on)
     .addOption(formatOption(formats))
     .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport, [])
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);

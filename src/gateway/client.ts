@@ -1,5 +1,6 @@
 import type { RequestEvent } from '../model/outcome.ts';
 import { ApiError, AppError } from '../model/errors.ts';
+import type { Advice } from './dialect.ts';
 import { networkFailure, parsed, statusFailure, unreadable, type Asked, type Failed } from './failure.ts';
 import { pauseAfter, retryAfterOf, type RetryLimits } from './retry.ts';
 import type { RawAnswer, Transport } from './transport.ts';
@@ -42,12 +43,15 @@ export type Client = {
   readonly send: (request: HttpRequest) => Promise<HttpAnswer>;
   /** Switches to the header in which the gateway wants the token. */
   readonly authorize: (how: 'bearer' | 'api-key') => void;
+  /** What to say of this gateway's errors from now on. */
+  readonly advise: (advice: readonly Advice[]) => void;
 };
 
 /** Makes a client of one gateway; GET, PUT and DELETE are repeated where that may help, POST only where it was surely not carried out. */
 export function openClient(options: ClientOptions): Client {
   const { transport, limits, now, signal } = options;
   const token = headerSafe(options.token);
+  let advice: readonly Advice[] = [];
   let auth: Readonly<Record<string, string>> = { authorization: `Bearer ${token}` };
 
   async function once(request: HttpRequest, asked: Asked): Promise<RawAnswer | Failed> {
@@ -79,6 +83,7 @@ export function openClient(options: ClientOptions): Client {
     const asked: Asked = {
       method,
       url: `${options.url}${path}`,
+      advice,
       get secrets() {
         return [token, ...(request.secrets?.() ?? [])];
       },
@@ -107,6 +112,9 @@ export function openClient(options: ClientOptions): Client {
   return {
     authorize(how) {
       auth = how === 'bearer' ? { authorization: `Bearer ${token}` } : { 'api-key': token };
+    },
+    advise(given) {
+      advice = given;
     },
     async send(request) {
       const started = now();

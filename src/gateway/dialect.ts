@@ -1,19 +1,34 @@
-import type { GatewayIdentity } from '../model/gateway.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { GatewayIdentity, Proposal } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
 
 /** What a gateway answers to `GET /serverinfo`, whatever the status. */
 export type Hello = { readonly server: string; readonly status: number; readonly body: unknown };
 
-/** What a dialect makes of the hello. */
+/** What a gateway says of itself, and of the caller where it is asked that apart. */
+export type Answers = { readonly hello: Hello; readonly caller: unknown };
+
+/** What a dialect makes of the answers. */
 export type Introduction = Pick<GatewayIdentity, 'organisation' | 'version' | 'role'> & {
   /** A secret sent back as null keeps its stored value. */
   readonly keepsHidden: boolean;
+  /** A secret field that a replacement leaves out keeps its stored value. */
+  readonly keepsOmitted: boolean;
   /** The caller's lists hold everything; where not, nothing may be concluded from an absence. */
   readonly seesAll: boolean;
+  /** Reads of one object show the caller its secrets. */
+  readonly seesSecrets: boolean;
 };
 
 /** A bulk read: where it is and how its rows lie in the body (a whole array, or one page of it). */
-export type WireList = { readonly path: string; readonly rows: (body: unknown) => Rows | undefined };
+export type WireList = {
+  readonly path: string;
+  readonly rows: (body: unknown) => Rows | undefined;
+  /** Asked for by page from the start: without a page the gateway cuts the list. */
+  readonly paged?: true;
+  /** Tells whether an answer with the status 404 is the empty list. */
+  readonly isEmpty?: (body: unknown) => boolean;
+};
 
 export type Rows = {
   readonly rows: readonly unknown[];
@@ -21,34 +36,75 @@ export type Rows = {
   readonly page?: { readonly number: number; readonly size: number; readonly total: number };
 };
 
+/** A second bulk read that holds, somewhere in its rows, what the list leaves out. */
+export type Supplement = {
+  readonly list: WireList;
+  readonly uidOf: (row: JsonObject) => string | undefined;
+  /** What a row adds to which object. */
+  readonly partsOf: (row: JsonObject) => readonly Part[];
+};
+
+/** What another list says of one object: fields that both have, to be compared, and fields to be added. */
+export type Part = { readonly uid: string; readonly shared: JsonObject; readonly added: JsonObject };
+
 /** A live object as far as a path needs it. */
 export type Addressed = { readonly uid: string; readonly name: string };
+
+/** How an entry was read: in a list or alone, and whether reads of one object show secrets. */
+export type View = { readonly bulk: boolean; readonly seesSecrets: boolean };
 
 /** How one kind travels; field names are ours unless `names` says otherwise. */
 export type WireKind = {
   readonly list: WireList;
+  readonly supplement?: Supplement;
   /** Our field name → the gateway's, where they differ. */
   readonly names: Readonly<Record<string, string>>;
+  /** By our field name: our value → the gateway's, where they differ. */
+  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** How secret values are spelled, where that differs. */
+  readonly secrets?: { readonly fromWire: (value: string) => string; readonly toWire: (value: string) => string };
   /** Fields that the gateway sets and no body carries. */
   readonly readOnly: ReadonlySet<string>;
   /** Fields that repeat a secret and are never printed. */
   readonly copies: readonly string[];
   readonly uidOf: (entry: JsonObject) => string | undefined;
+  /** The entry without what it does not truly say. */
+  readonly honest?: (entry: JsonObject, view: View) => JsonObject;
+  /** The version of the entry's secrets, where there is one to rely on. */
+  readonly secretsVersion?: (entry: JsonObject, view: View) => string | undefined;
   readonly detail: (subject: Addressed) => string;
+  /** The detail is read from the whole list: the gateway cannot show one object. */
+  readonly detailIsList?: true;
   readonly create: string;
-  readonly update: (subject: Addressed) => string;
+  readonly update: (subject: Addressed, body: JsonObject) => string;
   readonly remove: (subject: Addressed) => string;
+  /** Last touches to the body of a replacement. */
+  readonly completed?: (body: JsonObject, fresh: JsonObject) => JsonObject;
+  /** A replacement cannot change the name, and the gateway does not say so. */
+  readonly fixedName?: true;
+  /** Answers to replacements are not what a read shows. */
+  readonly rereads?: true;
 };
+
+/** What to do about an error of the gateway whose words match. */
+export type Advice = { readonly says: RegExp; readonly hint: string };
 
 /** How one sort of gateway spells the interface: data and small pure functions. */
 export type Dialect = {
   readonly name: string;
   /** The header in which the token goes, where the user does not say. */
   readonly auth: (token: string) => 'bearer' | 'api-key';
-  readonly introduce: (hello: Hello) => Introduction;
+  /** Where the gateway tells who the caller is, if not in its hello. */
+  readonly callerPath?: string;
+  readonly introduce: (answers: Answers) => Introduction;
   readonly kinds: Readonly<Record<string, WireKind>>;
   /** Lists of things that manifests refer to, by kind. */
   readonly lookups: Readonly<Record<string, WireList>>;
   /** The list of groups, where there is one; entries are names or objects with a name. */
   readonly groups?: WireList;
+  /** Prefixes of secret values that are references, in our words. */
+  readonly referencePrefixes: readonly string[];
+  readonly advice: readonly Advice[];
+  /** What the gateway would refuse, or do otherwise than the manifests say, in a proposal. */
+  readonly preflight: (proposal: Proposal, answers: Answers) => readonly Diagnostic[];
 };

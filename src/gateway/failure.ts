@@ -1,5 +1,6 @@
 import type { ApiFailure } from '../model/errors.ts';
 import { isObject } from '../model/json.ts';
+import type { Advice } from './dialect.ts';
 import { printable } from './printable.ts';
 import { tooLarge, type Exchange, type RawAnswer } from './transport.ts';
 
@@ -9,13 +10,16 @@ export type Failed = { readonly message: string; readonly failure: ApiFailure; r
 export type Asked = Pick<Exchange, 'method' | 'url'> & {
   /** Values that no message may hold. */
   readonly secrets: readonly string[];
+  /** What this sort of gateway's own words mean. */
+  readonly advice?: readonly Advice[];
 };
 
 /** Explains an answer that is not a success. */
 export function statusFailure(asked: Asked, answer: RawAnswer): Failed {
   const { status } = answer;
   const said = messageOf(answer, asked.secrets);
-  const { code, words, hint } = meaningOf(asked, answer);
+  const { code, words, hint: general } = meaningOf(asked, answer);
+  const hint = asked.advice?.find(({ says }) => says.test(said))?.hint ?? general;
   const requestId = answer.header('x-request-id');
   const retryAfter = answer.header('retry-after');
   return {

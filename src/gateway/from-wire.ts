@@ -6,7 +6,7 @@ import { normalizeValue } from '../model/normalize.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { resourceId, type ResourceId } from '../model/resource.ts';
 import { seal, type LiveSecret } from '../model/secret.ts';
-import type { WireKind } from './dialect.ts';
+import type { View, WireKind } from './dialect.ts';
 import type { Names } from './names.ts';
 
 /** Reads the wire entries of one kind. */
@@ -14,8 +14,11 @@ export type EntryReader = {
   /** Who the entry is; undefined where it lacks its id or its name. */
   readonly uidOf: (entry: JsonObject) => string | undefined;
   readonly idOf: (entry: JsonObject) => ResourceId | undefined;
-  readonly read: (entry: JsonObject, uid: string, id: ResourceId) => LiveResource;
+  readonly read: (entry: JsonObject, known: Known, view: View) => LiveResource;
 };
+
+/** Who an entry is known to be. */
+type Known = { readonly uid: string; readonly id: ResourceId };
 
 /** What a live resource carries for the next write; a function, so that no printer reaches the secrets inside. */
 type Carrier = () => JsonObject;
@@ -26,6 +29,8 @@ type Field = {
   readonly wire: string;
   /** The value is in its one form as it comes. */
   readonly verbatim: boolean;
+  /** The gateway's words → ours. */
+  readonly words: ReadonlyMap<Json, string> | undefined;
 };
 
 const noEnds: readonly ResourceId[] = [];
@@ -38,7 +43,9 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
     .filter((rule) => rule.manifestOnly !== true)
     .map((rule): Field => {
       const verbatim = rule.refers === undefined && (rule.shape === 'scalar' || rule.shape === 'list' || rule.shape === 'map');
-      return { rule, name: rule.name, wire: wireKind.names[rule.name] ?? rule.name, verbatim };
+      const values = wireKind.values?.[rule.name];
+      const words = values === undefined ? undefined : new Map(Object.entries(values).map(([our, theirs]) => [theirs, our]));
+      return { rule, name: rule.name, wire: wireKind.names[rule.name] ?? rule.name, verbatim, words };
     });
   const compared = fields.filter(({ rule }) => rule.edge === undefined && rule.secret === undefined);
   const edgeFields = fields.filter(({ rule }) => rule.edge !== undefined);
@@ -50,10 +57,10 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
 
   function spec(entry: JsonObject): JsonObject {
     const result: Record<string, Json> = { ...empty };
-    for (const { rule, name, wire, verbatim } of compared) {
+    for (const { rule, name, wire, verbatim, words } of compared) {
       const value = entry[wire];
       if (value === undefined || value === null) continue;
-      if (verbatim) result[name] = value;
+      if (verbatim) result[name] = words?.get(value) ?? value;
       else if (rule.refers !== undefined && typeof value === 'string') result[name] = names.textOf(rule.refers, value);
       else result[name] = normalizeValue(rule, value);
     }
@@ -72,6 +79,10 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
   function ends(refers: string, uids: readonly Json[]): readonly ResourceId[] {
     const ids = uids.map((uid: Json) => names.idOf(refers, typeof uid === 'string' ? uid : JSON.stringify(uid)));
     return ids.length < 2 ? ids : [...new Set(ids)].toSorted(compareText);
+  }
+
+  function sealed(value: Json | undefined): LiveSecret {
+    return typeof value === 'string' ? seal('live', wireKind.secrets?.fromWire(value) ?? value) : hidden;
   }
 
   function secrets(entry: JsonObject): Readonly<Record<Pointer, LiveSecret>> {
@@ -99,22 +110,38 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
     return found ?? nothing;
   }
 
+  /** Secret fields that the list leaves out, but a read of the one object shows. */
+  function leftOut(entry: JsonObject): readonly Pointer[] {
+    return secretFields.filter(({ wire }) => entry[wire] === undefined).map(({ at }) => at);
+  }
+
   return {
     uidOf: wireKind.uidOf,
     idOf(entry) {
       const name = kind.named ? entry['name'] : kind.identity('', entry);
       return typeof name !== 'string' || name === '' ? undefined : resourceId(kind.name, name);
     },
-    read(entry, uid, id) {
+    read(sent, { uid, id }, view) {
+      const entry = wireKind.honest?.(sent, view) ?? sent;
       const raw: Carrier = () => entry;
       const seen = secrets(entry);
-      const live = { id, uid, spec: spec(entry), secrets: seen, edges: edges(entry), raw, unknown: unknown(entry, seen) };
+      const missing = view.bulk && view.seesSecrets && wireKind.honest !== undefined ? leftOut(entry) : nothing;
+      const version = wireKind.secretsVersion?.(entry, view);
       const managedBy = entry['managed_by'];
-      const managed = typeof managedBy === 'string' && managedBy !== '';
       const created = entry['created_at'];
-      const untouched = typeof created === 'string' && created === entry['updated_at'];
-      if (!managed && !untouched) return live;
-      return { ...live, ...(managed ? { managedBy } : {}), ...(untouched ? { untouched } : {}) };
+      return {
+        id,
+        uid,
+        spec: spec(entry),
+        secrets: seen,
+        edges: edges(entry),
+        raw,
+        unknown: unknown(entry, seen),
+        ...(missing.length === 0 ? {} : { leftOut: missing }),
+        ...(version === undefined ? {} : { secretsVersion: version }),
+        ...(typeof managedBy === 'string' && managedBy !== '' ? { managedBy } : {}),
+        ...(typeof created === 'string' && created === entry['updated_at'] ? { untouched: true } : {}),
+      };
     },
   };
 }
@@ -126,8 +153,4 @@ export function carriedBy(live: LiveResource): JsonObject {
 
 function isCarrier(raw: unknown): raw is Carrier {
   return typeof raw === 'function';
-}
-
-function sealed(value: Json | undefined): LiveSecret {
-  return typeof value === 'string' ? seal('live', value) : hidden;
 }

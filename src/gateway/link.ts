@@ -1,4 +1,5 @@
 import type { Kind, Registry } from '../model/kind.ts';
+import type { LiveResource } from '../model/live.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import type { Client } from './client.ts';
 import type { Addressed, Dialect, Introduction, WireKind } from './dialect.ts';
@@ -14,24 +15,30 @@ export type Link = {
   readonly client: Client;
   readonly dialect: Dialect;
   readonly names: Names;
+  /** Objects by uid as the last read of each alone showed them. */
+  readonly recent: Map<string, LiveResource>;
   readonly introduction: () => Promise<Introduction>;
   readonly desk: (kind: string) => Desk;
   /** Waits a little, longer after each attempt. */
   readonly pause: (attempt: number) => Promise<void>;
 };
 
-export function openLink(parts: Omit<Link, 'names' | 'desk'>, registry: Registry): Link {
+/** Opens what reading and writing share; of each kind only the fields that the dialect has. */
+export function openLink(parts: Omit<Link, 'names' | 'recent' | 'desk'>, registry: Registry): Link {
   const names = openNames();
   const desks = new Map<string, Desk>();
   return {
     ...parts,
     names,
+    recent: new Map(),
     desk(name) {
       const present = desks.get(name);
       if (present !== undefined) return present;
-      const kind = registry.get(name);
-      const wireKind = parts.dialect.kinds[name];
-      if (kind === undefined || wireKind === undefined) throw new Error(`the dialect ${parts.dialect.name} has no kind ${name}`);
+      const { dialect } = parts;
+      const whole = registry.get(name);
+      const wireKind = dialect.kinds[name];
+      if (whole === undefined || wireKind === undefined) throw new Error(`the dialect ${dialect.name} has no kind ${name}`);
+      const kind = { ...whole, fields: whole.fields.filter((field) => field.dialect === undefined || field.dialect === dialect.name) };
       const desk = { kind, wireKind, reader: entryReader(kind, wireKind, names) };
       desks.set(name, desk);
       return desk;

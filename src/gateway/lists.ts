@@ -43,6 +43,7 @@ function diagnosticOf(url: string, { problem, code }: { readonly problem: string
 
 async function readOnce<Id>(read: ListRead<Id>): Promise<Attempt<Id>> {
   const { list } = read;
+  if (list.paged === true) return readPages(read);
   const first = list.rows(await read.fetch(list.path));
   if (first === undefined) return { code: 'api/unexpected-shape', problem: 'the answer is neither a list nor one page of a list' };
   if (first.page === undefined || first.rows.length === first.page.total) return checked(read, first.rows);

@@ -4,7 +4,7 @@ import type { Gateway } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
 import type { RequestEvent } from '../model/outcome.ts';
 import { openClient, type Client } from './client.ts';
-import type { Hello, Introduction } from './dialect.ts';
+import type { Answers, Dialect, Hello, Introduction } from './dialect.ts';
 import { dialectOf } from './dialects/index.ts';
 import { openLink } from './link.ts';
 import { readAll, readOne } from './read.ts';
@@ -49,11 +49,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const dialect = dialectOf(options.dialect, probe);
     const auth = options.auth === 'auto' ? dialect.auth(options.token.trim()) : options.auth;
     client.authorize(auth);
-    let hello = auth === 'bearer' && probe !== undefined && probe.status !== 401 ? Promise.resolve(probe) : undefined;
-    const introduction = async (): Promise<Introduction> => {
-      hello ??= greet(client, []);
-      return dialect.introduce(await hello);
-    };
+    client.advise(dialect.advice);
+    const hello = auth === 'bearer' && probe !== undefined && probe.status !== 401 ? probe : undefined;
+    let asked: Promise<Answers> | undefined;
+    const answers = (): Promise<Answers> => (asked ??= ask(client, dialect, hello));
+    let introduced: Promise<Introduction> | undefined;
+    const introduction = (): Promise<Introduction> => (introduced ??= answers().then((all) => dialect.introduce(all)));
     const wait = (attempt: number): Promise<void> => sleep(pauseAfter(attempt, undefined, { ...limits, random }), signal);
     const link = openLink({ url, client, dialect, introduction, pause: wait }, registry);
     return {
@@ -69,6 +70,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       },
       readAll: (kinds) => readAll(link, kinds),
       readOne: (live) => readOne(link, live),
+      preflight: async (proposal) => dialect.preflight(proposal, await answers()),
       create: (request) => create(link, request),
       update: (fresh, request) => update(link, fresh, request),
       remove: (fresh) => remove(link, fresh),
@@ -78,6 +80,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await transport.close();
     throw error;
   }
+}
+
+/** Asks a gateway who it is, unless it said so already, and who the caller is. */
+async function ask(client: Client, dialect: Dialect, known: Hello | undefined): Promise<Answers> {
+  const caller = dialect.callerPath === undefined ? undefined : client.send({ method: 'GET', path: dialect.callerPath });
+  const [hello, answer] = await Promise.all([known ?? greet(client, []), caller]);
+  return { hello, caller: answer?.body };
 }
 
 /** Asks a gateway who it is; one that does not say is none the worse. */

@@ -7,18 +7,20 @@ import type { HttpAnswer } from './client.ts';
 import type { WireList } from './dialect.ts';
 import { addressOf, type Link } from './link.ts';
 import { readWhole, type Listing } from './lists.ts';
+import { fetchList } from './fetch-list.ts';
+import { supplemented } from './supplement.ts';
 
 /** Reads all resources of the kinds, and what they refer to, at the same time; no value where a list is not proven whole. */
 export async function readAll(link: Link, kinds: readonly string[]): Promise<Checked<LiveState>> {
   const { dialect, names } = link;
-  const [introduction, lookups, groups, lists] = await Promise.all([
-    link.introduction(),
+  const { seesAll, seesSecrets, role } = await link.introduction();
+  if (!seesAll) return { diagnostics: [blind(link.url, role)] };
+  const [lookups, groups, lists] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(link, list)] as const)),
     dialect.groups === undefined ? undefined : readNamed(link, dialect.groups),
     Promise.all(kinds.map((kind) => listKind(link, kind))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
-  if (!introduction.seesAll) diagnostics.unshift(blind(link.url, introduction.role));
   if (diagnostics.length > 0) return { diagnostics };
 
   const found: Record<string, readonly Named[]> = {};
@@ -38,7 +40,7 @@ export async function readAll(link: Link, kinds: readonly string[]): Promise<Che
     for (const entry of listing?.entries ?? []) {
       const uid = reader.uidOf(entry) ?? '';
       const id = listing?.ids.get(uid);
-      if (id !== undefined) resources.push(reader.read(entry, uid, id));
+      if (id !== undefined) resources.push(completed(link, reader.read(entry, { uid, id }, { bulk: true, seesSecrets })));
     }
   }
   const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
@@ -48,56 +50,58 @@ export async function readAll(link: Link, kinds: readonly string[]): Promise<Che
 /** Reads one resource again; undefined where it is gone. */
 export async function readOne(link: Link, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
   const { wireKind } = link.desk(kindOf(live.id));
+  if (wireKind.detailIsList === true) return findByList(link, live.id);
   const path = wireKind.detail(addressOf(live));
   const answer = await link.client.send({ method: 'GET', path, accept: [404] });
   if (answer.status === 404) return undefined;
-  const read = resourceIn(link, kindOf(live.id), answer);
+  const read = await resourceIn(link, kindOf(live.id), answer);
   if (read === undefined) throw misshapen(`${link.url}${path}`);
   return read;
 }
 
 /** The resource in the answer to a read or a write; undefined where the answer does not hold one. */
-export function resourceIn(link: Link, kind: string, answer: HttpAnswer): LiveResource | undefined {
+export async function resourceIn(link: Link, kind: string, answer: HttpAnswer): Promise<LiveResource | undefined> {
   const { body } = answer;
   const { reader } = link.desk(kind);
   const uid = isObject(body) ? reader.uidOf(body) : undefined;
   const id = isObject(body) ? reader.idOf(body) : undefined;
   if (!isObject(body) || uid === undefined || id === undefined) return undefined;
+  const { seesSecrets } = await link.introduction();
   link.names.learn(id, uid);
   const version = answer.header('etag');
-  return { ...reader.read(body, uid, id), ...(version === undefined ? {} : { version }) };
+  const read = reader.read(body, { uid, id }, { bulk: false, seesSecrets });
+  if (read.secretsVersion !== undefined) link.recent.set(uid, read);
+  return { ...read, ...(version === undefined ? {} : { version }) };
 }
 
-/** Looks a resource up by its id in the list of its kind. */
+/** A bulk read with the secrets of an earlier read of the one object, where they have not changed since. */
+function completed(link: Link, live: LiveResource): LiveResource {
+  const recent = live.leftOut === undefined || live.secretsVersion === undefined ? undefined : link.recent.get(live.uid);
+  if (recent === undefined || recent.secretsVersion !== live.secretsVersion) return live;
+  const { leftOut: _, ...rest } = live;
+  return { ...rest, secrets: recent.secrets, unknown: recent.unknown };
+}
+
+/** Looks a resource up by its id in the list of its kind; where the list leaves something out, the object is read too. */
 export async function findByList(link: Link, id: ResourceId): Promise<LiveResource | undefined> {
+  const { reader, wireKind } = link.desk(kindOf(id));
   const { value } = await listKind(link, kindOf(id));
-  if (value === undefined) throw misshapen(`${link.url}${link.desk(kindOf(id)).wireKind.list.path}`);
-  const { reader } = link.desk(kindOf(id));
+  if (value === undefined) throw misshapen(`${link.url}${wireKind.list.path}`);
   const uid = value.uids.get(id);
   const entry = value.entries.find((one) => reader.uidOf(one) === uid);
   if (uid === undefined || entry === undefined) return undefined;
   link.names.learn(id, uid);
-  return reader.read(entry, uid, id);
+  const { seesSecrets } = await link.introduction();
+  const found = reader.read(entry, { uid, id }, { bulk: true, seesSecrets });
+  return found.leftOut === undefined ? found : readOne(link, found);
 }
 
 async function listKind(link: Link, kind: string): Promise<Checked<Listing<ResourceId>>> {
   const { wireKind, reader } = link.desk(kind);
-  const url = `${link.url}${wireKind.list.path}`;
-  return readWhole({ url, list: wireKind.list, fetch: (path) => fetchList(link, path), uidOf: reader.uidOf, idOf: reader.idOf });
-}
-
-async function fetchList(link: Link, path: string): Promise<unknown> {
-  const { status, body } = await link.client.send({ method: 'GET', path, accept: [404] });
-  if (status !== 404) return body;
-  throw new ApiError('the gateway has no such list (404)', {
-    code: 'api/not-a-gateway',
-    method: 'GET',
-    url: `${link.url}${path}`,
-    status,
-    retryable: false,
-    ambiguous: false,
-    hint: `is ${link.url} the root of the gateway’s API? It may need a path such as /api`,
-  });
+  const { list, supplement } = wireKind;
+  const url = `${link.url}${list.path}`;
+  const read = { url, list, fetch: (path: string) => fetchList(link, list, path), uidOf: reader.uidOf, idOf: reader.idOf };
+  return supplement === undefined ? readWhole(read) : supplemented(link, kind, supplement, readWhole(read));
 }
 
 /** Reads a list of named things; undefined where the gateway has none or does not tell this caller. */
@@ -106,7 +110,7 @@ async function readNamed(link: Link, list: WireList): Promise<Checked<readonly N
   if (probe.status === 403 || probe.status === 404) return undefined;
   let first: unknown = probe.body;
   const fetch = async (path: string): Promise<unknown> => {
-    const body = first ?? (await fetchList(link, path));
+    const body = first ?? (await fetchList(link, list, path));
     first = undefined;
     return body;
   };

@@ -1,6 +1,6 @@
-import { ApiError } from '../model/errors.ts';
+import { ApiError, type ApiFailure } from '../model/errors.ts';
 import type { WriteRequest } from '../model/gateway.ts';
-import { compareText, equal, type Json } from '../model/json.ts';
+import { compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { LiveResource } from '../model/live.ts';
 import { normalizeValue } from '../model/normalize.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
@@ -21,7 +21,7 @@ export async function create(link: Link, request: WriteRequest): Promise<LiveRes
   for (let attempt = 1; ; attempt += 1) {
     try {
       const answer = await link.client.send(post);
-      const created = resourceIn(link, kind.name, answer) ?? (await findByList(link, id));
+      const created = (await resourceIn(link, kind.name, answer)) ?? (await findByList(link, id));
       if (created === undefined) throw vanished(link, wireKind.create);
       return created;
     } catch (error) {
@@ -41,16 +41,19 @@ export async function create(link: Link, request: WriteRequest): Promise<LiveRes
 /** Replaces a resource whole; where the answer was lost, looks whether it happened. */
 export async function update(link: Link, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
   const { kind, wireKind } = link.desk(kindOf(fresh.id));
-  const path = wireKind.update(addressOf(fresh));
-  const put = await requestFor(link, request, { method: 'PUT', path, fresh });
+  refuseManaged(link, fresh, 'PUT');
+  const id = identityOf(kind, request.id, { ...fresh.spec, ...request.spec });
+  if (wireKind.fixedName === true && id !== fresh.id) throw fixed(link, fresh, id);
+  const put = await requestFor(link, request, { method: 'PUT', path: (body) => wireKind.update(addressOf(fresh), body), fresh });
   try {
     const answer = await link.client.send(put);
-    const updated = resourceIn(link, kind.name, answer) ?? (await readOne(link, fresh));
-    if (updated === undefined) throw vanished(link, path);
-    return updated;
+    const updated = wireKind.rereads === true ? undefined : await resourceIn(link, kind.name, answer);
+    const read = updated ?? (await readOne(link, { id, uid: fresh.uid }));
+    if (read === undefined) throw vanished(link, put.path);
+    return read;
   } catch (error) {
     if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
-    const found = await look(error, () => readOne(link, fresh));
+    const found = await look(error, () => readOne(link, { id, uid: fresh.uid }));
     if (found === undefined || !fulfils(link, found, request)) throw error;
     return found;
   }
@@ -58,6 +61,7 @@ export async function update(link: Link, fresh: LiveResource, request: WriteRequ
 
 /** Deletes a resource; one that is gone already is deleted. */
 export async function remove(link: Link, fresh: LiveResource): Promise<void> {
+  refuseManaged(link, fresh, 'DELETE');
   const path = link.desk(kindOf(fresh.id)).wireKind.remove(addressOf(fresh));
   const ifMatch = fresh.version === undefined ? {} : { ifMatch: fresh.version };
   try {
@@ -70,22 +74,22 @@ export async function remove(link: Link, fresh: LiveResource): Promise<void> {
   link.names.forget(fresh.id, fresh.uid);
 }
 
-type Place = { readonly method: 'POST' | 'PUT'; readonly path: string; readonly fresh?: LiveResource };
+type Place = { readonly method: 'POST' | 'PUT'; readonly path: string | ((body: JsonObject) => string); readonly fresh?: LiveResource };
 
 async function requestFor(link: Link, request: WriteRequest, place: Place): Promise<Parameters<Link['client']['send']>[0]> {
-  const { method, path, fresh } = place;
+  const { method, fresh } = place;
   const { kind, wireKind } = link.desk(kindOf(request.id));
-  const { keepsHidden } = await link.introduction();
   const writing: Writing = {
     kind,
     wireKind,
-    keepsHidden,
+    introduction: await link.introduction(),
     method,
     names: link.names,
-    url: `${link.url}${path}`,
-    ...(fresh === undefined ? {} : { fresh: carriedBy(fresh) }),
+    url: `${link.url}${wireKind.list.path}`,
+    ...(fresh === undefined ? {} : { fresh: carriedBy(fresh), read: fresh.spec }),
   };
   const body = bodyOf(request, writing);
+  const path = typeof place.path === 'string' ? place.path : place.path(body);
   const ifMatch = fresh?.version === undefined ? {} : { ifMatch: fresh.version };
   return { method, path, body: JSON.stringify(body), secrets: () => secretsOf(body, writing), ...ifMatch };
 }
@@ -106,7 +110,8 @@ function fulfils(link: Link, live: LiveResource, request: WriteRequest): boolean
   if (live.managedBy !== undefined || live.id !== identityOf(kind, request.id, { ...live.spec, ...request.spec })) return false;
   const fields = kind.fields.every((rule) => {
     const asked = request.spec[rule.name];
-    if (asked === undefined || rule.omitted !== 'empty' || rule.edge !== undefined || rule.secret !== undefined) return true;
+    if (asked === undefined || (rule.omitted !== 'empty' && rule.late !== true) || rule.edge !== undefined || rule.secret !== undefined)
+      return true;
     const told = live.spec[rule.name];
     if (rule.refers !== undefined) return uid(link, rule.refers, asked) === uid(link, rule.refers, told);
     return equal(normalizeValue(rule, asked), told);
@@ -128,6 +133,20 @@ function sameEnds(link: Link, left: readonly ResourceId[], right: readonly Resou
     return [...new Set(ends.map((end) => link.names.uidOf(end) ?? end))].toSorted(compareText);
   };
   return equal(uids(left), uids(right));
+}
+
+/** What somebody manages is never written, whether the gateway would refuse it or not. */
+function refuseManaged(link: Link, fresh: LiveResource, method: 'PUT' | 'DELETE'): void {
+  if (fresh.managedBy === undefined) return;
+  throw unsent(`${fresh.id} is managed by ${fresh.managedBy}`, { code: 'api/conflict', method, url: link.url });
+}
+
+function fixed(link: Link, fresh: LiveResource, id: ResourceId): ApiError {
+  return unsent(`${fresh.id} cannot be renamed to ${id}`, { code: 'api/refused', method: 'PUT', url: link.url });
+}
+
+function unsent(message: string, failure: Pick<ApiFailure, 'code' | 'method' | 'url'>): ApiError {
+  return new ApiError(`${message}; nothing was sent`, { ...failure, retryable: false, ambiguous: false });
 }
 
 function vanished(link: Link, path: string): ApiError {

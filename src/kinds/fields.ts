@@ -33,10 +33,11 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
   const reference = node['x-ostiary-ref'];
   const refers = isObject(reference) ? text(reference['kind']) : undefined;
   const omitted = oneOf(node['x-ostiary-omitted'], ['kept', 'derived'] as const) ?? 'empty';
-  const protects = oneOf<Protects>(node['x-ostiary-protects'], ['entries', 'fewer', 'lower', 'higher', 'enabled', 'disabled']);
+  const protects = oneOf<Protects>(node['x-ostiary-protects'], ['entries', 'fewer', 'lower', 'higher', 'most', 'enabled', 'disabled']);
   const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);
   const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);
   const closed = node['x-ostiary-closed'];
+  const dialect = text(node['x-ostiary-dialect']);
   return {
     ...shapeOf(schema, node, type),
     name,
@@ -49,6 +50,8 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     ...(secret === undefined ? {} : { secret }),
     ...(closed === undefined ? {} : { closed }),
     ...(node['x-ostiary-manifest-only'] === true ? { manifestOnly: true } : {}),
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(node['x-ostiary-late'] === true ? { late: true } : {}),
   };
 }
 

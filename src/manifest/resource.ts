@@ -1,9 +1,9 @@
 import type { DesiredResource } from '../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { normalizeValue } from '../model/normalize.ts';
-import { pointer, type Pointer } from '../model/pointer.ts';
+import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
-import type { DesiredSecret } from '../model/secret.ts';
+import { seal, type DesiredSecret } from '../model/secret.ts';
 import type { KindView } from './kind-view.ts';
 import { keyOf, locateInSpec, type Manifest } from './manifest.ts';
 import type { Problem } from './problem.ts';
@@ -24,7 +24,7 @@ export function toResource(
     key: keyOf(manifest),
     spec,
     stated: namesIn(view, raw),
-    secrets,
+    secrets: withDerived(view, spec, secrets, whole),
     wholeSecrets: whole,
     ignore: textsOf(metadata['ignore']),
     protect: metadata['protect'] === true,
@@ -33,6 +33,14 @@ export function toResource(
   };
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
+}
+
+/** Adds the secrets that a gateway would add to a map that is given whole. */
+function withDerived(view: KindView, spec: JsonObject, secrets: Secrets['secrets'], whole: Secrets['whole']): Secrets['secrets'] {
+  const derived = whole.length === 0 ? {} : (view.kind.derivedSecrets?.(spec) ?? {});
+  const added = Object.entries(derived).filter(([path]) => whole.some((map) => isWithin(path, map)) && !Object.hasOwn(secrets, path));
+  if (added.length === 0) return secrets;
+  return { ...secrets, ...Object.fromEntries(added.map(([path, value]) => [path, seal('derived', value)])) };
 }
 
 /** What is wrong with the secrets of a manifest. */

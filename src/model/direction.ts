@@ -32,6 +32,8 @@ function fieldDirection(field: FieldRule, before: Json, after: Json): Direction 
       return towards(numberOr(after, Number.POSITIVE_INFINITY) < numberOr(before, Number.POSITIVE_INFINITY));
     case 'higher':
       return towards(numberOr(after, Number.NEGATIVE_INFINITY) > numberOr(before, Number.NEGATIVE_INFINITY));
+    case 'most':
+      return towards(numberOr(after, Number.POSITIVE_INFINITY) > numberOr(before, Number.POSITIVE_INFINITY));
     case 'enabled':
       return towards(after === true || after === 'enabled');
     case 'disabled':
@@ -69,9 +71,9 @@ function listOf(value: Json): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** No number is the weakest of all: nothing limits. */
-function numberOr(value: Json, weakest: number): number {
-  return typeof value === 'number' ? value : weakest;
+/** What no number stands for: the weakest of all where nothing limits, else the strongest. */
+function numberOr(value: Json, none: number): number {
+  return typeof value === 'number' ? value : none;
 }
 
 function towards(more: boolean): Direction {

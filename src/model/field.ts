@@ -11,9 +11,9 @@ export type Shape =
 
 /**
  * Which way a value protects more: `entries` more of them, `fewer` less of them, `lower` / `higher` numbers
- * (null is the weakest), `enabled` / `disabled` the word or the boolean.
+ * (null is the weakest), `most` a higher number (null is all there are), `enabled` / `disabled` the word or the boolean.
  */
-export type Protects = 'entries' | 'fewer' | 'lower' | 'higher' | 'enabled' | 'disabled';
+export type Protects = 'entries' | 'fewer' | 'lower' | 'higher' | 'most' | 'enabled' | 'disabled';
 
 /** One field of a kind as its schema describes it; the schema is the only place where a rule is written. */
 export type FieldRule = Shape & {
@@ -34,4 +34,8 @@ export type FieldRule = Shape & {
   readonly closed?: Json;
   /** The field exists in manifests only and never travels. */
   readonly manifestOnly?: boolean;
+  /** The one dialect that has the field. */
+  readonly dialect?: string;
+  /** The gateway attaches the value after it has saved the object: what it protects is open in between. */
+  readonly late?: boolean;
 };

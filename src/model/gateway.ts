@@ -1,5 +1,7 @@
-import type { Checked } from './diagnostic.ts';
+import type { DesiredState } from './desired.ts';
+import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { LiveResource, LiveState } from './live.ts';
+import type { Plan } from './plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { Secret } from './secret.ts';
@@ -24,6 +26,9 @@ export type WriteRequest = {
   readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
 };
 
+/** A plan with what it was made from, for the gateway to look through before anything is written. */
+export type Proposal = { readonly plan: Plan; readonly desired: DesiredState; readonly live: LiveState };
+
 /** A gateway as everything above the wire sees it. Failures throw an ApiError; retries happen below. */
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
@@ -31,6 +36,8 @@ export interface Gateway {
   readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
   /** Reads one resource again; undefined where it is gone. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
+  /** What this gateway would refuse or not keep of a plan, at the manifests' lines; sends nothing that writes. */
+  preflight(proposal: Proposal): Promise<readonly Diagnostic[]>;
   /** Creates it exactly once, also when the answer is lost on the way. */
   create(request: WriteRequest): Promise<LiveResource>;
   /** Replaces it whole; what the request does not speak of is carried from the fresh read. */

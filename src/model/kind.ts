@@ -19,6 +19,8 @@ export type Kind = {
   readonly named: boolean;
   /** The values of omitted `derived` fields, as far as the gateway fills them in. */
   readonly derived: (spec: Spec) => JsonObject;
+  /** Secrets that a gateway adds to a map that lacks them. */
+  readonly derivedSecrets?: (spec: Spec) => Readonly<Record<Pointer, string>>;
   /** Values that an omitted field takes on create only. */
   readonly createDefaults: (name: string) => JsonObject;
   /** Rules across fields of a manifest's spec. */

@@ -14,8 +14,12 @@ export type LiveResource = {
   readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
   /** What the gateway sent, for the dialect alone to carry back. */
   readonly raw: unknown;
-  /** Values that the caller may not see. */
+  /** Values that this read does not show. */
   readonly unknown: readonly Pointer[];
+  /** Those of them that a read of this one object shows. */
+  readonly leftOut?: readonly Pointer[];
+  /** Moves whenever the stored secrets change; absent where the gateway tells none, or none to rely on. */
+  readonly secretsVersion?: string;
   readonly managedBy?: string;
   /** Nobody wrote it since it was created, as far as the gateway tells. */
   readonly untouched?: boolean;

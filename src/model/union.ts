@@ -30,6 +30,8 @@ function unionValue(field: FieldRule, desired: Json, live: Json): Json {
       return stricter(desired, live, Math.min);
     case 'higher':
       return stricter(desired, live, Math.max);
+    case 'most':
+      return typeof desired === 'number' && typeof live === 'number' ? Math.max(desired, live) : null;
     case 'enabled':
       return [desired, live].find((value) => value === true || value === 'enabled') ?? live;
     case 'disabled':

@@ -77,7 +77,7 @@ export function collectionsOf(registry: Registry): readonly Collection[] {
   return [...registry.values()].map((kind) => ({
     ...mountOf(kind.name),
     kind,
-    fields: kind.fields.filter((field) => field.manifestOnly !== true),
+    fields: kind.fields.filter((field) => field.manifestOnly !== true && field.dialect === undefined),
     hasSecrets: kind.fields.some((field) => field.secret !== undefined),
     sides: sidesOf(kind, registry),
   }));

@@ -8,13 +8,19 @@ import { resourceId } from '../../src/model/resource.ts';
 import { seal, type Secret } from '../../src/model/secret.ts';
 
 /** A schema's example as a write: under another name, without edges, served by an agent that exists, every secret with some value. */
-export function exampleWrites(kind: Kind): readonly WriteRequest[] {
+export function exampleWrites(kind: Kind, dialect: string): readonly WriteRequest[] {
   const examples: Json = kind.schema['examples'] ?? [];
   if (!Array.isArray(examples)) return [];
-  return examples.filter((example: Json) => isObject(example)).map((example: JsonObject, index) => exampleWrite(kind, example, index));
+  return examples
+    .filter((example: Json) => isObject(example))
+    .map((example: JsonObject, index) => exampleWrite(kind, example, { index, dialect }));
 }
 
-function exampleWrite(kind: Kind, example: JsonObject, index: number): WriteRequest {
+function exampleWrite(
+  kind: Kind,
+  example: JsonObject,
+  { index, dialect }: { readonly index: number; readonly dialect: string },
+): WriteRequest {
   const stated = isObject(example['spec']) ? example['spec'] : {};
   const url = stated['git_url'];
   const given: JsonObject = {
@@ -22,19 +28,22 @@ function exampleWrite(kind: Kind, example: JsonObject, index: number): WriteRequ
     ...(typeof url === 'string' ? { git_url: `${url.replace(/\.git$/, '')}-example-${index}.git` } : {}),
     ...(stated['agent_id'] === undefined ? {} : { agent_id: 'prod-agent' }),
   };
-  const name = `example-${index} of ${kind.name}`;
+  const name = `example-${index}-of-${kind.name}`;
   return {
     id: resourceId(kind.name, kind.identity(name, given)),
-    spec: wholeSpec(kind, name, given),
+    spec: wholeSpec(kind, name, given, dialect),
     secrets: secretsOf(kind, stated),
     dropped: [],
     edges: Object.fromEntries(kind.fields.filter((field) => field.edge !== undefined).map((field) => [field.name, []])),
   };
 }
 
-/** The spec as a planner would complete it: every compared field with its value. */
-export function wholeSpec(kind: Kind, name: string, stated: JsonObject): JsonObject {
-  const fields = kind.fields.filter((field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true);
+/** The spec as a planner would complete it: every compared field that the dialect has, with its value. */
+export function wholeSpec(kind: Kind, name: string, stated: JsonObject, dialect = 'interface'): JsonObject {
+  const fields = kind.fields.filter((field) => {
+    const compared = field.edge === undefined && field.secret === undefined && field.manifestOnly !== true;
+    return compared && (field.dialect === undefined || field.dialect === dialect);
+  });
   const known = fields.flatMap((field) => (stated[field.name] === undefined ? [] : [[field.name, stated[field.name] ?? null] as const]));
   const spec: Record<string, Json> = { ...normalizeObject(fields, { ...kind.createDefaults(name), ...Object.fromEntries(known) }) };
   for (const [field, value] of Object.entries(kind.derived(spec))) {

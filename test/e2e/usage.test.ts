@@ -121,10 +121,10 @@ describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
     validate: '--no-color --quiet --config --target --url --dialect --auth --only --format --help',
     get: '--no-color --quiet --config --target --url --dialect --auth --format --help',
-    explain: '--no-color --quiet --config --target --url --dialect --auth --help',
-    plan: '--no-color --quiet --config --target --url --dialect --auth --only --format --report --allow --detailed-exitcode --help',
+    explain: '--no-color --quiet --config --target --url --dialect --auth --cache --help',
+    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --format --report --allow --detailed-exitcode --help',
     apply:
-      '--no-color --quiet --config --target --url --dialect --auth --only --format --report --allow --yes --concurrency --on-managed --journal --help',
+      '--no-color --quiet --config --target --url --dialect --auth --only --cache --format --report --allow --yes --concurrency --on-managed --journal --help',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --help',
   };

@@ -142,6 +142,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
   }
 
   return {
+    preflight: () => Promise.resolve([]),
     writes,
     requests,
     put,

@@ -201,7 +201,9 @@ export function idOf(row: Row): ResourceId {
 
 /** The fields that are compared, normalised; secrets, edges and what no schema knows are apart. */
 export function comparedPart(kind: Kind, spec: JsonObject): JsonObject {
-  const fields = kind.fields.filter((field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true);
+  const fields = kind.fields.filter(
+    (field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true && field.dialect === undefined,
+  );
   const known = fields.flatMap(({ name }) => (spec[name] === undefined ? [] : [[name, spec[name]] as const]));
   return normalizeObject(fields, Object.fromEntries(known));
 }

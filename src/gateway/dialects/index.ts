@@ -1,18 +1,19 @@
-import { AppError } from '../../model/errors.ts';
 import type { Dialect, Hello } from '../dialect.ts';
+import { hoopDialect } from './hoop/index.ts';
 import { interfaceDialect } from './interface/index.ts';
 
-const dialects: ReadonlyMap<string, Dialect> = new Map([['interface', interfaceDialect]]);
+type DialectName = 'interface' | 'hoop';
 
-/** Which dialect a `Server` header stands for; any other gateway speaks the interface. */
-const servers: readonly { readonly header: RegExp; readonly dialect: string }[] = [{ header: /^hoopgateway\b/i, dialect: 'hoop' }];
+const dialects: Readonly<Record<DialectName, Dialect>> = { interface: interfaceDialect, hoop: hoopDialect };
 
-/** The dialect of that name, or the one that the hello gives away. */
-export function dialectOf(name: string, hello?: Hello): Dialect {
-  const known = name === 'auto' ? (servers.find(({ header }) => header.test(hello?.server ?? ''))?.dialect ?? 'interface') : name;
-  const dialect = dialects.get(known);
-  if (dialect !== undefined) return dialect;
-  throw new AppError('api/unknown-dialect', 4, `the gateway's dialect ${known} is not supported by this version`, {
-    hint: `supported: ${[...dialects.keys()].join(', ')}`,
-  });
+/** The dialect of that name, or the one that the hello gives away: any other gateway speaks the interface. */
+export function dialectOf(name: DialectName | 'auto', hello?: Hello): Dialect {
+  if (name !== 'auto') return dialects[name];
+  return /^hoopgateway\b/i.test(hello?.server ?? '') ? dialects.hoop : dialects.interface;
+}
+
+/** Prefixes of secret values that are references; all that any dialect knows where it is not known yet which is spoken. */
+export function referencePrefixesOf(name: DialectName | 'auto'): readonly string[] {
+  const spoken = name === 'auto' ? Object.values(dialects) : [dialects[name]];
+  return [...new Set(spoken.flatMap((dialect) => dialect.referencePrefixes))];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { list } from '../../../src/gateway/dialects/interface/read.ts';
+import { list } from '../../../src/gateway/dialects/rest.ts';
 import { readWhole } from '../../../src/gateway/lists.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 

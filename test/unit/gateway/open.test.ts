@@ -21,12 +21,13 @@ describe('opening', () => {
     expect(await (await open(server.url)).identify()).toEqual({ url: server.url, dialect: 'interface' });
   });
 
-  it('refuses a dialect that it does not have, found or given', async () => {
-    const { url } = await serve({}, 'hoopgateway/1.148.0');
-    const found = await failure(open(url));
-    expect([found.code, found.exitCode]).toEqual(['api/unknown-dialect', 4]);
-    expect(found.message).toContain('dialect hoop is not supported');
-    expect((await failure(open(url, { dialect: 'hoop' }))).code).toBe('api/unknown-dialect');
+  it('finds out which dialect is spoken, unless it is told', async () => {
+    const me = { 'GET /userinfo': json(200, { role: 'admin', org_id: 'acme-id' }) };
+    const { url } = await serve(me, 'hoopgateway/1.148.0');
+    expect(await (await open(url)).identify()).toEqual({ url, dialect: 'hoop', organisation: 'acme-id', version: '1.2.3', role: 'admin' });
+    expect((await (await open(url, { dialect: 'interface' })).identify()).dialect).toBe('interface');
+    const other = await serve(me);
+    expect((await (await open(other.url, { dialect: 'hoop' })).identify()).dialect).toBe('hoop');
   });
 
   it('sends the key in the header that is asked for', async () => {

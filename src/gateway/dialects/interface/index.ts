@@ -1,6 +1,6 @@
 import type { Dialect } from '../../dialect.ts';
+import { list, roots } from '../rest.ts';
 import { introduce } from './preflight.ts';
-import { list, roots } from './read.ts';
 import { restful } from './write.ts';
 
 /** The interface as `interface.md` has it and `ostiary serve` speaks it. */
@@ -10,4 +10,7 @@ export const interfaceDialect: Dialect = {
   introduce,
   kinds: Object.fromEntries(Object.entries(roots).map(([kind, root]) => [kind, restful(root)])),
   lookups: { Agent: list('/agents') },
+  referencePrefixes: ['_cloudsecrets:', '_envjson:'],
+  advice: [],
+  preflight: () => [],
 };

@@ -1,6 +1,6 @@
 import type { WireKind } from '../../dialect.ts';
+import { list, one, uidOf } from '../rest.ts';
 import { copies, readOnly } from './fields.ts';
-import { list, one, uidOf } from './read.ts';
 
 /** A kind that is listed and created at its root, and read, replaced and deleted at `root/id`. */
 export function restful(root: string): WireKind {

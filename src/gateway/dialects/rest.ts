@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../../model/json.ts';
-import type { Addressed, Rows, WireList } from '../../dialect.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
+import type { Addressed, Rows, WireList } from '../dialect.ts';
 
 /** Where each kind lives below the API root. */
 export const roots = {

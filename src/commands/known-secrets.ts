@@ -1,0 +1,69 @@
+import { runPool } from '../apply/pool.ts';
+import { readCache, writeCache } from '../disk/cache.ts';
+import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import type { Gateway } from '../model/gateway.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
+import { needsSecrets, printVerified, readVerified, recalled, verification, verificationName, type Verified } from '../plan/verified.ts';
+
+/** Where secrets are read, and what was verified of them before. */
+export type SecretReading = { readonly gateway: Gateway; readonly key: Buffer; readonly folder: string };
+
+const concurrency = 16;
+
+type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
+
+/**
+ * Adds to a bulk read the secrets that it leaves out and manifests state: those verified before are known to be as
+ * wished, the others are read one by one. `unwritten` says why what was verified now could not be kept, if so.
+ */
+export async function withSecrets(
+  state: LiveState,
+  desired: DesiredState,
+  reading: SecretReading,
+): Promise<{ readonly live: LiveState; readonly unwritten?: string }> {
+  const found = new Map(state.resources.map((resource) => [resource.id, resource]));
+  const pairs = desired.resources.flatMap((resource): readonly Pair[] => {
+    const live = found.get(resource.key);
+    return live !== undefined && needsSecrets(resource, live) ? [{ desired: resource, live }] : [];
+  });
+  if (pairs.length === 0) return { live: state };
+  const { gateway, key, folder } = reading;
+  const name = `verified-${verificationName(key)}`;
+  const text = readCache(folder, name);
+  const verified = readVerified(text, key);
+  const read = new Map<string, LiveResource | undefined>();
+  const fresh: Pair[] = [];
+  const unknown = pairs.filter((pair) => {
+    const known = recalled(pair.desired, pair.live, verified, key);
+    if (known !== undefined) read.set(pair.live.uid, known);
+    return known === undefined;
+  });
+  await runPool(unknown, concurrency, async (pair) => {
+    const live = reliable(await gateway.readOne(pair.live), pair.live);
+    read.set(pair.live.uid, live);
+    if (live !== undefined) fresh.push({ desired: pair.desired, live });
+  });
+  const resources = state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource]));
+  const next = printVerified(verifiedNow(verified, state, fresh, key), key);
+  const unwritten = next === text ? undefined : writeCache(folder, name, next);
+  return { live: { ...state, resources }, ...(unwritten === undefined ? {} : { unwritten }) };
+}
+
+/** A version of secrets counts only where the bulk read told one too. */
+function reliable(read: LiveResource | undefined, bulk: LiveResource): LiveResource | undefined {
+  if (read === undefined || bulk.secretsVersion !== undefined) return read;
+  const { secretsVersion: _, ...rest } = read;
+  return rest;
+}
+
+/** What was verified before of objects that are still there, and what is verified now. */
+function verifiedNow(verified: Verified, state: LiveState, fresh: readonly Pair[], key: Buffer): Verified {
+  const uids = new Set(state.resources.map(({ uid }) => uid));
+  const next = new Map([...verified].filter(([uid]) => uids.has(uid)));
+  for (const { desired, live } of fresh) {
+    const entry = verification(desired, live, key);
+    if (entry === undefined) next.delete(live.uid);
+    else next.set(live.uid, entry);
+  }
+  return next;
+}

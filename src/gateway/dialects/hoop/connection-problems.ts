@@ -1,0 +1,131 @@
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import { isObject } from '../../../model/json.ts';
+import { pointer } from '../../../model/pointer.ts';
+import { tell, type Circumstances, type Draft } from './draft.ts';
+import { types, values } from './fields.ts';
+import { listOf } from './read.ts';
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const longestName = 254;
+const longestResourceName = 128;
+const mostTags = 10;
+
+/** What the gateway refuses of a connection, or answers with an error of its database. */
+export function connectionProblems(draft: Draft, circumstances: Circumstances): readonly Diagnostic[] {
+  return [
+    ...(draft.creates ? nameProblems(draft) : []),
+    ...typeProblems(draft),
+    ...templateProblems(draft),
+    ...tagProblems(draft),
+    ...legacyTagProblems(draft),
+    ...groupProblems(draft, circumstances.groups),
+    ...profileProblems(draft, circumstances.abilities.profile),
+  ];
+}
+
+/** The gateway's rule without its backtracking: blocks of word characters joined by single - or . */
+function nameProblems(draft: Draft): readonly Diagnostic[] {
+  const { name, spec } = draft;
+  const wordCharacters = name.replaceAll(/[-.]/g, '').length;
+  const hint = 'at least three letters, digits or _ in all; - and . only one at a time between them';
+  if (!/^\w+(?:[-.]\w+)*$/.test(name) || wordCharacters < 3) {
+    return [tell(draft, '', { code: 'hoop/name', message: `the gateway does not take the name "${name}"`, hint })];
+  }
+  const resource = spec['resource_name'];
+  const own = typeof resource !== 'string' || resource === '' || resource === name;
+  if (name.length > longestName || (own && name.length > longestResourceName)) {
+    const message = `the name has ${name.length} characters, more than the gateway has room for`;
+    const longest = `at most ${longestResourceName}, or ${longestName} with a shorter resource_name`;
+    return [tell(draft, '', { code: 'hoop/name', message, hint: longest })];
+  }
+  return [];
+}
+
+function typeProblems(draft: Draft): readonly Diagnostic[] {
+  const { type, subtype } = draft.spec;
+  const spelling = Object.entries(values['subtype'] ?? {}).find(([, theirs]) => theirs === subtype);
+  return [
+    ...(typeof type === 'string' && !types.includes(type)
+      ? [
+          tell(draft, '/type', {
+            code: 'hoop/unknown-type',
+            message: `the gateway has no type "${type}"`,
+            hint: `it has ${types.join(', ')}`,
+          }),
+        ]
+      : []),
+    ...(spelling === undefined
+      ? []
+      : [
+          tell(draft, '/subtype', {
+            code: 'hoop/spelling',
+            message: `"${spelling[1]}" is how the gateway itself spells the subtype`,
+            hint: `write ${spelling[0]}; Ostiary translates it`,
+          }),
+        ]),
+  ];
+}
+
+function templateProblems(draft: Draft): readonly Diagnostic[] {
+  const template = draft.spec['issuetracker_issue_template_id'];
+  if (typeof template !== 'string' || template === '' || uuid.test(template)) return [];
+  const message = `"${template}" is no uuid`;
+  return [tell(draft, '/issuetracker_issue_template_id', { code: 'hoop/not-a-uuid', message, hint: 'give the id of the template' })];
+}
+
+function tagProblems(draft: Draft): readonly Diagnostic[] {
+  const tags = isObject(draft.spec['connection_tags']) ? Object.entries(draft.spec['connection_tags']) : [];
+  const wrong = tags.flatMap(([key, value]) => {
+    const at = pointer('connection_tags', key);
+    if (!/^\w+(?:[-./]\w+)*$/.test(key)) {
+      const hint = 'letters, digits and _, with single - . or / between them';
+      return [tell(draft, at, { code: 'hoop/tag', message: `the gateway does not take the tag key "${key}"`, hint })];
+    }
+    if (typeof value === 'string' && /^[\w\-+=@/:\s]+$/.test(value)) return [];
+    const hint = 'no . in it, whatever the gateway’s own message says; letters, digits, spaces and - _ + = @ / : may stand';
+    return [tell(draft, at, { code: 'hoop/tag', message: `the gateway does not take the value of the tag "${key}"`, hint })];
+  });
+  if (tags.length <= mostTags) return wrong;
+  const message = `${tags.length} tags, and the gateway takes ${mostTags}`;
+  return [...wrong, tell(draft, '/connection_tags', { code: 'hoop/tag', message, hint: 'leave some out' })];
+}
+
+function legacyTagProblems(draft: Draft): readonly Diagnostic[] {
+  return listOf(draft.spec['tags']).flatMap((tag) => {
+    if (typeof tag === 'string' && /^\w+(?:[-.]\w+)*$/.test(tag)) return [];
+    const message = `the gateway does not take the tag ${JSON.stringify(tag)}`;
+    return [tell(draft, '/tags', { code: 'hoop/tag', message, hint: 'letters, digits and _, with single - or . between them' })];
+  });
+}
+
+function groupProblems(draft: Draft, groups: readonly string[] | undefined): readonly Diagnostic[] {
+  if (groups === undefined) return [];
+  const known = new Set(groups);
+  return ['reviewers', 'force_approve_groups'].flatMap((field) =>
+    listOf(draft.spec[field]).flatMap((group) => {
+      if (typeof group !== 'string' || known.has(group) || !draft.resource.stated.has(field)) return [];
+      const message = `the gateway knows no group "${group}"`;
+      return [
+        tell(draft, pointer(field, group), {
+          code: 'hoop/unknown-group',
+          severity: 'warning',
+          message,
+          hint: 'nobody is in it, so nobody can approve',
+        }),
+      ];
+    }),
+  );
+}
+
+/** A profile is applied to the connections that are there when it is turned on, not to later ones. */
+function profileProblems(draft: Draft, profile: string | undefined): readonly Diagnostic[] {
+  if (!draft.creates || profile === undefined) return [];
+  return [
+    tell(draft, '', {
+      code: 'hoop/outside-profile',
+      severity: 'warning',
+      message: `a new connection is outside the organisation's protection profile "${profile}"`,
+      hint: 'turn the profile off and on again on the gateway, or protect the connection by rules of its own',
+    }),
+  ];
+}

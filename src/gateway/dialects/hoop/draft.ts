@@ -1,0 +1,42 @@
+import type { DesiredResource } from '../../../model/desired.ts';
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import type { Proposal } from '../../../model/gateway.ts';
+import type { Json } from '../../../model/json.ts';
+import { isWithin, pointer, type Pointer } from '../../../model/pointer.ts';
+import { kindOf, nameOf, type Spec } from '../../../model/resource.ts';
+import type { Abilities } from './introduce.ts';
+
+/** One object that is to be written, as it would be afterwards. */
+export type Draft = {
+  readonly kind: string;
+  readonly name: string;
+  readonly creates: boolean;
+  readonly spec: Spec;
+  readonly resource: DesiredResource;
+};
+
+/** What a draft is held against. */
+export type Circumstances = { readonly abilities: Abilities; readonly groups: readonly string[] | undefined };
+
+/** The objects that a proposal writes, in the order of its plan. */
+export function draftsOf({ plan, desired, live }: Proposal): readonly Draft[] {
+  const resources = new Map(desired.resources.map((resource) => [resource.id, resource]));
+  const found = new Map(live.resources.map((resource) => [resource.id, resource.spec]));
+  return plan.changes.flatMap(({ id, action }) => {
+    const resource = resources.get(id);
+    if (resource === undefined || (action !== 'create' && action !== 'update')) return [];
+    const stored = found.get(resource.key) ?? {};
+    const ours = Object.entries(resource.spec).filter(
+      ([field]) => action === 'create' || !resource.ignore.some((path) => isWithin(pointer(field), path)),
+    );
+    const spec: Record<string, Json> = { ...stored, ...Object.fromEntries(ours) };
+    return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, resource }];
+  });
+}
+
+type Words = Pick<Diagnostic, 'code' | 'message'> & { readonly hint: string; readonly severity?: Diagnostic['severity'] };
+
+/** A diagnostic at the manifest's line of a field, or at the manifest. */
+export function tell({ resource }: Draft, at: Pointer, { severity = 'error', ...words }: Words): Diagnostic {
+  return { ...words, severity, at: at === '' ? resource.at : resource.locate(at), resource: resource.id };
+}

@@ -1,0 +1,22 @@
+import type { Dialect } from '../../dialect.ts';
+import { list } from '../rest.ts';
+import { advice } from './advice.ts';
+import { authOf, introduce } from './introduce.ts';
+import { preflight } from './preflight.ts';
+import { groups } from './read.ts';
+import { referencePrefixes } from './secret-spelling.ts';
+import { kinds } from './write.ts';
+
+/** The public gateway hoop, as version 1.148 behaves. */
+export const hoopDialect: Dialect = {
+  name: 'hoop',
+  auth: authOf,
+  callerPath: '/userinfo',
+  introduce,
+  kinds,
+  lookups: { Agent: list('/agents') },
+  groups,
+  referencePrefixes,
+  advice,
+  preflight,
+};

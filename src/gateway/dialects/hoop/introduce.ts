@@ -1,0 +1,44 @@
+import { isObject, type Json } from '../../../model/json.ts';
+import type { Answers, Introduction } from '../../dialect.ts';
+
+const roles = ['admin', 'auditor', 'standard'] as const;
+
+/** Reads who the gateway is and what the caller may do; others than admins and auditors see only a part of each list. */
+export function introduce({ hello, caller }: Answers): Introduction {
+  const told = isObject(caller) ? caller : {};
+  const role = roles.find((name) => name === told['role']);
+  const version = isObject(hello.body) ? text(hello.body['version']) : undefined;
+  const organisation = text(told['org_id']);
+  return {
+    ...(organisation === undefined ? {} : { organisation }),
+    ...(version === undefined ? {} : { version }),
+    ...(role === undefined ? {} : { role }),
+    keepsHidden: true,
+    keepsOmitted: false,
+    seesAll: role === 'admin' || role === 'auditor',
+    seesSecrets: role === 'admin',
+  };
+}
+
+/** Organisation keys go into a header of their own; keys of the gateway and sign-in tokens are bearer tokens. */
+export function authOf(token: string): 'bearer' | 'api-key' {
+  return token.startsWith('xapi-') || token.includes('|') ? 'api-key' : 'bearer';
+}
+
+/** What the gateway can do, as far as writes depend on it. */
+export type Abilities = { readonly free: boolean; readonly masks: boolean; readonly profile: string | undefined };
+
+/** Reads the licence, the masking provider and the protection profile; what is not told is taken as there. */
+export function abilitiesOf({ hello, caller }: Answers): Abilities {
+  const server = isObject(hello.body) ? hello.body : {};
+  const licence = isObject(server['license_info']) ? server['license_info'] : {};
+  return {
+    free: licence['type'] === 'oss',
+    masks: server['redact_provider'] !== '' && server['has_redact_credentials'] !== false,
+    profile: isObject(caller) ? text(caller['default_protection_profile']) : undefined,
+  };
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

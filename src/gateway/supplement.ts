@@ -1,0 +1,60 @@
+import { hasErrors, type Checked } from '../model/diagnostic.ts';
+import { equal, isObject, type JsonObject } from '../model/json.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { Part, Supplement } from './dialect.ts';
+import { fetchList } from './fetch-list.ts';
+import type { Link } from './link.ts';
+import { readWhole, type Listing } from './lists.ts';
+
+/**
+ * Joins a kind's list with what another bulk read adds. An object on which the two do not agree, because somebody
+ * wrote in between, is read alone; one that is gone by then is left out.
+ */
+export async function supplemented(
+  link: Link,
+  kind: string,
+  supplement: Supplement,
+  reading: Promise<Checked<Listing<ResourceId>>>,
+): Promise<Checked<Listing<ResourceId>>> {
+  const [listed, added] = await Promise.all([reading, readParts(link, supplement)]);
+  const diagnostics = [...listed.diagnostics, ...added.diagnostics];
+  if (listed.value === undefined || added.value === undefined || hasErrors(diagnostics)) return { diagnostics };
+  const parts = added.value;
+  const { ids, uids } = listed.value;
+  const { reader } = link.desk(kind);
+  const entries: JsonObject[] = [];
+  for (const entry of listed.value.entries) {
+    const uid = reader.uidOf(entry) ?? '';
+    const part = parts.get(uid);
+    const joined = part !== undefined && agrees(entry, part) ? { ...entry, ...part.added } : await readAlone(link, kind, uid, ids);
+    if (joined !== undefined) entries.push(joined);
+    else drop(uid, ids, uids);
+  }
+  return { value: { entries, ids, uids }, diagnostics };
+}
+
+async function readParts(link: Link, { list, uidOf, partsOf }: Supplement): Promise<Checked<ReadonlyMap<string, Part>>> {
+  const url = `${link.url}${list.path}`;
+  const read = await readWhole({ url, list, fetch: (path) => fetchList(link, list, path), uidOf, idOf: uidOf });
+  if (read.value === undefined) return { diagnostics: read.diagnostics };
+  const parts = read.value.entries.flatMap((row) => partsOf(row));
+  return { value: new Map(parts.map((part) => [part.uid, part])), diagnostics: [] };
+}
+
+function agrees(entry: JsonObject, { shared }: Part): boolean {
+  return Object.entries(shared).every(([field, value]) => equal(entry[field], value));
+}
+
+/** The entry as a read of the one object has it, as honest as a list would be. */
+async function readAlone(link: Link, kind: string, uid: string, ids: Listing<ResourceId>['ids']): Promise<JsonObject | undefined> {
+  const { wireKind, reader } = link.desk(kind);
+  const name = ids.get(uid) ?? '';
+  const { status, body } = await link.client.send({ method: 'GET', path: wireKind.detail({ uid, name }), accept: [404] });
+  return status === 404 || !isObject(body) || reader.idOf(body) !== ids.get(uid) ? undefined : body;
+}
+
+function drop(uid: string, ids: Listing<ResourceId>['ids'], uids: Listing<ResourceId>['uids']): void {
+  const id = ids.get(uid);
+  ids.delete(uid);
+  if (id !== undefined) uids.delete(id);
+}

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { auditorToken, hoopProject, organisationKey, standardToken, userToken } from '../support/hoop-project.ts';
+import { converges, writes } from './trap.ts';
+
+const files = {
+  'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'canary-value' } } }),
+  'access/b.yaml': guardrail('no-drop', ['DROP'], { connection_ids: ['orders-db'] }),
+};
+
+test('an auditor plans, secrets being unknown, and is refused before the first write', async () => {
+  const project = await hoopProject();
+  project.write(files);
+  await converges(project);
+  const env = { OSTIARY_TOKEN: auditorToken };
+  const same = await project.ostiary(['plan', '--detailed-exitcode'], env);
+  expect([same.code, same.stdout]).toEqual([0, expect.stringContaining('No changes')]);
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], secret: { 'envvar:PASS': { value: 'other' } } }) });
+  const planned = await project.ostiary(['plan'], env);
+  expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('+ dba')]);
+  expect(planned.stdout).not.toContain('secret envvar');
+  const applied = await project.ostiary(['apply', '--yes'], env);
+  expect([applied.code, writes(applied), applied.stderr]).toEqual([4, [], expect.stringContaining('api/read-only-role')]);
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ reviewers: [] });
+});
+
+test('a standard key sees a part of the lists: nothing is concluded from it', async () => {
+  const project = await hoopProject();
+  project.write(files);
+  const { code, stderr, requests } = await project.ostiary(['plan'], { OSTIARY_TOKEN: standardToken });
+  expect([code, stderr]).toEqual([4, expect.stringContaining('role standard may not see everything')]);
+  expect(requests).toEqual(['GET /api/serverinfo', 'GET /api/userinfo']);
+});
+
+test.each([
+  ['a key of the gateway', undefined, 'authorization'],
+  ['a signed-in user', userToken, 'authorization'],
+  ['the organisation’s key', organisationKey, 'api-key'],
+])('%s goes into the header that it belongs to', async (_, token, header) => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db') });
+  await converges(project, token === undefined ? {} : { OSTIARY_TOKEN: token });
+  const last = project.model.log.requests.filter(({ path }) => !path.includes('/serverinfo'));
+  const other = header === 'api-key' ? 'authorization' : 'api-key';
+  expect(last.every(({ headers }) => headers[header] !== undefined && headers[other] === undefined)).toBe(true);
+});
+
+test('a wrong key is told', async () => {
+  const project = await hoopProject();
+  project.write(files);
+  const { code, stderr } = await project.ostiary(['plan'], { OSTIARY_TOKEN: 'hpk_nobody-canary' });
+  expect([code, stderr]).toEqual([4, expect.stringContaining('api/unauthorized')]);
+  expect(stderr).not.toContain('canary');
+});
+
+test('a protection that no manifest states is listed as unwatched', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'], min_review_approvals: 2 }) });
+  await converges(project);
+  project.write({ 'access/a.yaml': connection('orders-db') });
+  const { stdout } = await project.ostiary(['plan', '--format', 'json']);
+  expect(JSON.parse(stdout).plans[0].unwatched).toEqual([
+    { id: 'Connection/orders-db', path: '/attributes' },
+    { id: 'Connection/orders-db', path: '/min_review_approvals' },
+  ]);
+});
+
+test('a new connection outside the protection profile, and a group that nobody is in, are told', async () => {
+  const project = await hoopProject();
+  await project.send('PUT', '/orgs/protection-profile', { profile: 'protection-permissive', source: 'settings' });
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['nobody'] }) });
+  const { code, stderr } = await project.ostiary(['plan']);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('hoop/outside-profile')]);
+  expect(stderr).toContain('hoop/unknown-group');
+});
+
+test('attributes that the gateway manages are carried by every write', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'] }) });
+  await converges(project);
+  await project.send('PUT', '/orgs/protection-profile', { profile: 'protection-permissive', source: 'settings' });
+  const managed = 'hoop_protection_profile-protection_permissive';
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['sox'], reviewers: ['dba'] }) });
+  await converges(project);
+  expect(project.model.store.connectionAttributes.leftsOf('orders-db').toSorted()).toEqual([managed, 'sox']);
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: [] }) });
+  await converges(project);
+  expect(project.model.store.connectionAttributes.leftsOf('orders-db').toSorted()).toEqual([managed, 'sox']);
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: [managed] }) });
+  expect((await project.ostiary(['plan'])).stderr).toContain('hoop/managed-attribute');
+});
+
+test('a 500 after a write is looked into: what happened counts as done', async () => {
+  const project = await hoopProject();
+  const fault = (method: string): void => {
+    let failed = false;
+    project.model.setFault((request) => {
+      if (failed || request.method !== method) return undefined;
+      failed = true;
+      return { kind: 'answer', when: 'after', status: 500, message: 'failed somehow' };
+    });
+  };
+  fault('POST');
+  project.write({ ...files, 'access/c.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'https://git.example.com/ops.git' }) });
+  await converges(project);
+  fault('PUT');
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], secret: { 'envvar:PASS': { value: 'other' } } }) });
+  await converges(project);
+  expect(project.model.store.connections.size).toBe(1);
+});
+
+test('an error of the gateway is quoted with method and path, and says what to do', async () => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'git@git.example.com:ops.git', ssh_key: { value: 'canary-key' } }),
+  });
+  const { code, stdout } = await project.ostiary(['apply', '--yes']);
+  expect(code).toBe(5);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('POST');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('failed parsing SSH key file');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('is no private key');
+  expect(stdout).not.toContain('canary-key');
+});

@@ -1,0 +1,29 @@
+import { expect } from 'vitest';
+import type { Ended, HoopProject } from '../support/hoop-project.ts';
+
+/** Requests that may have changed something. */
+export function writes({ requests }: Ended): readonly string[] {
+  return requests.filter((request) => !request.startsWith('GET '));
+}
+
+/** Applies, and expects that all went well and that nothing is left to do. */
+export async function converges(project: HoopProject, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const applied = await project.ostiary(['apply', '--yes'], env);
+  expect([applied.code, applied.stderr]).toEqual([0, expect.any(String)]);
+  const again = await project.ostiary(['plan', '--detailed-exitcode'], env);
+  expect(again.stdout).toContain('No changes');
+  expect(again.code).toBe(0);
+  return applied;
+}
+
+/** Expects that a plan and an apply are refused for a reason, and that nothing was written. */
+export async function refused(project: HoopProject, code: string, exit = 3, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const before = project.model.dump();
+  for (const args of [['plan'], ['apply', '--yes']]) {
+    const ended = await project.ostiary(args, env);
+    expect(ended.stderr).toContain(code);
+    expect([args, ended.code, writes(ended)]).toEqual([args, exit, []]);
+  }
+  expect(project.model.dump()).toEqual(before);
+  return project.ostiary(['plan'], env);
+}

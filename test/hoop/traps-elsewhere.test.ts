@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { hoopProject } from '../support/hoop-project.ts';
+import { converges, refused, writes } from './trap.ts';
+
+const ops = { git_url: 'https://git.example.com/ops/runbooks.git', git_user: 'oauth2' };
+
+test('24 a configuration’s id follows from its address, and is told nowhere', async () => {
+  const project = await hoopProject({ runbooks: 'demo' });
+  project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'demo', { git_url: 'https://github.com/hoophq/runbooks.git' }) });
+  await converges(project);
+  project.write({
+    'access/a.yaml': manifest('RunbookConfiguration', 'demo', { git_url: 'https://github.com/hoophq/runbooks.git', git_hook_ttl: 60 }),
+  });
+  const applied = await converges(project);
+  expect(writes(applied)).toEqual(['PUT /api/runbooks/configurations/1aec0879-e90d-5374-80e4-cf286e9faeec']);
+  project.write({
+    'access/a.yaml': manifest('RunbookConfiguration', 'demo', { git_url: 'git@github.com:hoophq/runbooks.git', git_hook_ttl: 60 }),
+  });
+  await converges(project);
+  expect([...(project.model.store.runbooks?.repositories.values() ?? [])].map(({ gitUrl }) => gitUrl).toSorted()).toEqual([
+    'git@github.com:hoophq/runbooks.git',
+    'https://github.com/hoophq/demo-runbooks',
+  ]);
+});
+
+test('25 configurations come with their secrets in clear: none is shown, and what the manifest leaves out is kept', async () => {
+  const project = await hoopProject();
+  await project.send('POST', '/runbooks/configurations', { ...ops, git_password: 'canary-password', ssh_known_hosts: 'canary-hosts' });
+  project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_hook_ttl: 5 }) });
+  const { stdout, stderr } = await converges(project);
+  expect(`${stdout}${stderr}`).not.toContain('canary-password');
+  const [stored] = project.model.store.runbooks?.repositories.values() ?? [];
+  expect(stored).toMatchObject({ gitPassword: 'canary-password', sshKnownHosts: 'canary-hosts', gitHookTtl: 5 });
+  project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_password: null, ssh_known_hosts: null }) });
+  await converges(project);
+  const [emptied] = project.model.store.runbooks?.repositories.values() ?? [];
+  expect(emptied).toMatchObject({ gitPassword: '', sshKnownHosts: '' });
+});
+
+test('26 a branch is dropped by every write of a configuration: it is told', async () => {
+  const project = await hoopProject();
+  await project.send('POST', '/runbooks/configurations', ops);
+  project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_hook_ttl: 5 }) });
+  const { stderr, code } = await project.ostiary(['plan']);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('warning hoop/git-branch')]);
+});
+
+test.each([
+  ['27 the templates of the legacy plugin', '/plugins'],
+  ['30 the search', '/search'],
+  ['31 reviews', '/reviews'],
+  ['33 runbook rules', '/runbooks/rules'],
+  ['35 connection tags', '/connection-tags'],
+])('%s: never asked for', async (_, path) => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db', { connection_tags: { env: 'prod' } }),
+    'access/b.yaml': manifest('RunbookConfiguration', 'ops', ops),
+  });
+  const { requests } = await converges(project);
+  expect(requests.filter((request) => request.includes(`/api${path}`))).toEqual([]);
+});
+
+test('28 resources without a page are cut at 50 rows, and the last page is the last: pages are asked for, none beyond', async () => {
+  const project = await hoopProject();
+  for (let index = 0; index < 130; index += 1) await create(project, `connection-${index}`, { access_max_duration: 60 });
+  project.write({ 'access/a.yaml': connection('connection-129', { access_max_duration: 60 }) });
+  const { stdout, requests } = await project.ostiary(['plan']);
+  expect(stdout).toContain('No changes');
+  expect(requests.filter((request) => request.includes('/resources'))).toEqual([
+    'GET /api/resources?page=1&page_size=100',
+    'GET /api/resources?page=2&page_size=100',
+  ]);
+});
+
+test('29 filters take _ for any character: none is used', async () => {
+  const project = await hoopProject();
+  await create(project, 'orders-db');
+  project.write({ 'access/a.yaml': connection('orders_db'), 'access/b.yaml': guardrail('no_drop') });
+  const { requests } = await converges(project);
+  expect(requests.filter((request) => /\?(?!page=)/.test(request))).toEqual([]);
+  expect([...project.model.store.connections.keys()].toSorted()).toEqual(['orders-db', 'orders_db']);
+});
+
+test('36 a wrong path is answered in plain text: the hint names the root of the API', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db') });
+  const { code, stderr } = await project.ostiary(['plan', '--url', project.model.url]);
+  expect([code, stderr]).toEqual([4, expect.stringContaining('/api')]);
+});
+
+test.each(['a-b', 'a..b', 'orders db', '-orders', 'x'.repeat(129)])('38 the name %j is not taken, or has no room', async (name) => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection(name) });
+  await refused(project, 'hoop/name');
+});
+
+test.each(['abc', 'ab-c', 'a.b-c_d', 'x'.repeat(128)])('38 the name %j is taken', async (name) => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection(name) });
+  await converges(project);
+});
+
+async function create(project: Awaited<ReturnType<typeof hoopProject>>, name: string, more: object = {}): Promise<void> {
+  const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
+  const agent = project.model.store.agentNamed('default')?.id;
+  const { status } = await project.send('POST', '/connections', {
+    name,
+    type: 'database',
+    subtype: 'postgres',
+    agent_id: agent,
+    ...modes,
+    ...more,
+  });
+  expect(status).toBe(201);
+}

@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest';
+import { openGateway } from '../../src/gateway/open.ts';
+import { registry } from '../../src/kinds/index.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { adminToken, hoopProject, organisationKey } from '../support/hoop-project.ts';
+import { converges, refused, writes } from './trap.ts';
+
+const masked = { score_threshold: 0.5, supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }] };
+const hidden = 'rp_12345678__hidden';
+
+test('17 a guardrail’s edges are one table with two writers: either side’s writes keep the other’s', async () => {
+  const project = await hoopProject({ hidden: { guardrails: [{ name: hidden, input: { rules: [] } }] } });
+  const { store } = project.model;
+  project.write({
+    'access/a.yaml': connection('orders-db', { guardrail_rules: ['from-connection'] }),
+    'access/b.yaml': guardrail('from-connection'),
+    'access/c.yaml': guardrail('from-rule', ['DELETE'], { connection_ids: ['orders-db'] }),
+  });
+  await converges(project);
+  const id = store.findConnection('orders-db')?.id ?? '';
+  store.guardrailLinks.add(store.guardrailNamed(hidden)?.id ?? '', id);
+  const named = (): readonly string[] =>
+    store.guardrailLinks
+      .leftsOf(id)
+      .map((rule) => store.guardrails.get(rule)?.name ?? '')
+      .toSorted();
+  project.write({ 'access/a.yaml': connection('orders-db', { guardrail_rules: ['from-connection'], reviewers: ['dba'] }) });
+  await converges(project);
+  expect(named()).toEqual(['from-connection', 'from-rule', hidden].toSorted());
+  project.write({ 'access/c.yaml': guardrail('from-rule', ['UPDATE'], { connection_ids: ['orders-db'] }) });
+  await converges(project);
+  expect(named()).toEqual(['from-connection', 'from-rule', hidden].toSorted());
+  project.write({ 'access/a.yaml': connection('orders-db'), 'access/c.yaml': guardrail('from-rule', ['UPDATE']) });
+  await converges(project);
+  expect(named()).toEqual([hidden]);
+});
+
+test('18 unknown ids are dropped in silence or answered 500: they are found before anything is written', async () => {
+  const project = await hoopProject();
+  const nowhere = '00000000-0000-4000-8000-000000000000';
+  project.write({ 'access/a.yaml': guardrail('no-drop', ['DROP'], { connection_ids: [nowhere] }) });
+  await refused(project, 'manifest/dangling-reference');
+  project.write({ 'access/a.yaml': connection('orders-db', { guardrail_rules: [nowhere] }) });
+  await refused(project, 'manifest/dangling-reference');
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', { ...masked, connection_ids: [nowhere] }) });
+  await refused(project, 'manifest/dangling-reference');
+});
+
+test('19 any rule is stored, also one that never runs: a pattern that RE2 refuses is an error', async () => {
+  const project = await hoopProject();
+  const rules = [{ type: 'pattern_match', pattern_regex: 'DROP(?! TEMP)' }];
+  project.write({ 'access/a.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules } }) });
+  await refused(project, 'hoop/pattern');
+});
+
+test('20 a masking rule cannot be renamed, whatever the answer says: another name is never sent', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked) });
+  await converges(project);
+  const gateway = await openGateway({ url: project.url, token: adminToken, auth: 'auto', dialect: 'auto', registry });
+  const { value } = await gateway.readAll(['DataMaskingRule']);
+  const [live] = value?.resources ?? [];
+  if (live === undefined) throw new Error('it is not there');
+  const request = { id: 'DataMaskingRule/other', spec: live.spec, secrets: {}, dropped: [], edges: {} } as const;
+  await expect(gateway.update(live, request)).rejects.toThrow('cannot be renamed');
+  await gateway.close();
+  expect([...project.model.store.maskings.values()].map(({ name }) => name)).toEqual(['pii']);
+});
+
+test('21 without a masking provider every masking write is refused: it is told before anything is written', async () => {
+  const project = await hoopProject({ provider: null });
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked), 'access/b.yaml': connection('orders-db') });
+  expect((await refused(project, 'hoop/no-masking-provider')).stderr).toContain('access/a.yaml:1:1 error hoop/no-masking-provider');
+});
+
+test('22 the free licence has limits, also for an organisation’s key: they are told before anything is written', async () => {
+  const project = await hoopProject({ licence: 'oss' });
+  project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': guardrail('no-delete', ['DELETE']) });
+  await refused(project, 'hoop/licence');
+  const entry = (word: string): JsonObject => ({ type: 'deny_words_list', words: [word] });
+  project.write({
+    'access/a.yaml': connection('orders-db'),
+    'access/b.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules: [entry('A'), entry('B')] } }),
+  });
+  expect((await refused(project, 'hoop/licence')).stderr).toContain('one entry of input rules, and there are 2');
+  const types = [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS', 'PERSON'] }];
+  project.write({ 'access/b.yaml': manifest('DataMaskingRule', 'pii', { supported_entity_types: types }) });
+  await refused(project, 'hoop/licence');
+  project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': manifest('DataMaskingRule', 'pii', masked) });
+  await converges(project);
+  project.model.settings.licence = 'enterprise';
+  project.write({ 'access/c.yaml': guardrail('no-delete', ['DELETE']) });
+  await refused(project, 'hoop/licence', 3, { OSTIARY_TOKEN: organisationKey });
+  await converges(project);
+});
+
+test('23 the connection’s list of masking rules cannot be emptied: edges are written from the rule', async () => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db'),
+    'access/b.yaml': manifest('DataMaskingRule', 'pii', { ...masked, connection_ids: ['orders-db'] }),
+  });
+  await converges(project);
+  project.write({ 'access/b.yaml': manifest('DataMaskingRule', 'pii', masked) });
+  const applied = await converges(project);
+  expect(writes(applied)).toEqual([expect.stringMatching(/^PUT \/api\/datamasking-rules\//)]);
+  expect(project.model.store.maskingLinks.pairs()).toEqual([]);
+});
+
+test('32 attributes are named, never asked for, and come with the write that names them', async () => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db', { attributes: ['pci'] }),
+    'access/b.yaml': guardrail('no-drop', ['DROP'], { attributes: ['pci'] }),
+    'access/c.yaml': manifest('DataMaskingRule', 'pii', { ...masked, attributes: ['gdpr'] }),
+  });
+  const { requests } = await converges(project);
+  expect(requests.filter((request) => request.includes('/attributes'))).toEqual([]);
+  project.write({
+    'access/b.yaml': guardrail('no-drop', ['DROP']),
+    'access/c.yaml': manifest('DataMaskingRule', 'pii', { ...masked, score_threshold: 0.4 }),
+  });
+  await converges(project);
+  expect(project.model.store.guardrailAttributes.leftsOf('no-drop')).toEqual(['pci']);
+  expect(project.model.store.maskingAttributes.leftsOf('pii')).toEqual(['gdpr']);
+});
+
+test('34 lists come in any order: two plans are the same, byte for byte', async () => {
+  const project = await hoopProject();
+  for (const name of ['a1', 'b2', 'c3', 'd4', 'e5']) {
+    await project.send('POST', '/datamasking-rules', { name, ...masked });
+    await project.send('POST', '/runbooks/configurations', { git_url: `https://git.example.com/${name}.git` });
+  }
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'a1', { ...masked, attributes: ['x', 'y', 'z'] }) });
+  const first = await project.ostiary(['plan', '--format', 'json']);
+  for (let run = 0; run < 5; run += 1) expect((await project.ostiary(['plan', '--format', 'json'])).stdout).toBe(first.stdout);
+});
+
+test('37 attributes are attached after the object is saved: where that fails the object stays closed until they are', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'] }) });
+  project.model.setFault(({ method }) => (method === 'POST' ? { kind: 'attributes' } : undefined));
+  const failed = await project.ostiary(['apply', '--yes']);
+  expect(failed.code).toBe(5);
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ connect: 'disabled', exec: 'disabled', runbooks: 'disabled' });
+  project.model.setFault(undefined);
+  await converges(project);
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ connect: 'enabled', exec: 'enabled', runbooks: 'disabled' });
+  expect(project.model.store.connectionAttributes.leftsOf('orders-db')).toEqual(['pci']);
+  project.model.setFault(({ method }) => (method === 'PUT' ? { kind: 'attributes' } : undefined));
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci', 'sox'], access_mode_runbooks: 'enabled' }) });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(5);
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ runbooks: 'disabled' });
+});
+
+test('40 what the gateway manages is never written', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': guardrail('no-drop') });
+  await converges(project);
+  const { store } = project.model;
+  const [row, rule] = [store.findConnection('orders-db'), store.guardrailNamed('no-drop')];
+  if (row !== undefined) store.saveConnection({ ...row, managedBy: 'hoopagent' });
+  if (rule !== undefined) store.guardrails.set(rule.id, { ...rule, managedBy: 'hoop' });
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }), 'access/b.yaml': guardrail('no-drop', ['OTHER']) });
+  const { code, stdout, stderr } = await project.ostiary(['apply', '--yes']);
+  expect([code, stdout]).toEqual([6, expect.stringContaining('hoopagent')]);
+  expect(stderr).toContain('plan/managed');
+  const skipped = await project.ostiary(['apply', '--yes', '--on-managed', 'skip']);
+  expect([skipped.code, writes(skipped)]).toEqual([0, []]);
+});

@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { kindOf, nameOf, resourceId } from '../../src/model/resource.ts';
+import { desiredState } from '../support/desired.ts';
+import type { HoopModel } from '../support/hoop/start.ts';
+import { hiddenRule, hoopScenario, hoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
+import { isClosed, missing, postureOf, type World } from '../support/posture.ts';
+import { carryOut } from '../support/run.ts';
+import { scenario, type Scenario } from '../support/scenario.ts';
+
+const some = scenario.filter((one) => one.manifests.length > 0).map((one) => hoopScenario(one));
+
+async function using<T>(one: Scenario, work: (model: HoopModel) => Promise<T>): Promise<T> {
+  const model = await hoopWorld(one);
+  try {
+    return await work(model);
+  } finally {
+    await model.close();
+  }
+}
+
+/** Plans with every secret read, and carries it out. */
+async function applied(model: HoopModel, one: Scenario, concurrency = 8): Promise<readonly string[]> {
+  const gateway = await openHoop(model);
+  try {
+    const desired = desiredState(one.manifests);
+    const { plan, live } = await planHoop(gateway, desired);
+    const { outcomes } = await carryOut({ gateway, plan, live, desired, concurrency });
+    return outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked').map((outcome) => JSON.stringify(outcome));
+  } finally {
+    await gateway.close();
+  }
+}
+
+async function remaining(model: HoopModel, one: Scenario): Promise<unknown> {
+  const gateway = await openHoop(model);
+  try {
+    const { plan } = await planHoop(gateway, desiredState(one.manifests));
+    return {
+      changes: plan.changes.filter((change) => change.action !== 'blocked'),
+      edges: plan.edges.filter((edge) => edge.action === 'attach' || edge.action === 'detach'),
+    };
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** The lines of everything that a run may not touch: what no manifest declares, what is managed, and what no manifest speaks of. */
+function untouchable(model: HoopModel, one: Scenario): unknown {
+  const { store } = model;
+  const before = new Set(one.live.map(({ id }) => id));
+  const ours = new Set(one.manifests.map(({ kind, metadata }) => resourceId(kind, metadata.name)));
+  const stated = new Set(one.manifests.filter(({ spec }) => spec['resource_name'] !== undefined).map(({ metadata }) => metadata.name));
+  const managed = new Set(one.live.filter(({ managedBy }) => managedBy !== undefined).map(({ id }) => id));
+  const foreign = one.live.map(({ id }) => id).filter((id) => !ours.has(id) || managed.has(id));
+  const named = (kind: string): readonly string[] => foreign.filter((id) => kindOf(id) === kind).map(nameOf);
+  const text = (row: object | undefined): string =>
+    JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  const hidden = store.guardrailNamed(hiddenRule);
+  return {
+    connections: named('Connection').map((name) => text(store.findConnection(name))),
+    guardrails: named('GuardrailRule').map((name) => text(store.guardrailNamed(name))),
+    maskings: named('DataMaskingRule').map((name) => text(store.maskingNamed(name))),
+    hidden: [text(hidden), store.guardrailLinks.rightsOf(hidden?.id ?? '').toSorted()],
+    unspoken: [...store.connections.values()]
+      .filter((row) => before.has(resourceId('Connection', row.name)))
+      .map((row) => [
+        row.name,
+        row.mandatoryMetadataFields,
+        row.minReviewApprovals,
+        stated.has(row.name) || row.resourceName,
+        store.connectionAttributes.leftsOf(row.name).toSorted(),
+      ])
+      .toSorted(),
+    attributes: one.live
+      .filter(({ id }) => kindOf(id) !== 'Connection')
+      .map(({ id }) => [id, (kindOf(id) === 'GuardrailRule' ? store.guardrailAttributes : store.maskingAttributes).leftsOf(nameOf(id))]),
+  };
+}
+
+test('a plan after an apply is empty, and nothing that is not ours changes in any byte', async () => {
+  await fc.assert(
+    fc.asyncProperty(some, (one) =>
+      using(one, async (model) => {
+        const before = untouchable(model, one);
+        expect(await applied(model, one)).toEqual([]);
+        expect(untouchable(model, one)).toEqual(before);
+        expect(await remaining(model, one)).toEqual({ changes: [], edges: [] });
+      }),
+    ),
+    { numRuns: 40 },
+  );
+});
+
+/** The connections that a state protects less than it protects them both before and after. */
+function windows(state: World, before: World, after: World): readonly string[] {
+  return Object.values(state).flatMap(({ id }) => {
+    const [now, first, last] = [postureOf(state, id), postureOf(before, id), postureOf(after, id)];
+    if (kindOf(id) !== 'Connection' || now === undefined || last === undefined) return [];
+    if (first === undefined) {
+      const lacks = isClosed(now) ? [] : missing(now, last);
+      return lacks.length === 0 ? [] : [`${id} is open without ${lacks.join(', ')}`];
+    }
+    const lost = missing(now, first).length > 0 && missing(now, last).length > 0;
+    return lost ? [`${id} lacks ${missing(now, first).join(', ')} of before, ${missing(now, last).join(', ')} of after`] : [];
+  });
+}
+
+test('no state that anybody can see is less protected than both ends', async () => {
+  await fc.assert(
+    fc.asyncProperty(some, fc.constantFrom(1, 8), (one, concurrency) =>
+      using(one, async (model) => {
+        const before = worldOf(model);
+        const states: World[] = [];
+        model.setFault(() => {
+          states.push(worldOf(model));
+          return undefined;
+        });
+        await applied(model, one, concurrency);
+        const after = worldOf(model);
+        for (const state of states) expect(windows(state, before, after)).toEqual([]);
+      }),
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('an apply stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
+  await fc.assert(
+    fc.asyncProperty(some, fc.constantFrom('before', 'after'), async (one, when) => {
+      const { requests, end, before } = await using(one, async (model) => {
+        const first = worldOf(model);
+        const begun = model.log.count();
+        expect(await applied(model, one, 1)).toEqual([]);
+        return { requests: model.log.count() - begun, end: worldOf(model), before: first };
+      });
+      for (let stop = 1; stop <= requests; stop += 1) {
+        await using(one, async (model) => {
+          const begun = model.log.count();
+          model.setFault(({ index }) => {
+            if (index < begun + stop) return undefined;
+            return { kind: 'lost', when: index === begun + stop ? when : 'before' };
+          });
+          await applied(model, one, 1).catch(() => undefined);
+          expect(windows(worldOf(model), before, end)).toEqual([]);
+          model.setFault(undefined);
+          expect(await applied(model, one, 1)).toEqual([]);
+          expect(worldOf(model)).toEqual(end);
+        });
+      }
+    }),
+    { numRuns: 3 },
+  );
+});

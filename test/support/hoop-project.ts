@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { run } from '../../src/commands/run.ts';
+import type { Output, World } from '../../src/commands/world.ts';
+import { writeFiles, type Files } from '../e2e/project.ts';
+import type { HoopOptions } from './hoop/options.ts';
+import { startHoopModel, type HoopModel } from './hoop/start.ts';
+
+/** What one command line left behind. */
+export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string; readonly requests: readonly string[] };
+
+/** A folder of manifests beside a model of the public gateway. */
+export type HoopProject = {
+  readonly model: HoopModel;
+  readonly folder: string;
+  /** The root of the model's API. */
+  readonly url: string;
+  readonly write: (files: Files) => void;
+  /** Runs a command line in the folder, with the admin's token unless another is given. */
+  readonly ostiary: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ended>;
+  /** Sends a request of somebody else's, as an admin. */
+  readonly send: (method: string, path: string, body?: unknown) => Promise<{ readonly status: number; readonly body: unknown }>;
+};
+
+export const adminToken = 'hpk_admin-canary-token';
+export const auditorToken = 'hpk_auditor-canary-token';
+export const standardToken = 'hpk_standard-canary-token';
+export const userToken = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJjYW5hcnkifQ.signature-canary';
+export const organisationKey = '7d0c4a0e-5a3c-4f0e-9d0a-1c0f4ad5a3c4|org-canary-key';
+
+const agents = [{ name: 'default' }, { name: 'other' }];
+
+/** Makes a project; the model stops, and the folder goes, after the tests of the file. */
+export async function hoopProject(options: HoopOptions = {}): Promise<HoopProject> {
+  const model = await startHoopModel({
+    licence: 'enterprise',
+    runbooks: 'none',
+    agents,
+    apiKey: organisationKey,
+    keys: [
+      { name: 'admin', token: adminToken, groups: ['admin'] },
+      { name: 'auditor', token: auditorToken, groups: ['auditor'] },
+      { name: 'standard', token: standardToken, groups: ['dba'] },
+    ],
+    users: [{ email: 'ada@example.com', token: userToken, groups: ['admin'] }],
+    ...options,
+  });
+  for (const group of ['dba', 'sre', 'security']) model.store.groups.add(group);
+  const folder = mkdtempSync(join(tmpdir(), 'ostiary-hoop-'));
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await model.close();
+  });
+  const url = `${model.url}/api`;
+  writeFiles(folder, {
+    'ostiary.yaml': `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n  prod: { url: '${url}' }\n`,
+  });
+  return {
+    model,
+    folder,
+    url,
+    write: (files) => writeFiles(folder, files),
+    async ostiary(args, env = {}) {
+      const before = model.log.requests.length;
+      const [stdout, stderr] = [collected(), collected()];
+      const code = await run(args, worldOf(folder, { OSTIARY_TOKEN: adminToken, ...env }, { stdout, stderr }));
+      const requests = model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+      return { code, stdout: stdout.text(), stderr: stderr.text(), requests };
+    },
+    async send(method, path, body) {
+      const answer = await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+    },
+  };
+}
+
+type Collected = Output & { readonly text: () => string };
+
+function collected(): Collected {
+  const parts: string[] = [];
+  return { write: (text) => void parts.push(text), isTTY: false, columns: undefined, text: () => parts.join('') };
+}
+
+function worldOf(
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  { stdout, stderr }: { readonly stdout: Output; readonly stderr: Output },
+): World {
+  return {
+    env,
+    cwd,
+    interactive: false,
+    stdout,
+    stderr,
+    now: () => new Date(),
+    interrupts: () => new AbortController().signal,
+    confirms: () => Promise.resolve(false),
+  };
+}
