@@ -24,6 +24,7 @@ export type ListRead<Id> = {
 type Attempt<Id> = Listing<Id> | { readonly problem: string; readonly code: 'api/list-not-whole' | 'api/unexpected-shape' };
 
 const pageSize = 100;
+const pagesAtATime = 4;
 
 /** Reads a list and proves it whole; tries once more where it moved while it was read, and gives no value where it still does. */
 export async function readWhole<Id>(read: ListRead<Id>): Promise<Checked<Listing<Id>>> {
@@ -50,19 +51,36 @@ async function readOnce<Id>(read: ListRead<Id>): Promise<Attempt<Id>> {
   return readPages(read);
 }
 
+/** Reads the first page, then the others, a few at a time: together they are one list only if none saw it move. */
 async function readPages<Id>(read: ListRead<Id>): Promise<Attempt<Id>> {
+  const first = await readPage(read, 1);
+  if (first?.page === undefined) return noPage(1);
+  const { total } = first.page;
+  // The first page is full, unless it is the only one.
+  const last = first.rows.length === 0 ? 1 : Math.ceil(total / first.rows.length);
+  const parts: (Rows | undefined)[] = [first];
+  while (parts.length < last) {
+    const numbers = Array.from({ length: Math.min(pagesAtATime, last - parts.length) }, (_, index) => parts.length + 1 + index);
+    parts.push(...(await Promise.all(numbers.map((number) => readPage(read, number)))));
+  }
   const rows: unknown[] = [];
-  let total: number | undefined;
-  for (let number = 1; total === undefined || rows.length < total; number += 1) {
-    const part: Rows | undefined = read.list.rows(await read.fetch(`${read.list.path}?page=${number}&page_size=${pageSize}`));
-    if (part?.page === undefined) return { code: 'api/unexpected-shape', problem: `page ${number} is not one page of a list` };
-    total ??= part.page.total;
+  for (const [index, part] of parts.entries()) {
+    const number = index + 1;
+    if (part?.page === undefined) return noPage(number);
     if (part.page.total !== total) return notWhole(`the total changed from ${total} to ${part.page.total} while it was read`);
     if (part.page.number !== number) return notWhole(`page ${part.page.number} came instead of page ${number}`);
     if (part.rows.length === 0 && rows.length < total) return notWhole(`only ${rows.length} of ${total} entries came`);
     rows.push(...part.rows);
   }
   return rows.length === total ? checked(read, rows) : notWhole(`${rows.length} entries came, but the total is ${total}`);
+}
+
+async function readPage<Id>({ list, fetch }: ListRead<Id>, number: number): Promise<Rows | undefined> {
+  return list.rows(await fetch(`${list.path}?page=${number}&page_size=${pageSize}`));
+}
+
+function noPage(number: number): Attempt<never> {
+  return { code: 'api/unexpected-shape', problem: `page ${number} is not one page of a list` };
 }
 
 function checked<Id>(read: ListRead<Id>, rows: readonly unknown[]): Attempt<Id> {
