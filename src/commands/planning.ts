@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { joinedSpecs } from '../apply/joined.ts';
 import { cacheFolder } from '../disk/cache.ts';
 import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
@@ -63,7 +64,7 @@ export async function planned(
     );
     const found = [...loaded.diagnostics, ...untold, ...checked.diagnostics];
     if (checked.value === undefined) throw new InputError(found);
-    const foreseen = await gateway.preflight({ plan: checked.value, desired, live });
+    const foreseen = await gateway.preflight({ plan: checked.value, desired, live, joined: joinedSpecs(checked.value, live, registry) });
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const warnings = [
       ...insecureOverride(flags.url),

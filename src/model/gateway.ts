@@ -27,7 +27,13 @@ export type WriteRequest = {
 };
 
 /** A plan with what it was made from, for the gateway to look through before anything is written. */
-export type Proposal = { readonly plan: Plan; readonly desired: DesiredState; readonly live: LiveState };
+export type Proposal = {
+  readonly plan: Plan;
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  /** What changed objects hold in between, where they are written twice. */
+  readonly joined: ReadonlyMap<ResourceId, Spec>;
+};
 
 /** A gateway as everything above the wire sees it. Failures throw an ApiError; retries happen below. */
 export interface Gateway {

@@ -95,6 +95,26 @@ test('22 the free licence has limits, also for an organisation’s key: they are
   await converges(project);
 });
 
+test('22 where the free licence forbids what stands in between, the way round is told', async () => {
+  const project = await hoopProject({ licence: 'oss' });
+  const ends = { connection_ids: ['orders-db'] };
+  project.write({
+    'access/a.yaml': connection('orders-db'),
+    'access/b.yaml': guardrail('no-drop', ['DROP'], ends),
+    'access/c.yaml': manifest('DataMaskingRule', 'pii', { ...masked, ...ends }),
+  });
+  await converges(project);
+  const rules = [{ name: 'other', type: 'deny_words_list', words: ['DELETE'] }];
+  project.write({
+    'access/b.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules }, ...ends }),
+    'access/c.yaml': manifest('DataMaskingRule', 'pii', { ...masked, ...ends, score_threshold: 0.7 }),
+  });
+  const { stderr } = await refused(project, 'hoop/licence');
+  expect(stderr).toContain('--only GuardrailRule/no-drop');
+  expect((await project.ostiary(['apply', '--yes', '--only', 'GuardrailRule/no-drop'])).code).toBe(0);
+  await converges(project);
+});
+
 test('23 the connection’s list of masking rules cannot be emptied: edges are written from the rule', async () => {
   const project = await hoopProject();
   project.write({

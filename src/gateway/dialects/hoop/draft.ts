@@ -12,6 +12,8 @@ export type Draft = {
   readonly name: string;
   readonly creates: boolean;
   readonly spec: Spec;
+  /** What it holds in between, where it is written twice. */
+  readonly joined: Spec | undefined;
   readonly resource: DesiredResource;
 };
 
@@ -19,7 +21,7 @@ export type Draft = {
 export type Circumstances = { readonly abilities: Abilities; readonly groups: readonly string[] | undefined };
 
 /** The objects that a proposal writes, in the order of its plan. */
-export function draftsOf({ plan, desired, live }: Proposal): readonly Draft[] {
+export function draftsOf({ plan, desired, live, joined }: Proposal): readonly Draft[] {
   const resources = new Map(desired.resources.map((resource) => [resource.id, resource]));
   const found = new Map(live.resources.map((resource) => [resource.id, resource.spec]));
   return plan.changes.flatMap(({ id, action }) => {
@@ -30,7 +32,7 @@ export function draftsOf({ plan, desired, live }: Proposal): readonly Draft[] {
       ([field]) => action === 'create' || !resource.ignore.some((path) => isWithin(pointer(field), path)),
     );
     const spec: Record<string, Json> = { ...stored, ...Object.fromEntries(ours) };
-    return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, resource }];
+    return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, joined: joined.get(id), resource }];
   });
 }
 

@@ -12,8 +12,20 @@ export function licenceProblems(drafts: readonly Draft[], live: LiveState): read
   return [
     ...tooMany('GuardrailRule', drafts, live),
     ...tooMany('DataMaskingRule', drafts, live),
-    ...drafts.flatMap((draft) => [...guardrailEntries(draft), ...maskingEntries(draft)]),
+    ...drafts.flatMap((draft) => entryProblems(draft)),
   ];
+}
+
+/** Too many entries; those that stand beside each other only while a rule is written twice are told as that. */
+function entryProblems(draft: Draft): readonly Diagnostic[] {
+  const wrong = [...guardrailEntries(draft), ...maskingEntries(draft)];
+  if (wrong.length > 0 || draft.joined === undefined) return wrong;
+  const between = { ...draft, spec: draft.joined };
+  const [first] = [...guardrailEntries(between), ...maskingEntries(between)];
+  if (first === undefined) return [];
+  const message =
+    'the rule is written twice, so that nothing is less protected in between, and the free licence does not allow both at once';
+  return [{ ...first, message, hint: `apply this rule apart from the others: ostiary apply --only ${draft.resource.id}` }];
 }
 
 function tooMany(kind: string, drafts: readonly Draft[], live: LiveState): readonly Diagnostic[] {

@@ -1,0 +1,19 @@
+import type { Registry } from '../model/kind.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Plan } from '../model/plan.ts';
+import type { ResourceId, Spec } from '../model/resource.ts';
+import { unionSpec } from '../model/union.ts';
+import { keyOf, specAfter } from './effects.ts';
+import { stepsOf } from './steps.ts';
+
+/** What objects hold for a while because they are written twice: live and desired joined. */
+export function joinedSpecs(plan: Plan, live: LiveState, registry: Registry): ReadonlyMap<ResourceId, Spec> {
+  const found = new Map(live.resources.map((resource) => [resource.id, resource.spec]));
+  const twice = stepsOf(plan, live, registry).filter(({ part }) => part === 'gain');
+  return new Map(
+    twice.map(({ change, kind }) => {
+      const spec = found.get(keyOf(change)) ?? {};
+      return [change.id, unionSpec(kind.fields, specAfter(change, kind, spec), spec)];
+    }),
+  );
+}
