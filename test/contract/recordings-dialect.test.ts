@@ -85,10 +85,10 @@ const details = all.filter(
 async function readBack(exchange: Recorded): Promise<LiveResource> {
   const kind = kindAt(exchange.path) ?? '';
   const body = isObject(exchange.answer) ? exchange.answer : {};
-  const uid = String(body['id'] ?? '');
+  const uid = textOf(body['id']);
   const root = exchange.path.slice(0, exchange.path.lastIndexOf('/'));
   answer(exchange, `${root}/${uid}`);
-  const read = await gateway.readOne({ id: resourceId(kind, String(body['name'] ?? '')), uid });
+  const read = await gateway.readOne({ id: resourceId(kind, textOf(body['name'])), uid });
   if (read === undefined) throw new Error(`${exchange.path} is not there`);
   return read;
 }
@@ -100,7 +100,7 @@ describe('every recorded object', () => {
       const recordedBody = isObject(exchange.answer) ? exchange.answer : {};
       const read = await readBack(exchange);
       if (read.managedBy !== undefined) return;
-      const seesAll = !/^70/.test(exchange.file);
+      const seesAll = !exchange.file.startsWith('70');
       if (!seesAll) return;
       const root = exchange.path.slice(0, exchange.path.lastIndexOf('/'));
       answers.set(`PUT ${root}/${read.uid}`, exchange);
@@ -111,10 +111,17 @@ describe('every recorded object', () => {
   );
 });
 
+function order(list: Json | undefined): Json {
+  return Array.isArray(list) ? list.map((entry: Json) => textOf(entry)).toSorted() : [];
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** What has no order, in one. */
 function sorted(value: unknown): unknown {
   if (!isObject(value)) return value;
-  const order = (list: Json | undefined): Json => (Array.isArray(list) ? list.map((entry: Json) => String(entry)).toSorted() : []);
   return {
     ...value,
     attributes: order(value['attributes']),
@@ -152,7 +159,7 @@ test.each(all.filter(({ path, method, status }) => path === '/runbooks/configura
     const { value } = await gateway.readAll(['RunbookConfiguration']);
     const entries = isObject(exchange.answer) && Array.isArray(exchange.answer['repositories']) ? exchange.answer['repositories'] : [];
     expect(value?.resources.map(({ id }) => nameOf(id)).toSorted()).toEqual(
-      entries.map((entry: JsonObject) => String(entry['repository'])).toSorted(),
+      entries.map((entry: JsonObject) => textOf(entry['repository'])).toSorted(),
     );
     expect(value?.resources.every(({ uid }) => /^[0-9a-f]{8}-[0-9a-f]{4}-5/.test(uid))).toBe(true);
     expect(JSON.stringify(value)).not.toContain('p4ss');
@@ -179,7 +186,7 @@ describe('every recorded refusal of a write', () => {
     '$title becomes a sentence',
     async (exchange) => {
       const kind = kindAt(exchange.path) ?? '';
-      const message = isObject(exchange.answer) ? String(exchange.answer['message']) : '';
+      const message = isObject(exchange.answer) ? textOf(exchange.answer['message']) : '';
       const error = await refusal(kind, exchange);
       expect(error.message).toContain(exchange.method);
       expect(error.message).toContain(`(${exchange.status}`);
@@ -197,8 +204,11 @@ async function refusal(kind: string, exchange: Recorded): Promise<ApiError> {
   return thrown;
 }
 
+function request(id: ResourceId): WriteRequest {
+  return { id, spec: {}, secrets: {}, dropped: [], edges: {} };
+}
+
 async function attempt(kind: string, exchange: Recorded): Promise<LiveResource> {
-  const request = (id: ResourceId): WriteRequest => ({ id, spec: {}, secrets: {}, dropped: [], edges: {} });
   if (exchange.method === 'POST') {
     for (const root of Object.keys(roots)) answers.delete(`GET ${root}`);
     answers.set('GET /runbooks/configurations', { status: 404, answer: { message: 'runbook configuration not found' } });

@@ -234,7 +234,7 @@ test('15 tag values have no dot, and there are ten at most', async () => {
   project.write({ 'access/a.yaml': connection('orders-db', { connection_tags: { version: '1.2' } }) });
   expect((await refused(project, 'hoop/tag')).stderr).toMatch(/a\.yaml:\d+:\d+ error hoop\/tag/);
   project.write({
-    'access/a.yaml': connection('orders-db', { connection_tags: Object.fromEntries([...'abcdefghijk'].map((key) => [key, 'x'])) }),
+    'access/a.yaml': connection('orders-db', { connection_tags: Object.fromEntries('abcdefghijk'.split('').map((key) => [key, 'x'])) }),
   });
   await refused(project, 'hoop/tag');
 });

@@ -6,6 +6,10 @@ import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { adminToken, hoopProject, organisationKey } from '../support/hoop-project.ts';
 import { converges, refused, writes } from './trap.ts';
 
+function entry(word: string): JsonObject {
+  return { type: 'deny_words_list', words: [word] };
+}
+
 const masked = { score_threshold: 0.5, supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }] };
 const hidden = 'rp_12345678__hidden';
 
@@ -78,7 +82,6 @@ test('22 the free licence has limits, also for an organisation’s key: they are
   const project = await hoopProject({ licence: 'oss' });
   project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': guardrail('no-delete', ['DELETE']) });
   await refused(project, 'hoop/licence');
-  const entry = (word: string): JsonObject => ({ type: 'deny_words_list', words: [word] });
   project.write({
     'access/a.yaml': connection('orders-db'),
     'access/b.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules: [entry('A'), entry('B')] } }),

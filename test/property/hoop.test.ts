@@ -1,9 +1,15 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { compareText } from '../../src/model/json.ts';
 import { kindOf, nameOf, resourceId } from '../../src/model/resource.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hiddenRule, hoopScenario, hoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
+
+/** A row of the model as one text. */
+function text(row: object | undefined): string {
+  return JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
 import { isClosed, missing, postureOf, type World } from '../support/posture.ts';
 import { carryOut } from '../support/run.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
@@ -54,8 +60,6 @@ function untouchable(model: HoopModel, one: Scenario): unknown {
   const managed = new Set(one.live.filter(({ managedBy }) => managedBy !== undefined).map(({ id }) => id));
   const foreign = one.live.map(({ id }) => id).filter((id) => !ours.has(id) || managed.has(id));
   const named = (kind: string): readonly string[] => foreign.filter((id) => kindOf(id) === kind).map(nameOf);
-  const text = (row: object | undefined): string =>
-    JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
   const hidden = store.guardrailNamed(hiddenRule);
   return {
     connections: named('Connection').map((name) => text(store.findConnection(name))),
@@ -71,7 +75,7 @@ function untouchable(model: HoopModel, one: Scenario): unknown {
         stated.has(row.name) || row.resourceName,
         store.connectionAttributes.leftsOf(row.name).toSorted(),
       ])
-      .toSorted(),
+      .toSorted((left, right) => compareText(text(left), text(right))),
     attributes: one.live
       .filter(({ id }) => kindOf(id) !== 'Connection')
       .map(({ id }) => [id, (kindOf(id) === 'GuardrailRule' ? store.guardrailAttributes : store.maskingAttributes).leftsOf(nameOf(id))]),

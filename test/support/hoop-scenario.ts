@@ -23,9 +23,13 @@ export function hoopScenario({ manifests, live }: Scenario): Scenario {
   return { manifests: manifests.map((one) => manifestOf(renamed({ ...one }))), live: live.map((one) => resourceOf(one)) };
 }
 
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
 function manifestOf(value: Json): Manifest {
   if (!isObject(value) || !isObject(value['metadata']) || !isObject(value['spec'])) throw new Error('no manifest');
-  return { kind: String(value['kind']), metadata: { ...value['metadata'], name: String(value['metadata']['name']) }, spec: value['spec'] };
+  return { kind: textOf(value['kind']), metadata: { ...value['metadata'], name: textOf(value['metadata']['name']) }, spec: value['spec'] };
 }
 
 function resourceOf(one: MemoryResource): MemoryResource {
@@ -95,7 +99,7 @@ function connectionBody(model: HoopModel, name: string, { spec, secrets, hidden 
   return {
     ...rest,
     name,
-    agent_id: model.store.agentNamed(String(agent))?.id ?? '',
+    agent_id: model.store.agentNamed(textOf(agent))?.id ?? '',
     // Twice, and in no order: nothing to change, and to be left as it is.
     reviewers: [...groups.toReversed(), ...groups.slice(0, 1)],
     resource_name: `resource of ${name}`,
@@ -128,7 +132,7 @@ async function post(model: HoopModel, path: string, body: JsonObject): Promise<s
   const text = await answer.text();
   if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${text}`);
   const made: unknown = JSON.parse(text);
-  return isObject(made) ? String(made['id']) : '';
+  return isObject(made) ? textOf(made['id']) : '';
 }
 
 function manage({ store }: HoopModel, id: ResourceId): void {
