@@ -64,11 +64,11 @@ function refusalBlocks({ refusals, allowed }: Plan): readonly Block[] {
 
 function refusalLine({ code, message, hint, allowable, resource }: Refusal): string {
   const about = resource === undefined ? '' : ` ${codeSpan(resource)}:`;
-  const todo = [
+  const advice = [
     ...(hint === undefined ? [] : [`: ${escapeMarkdown(clip(hint, longestValue))}`]),
     ...(allowable ? [`; to go on all the same: ${codeSpan(`--allow ${code}=reason`)}`] : []),
   ];
-  return `- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestValue))}${todo.join('')}\n`;
+  return `- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestValue))}${advice.join('')}\n`;
 }
 
 function tableBlocks(plan: Plan, edgesOf: (change: Change) => readonly EdgeChange[]): readonly Block[] {

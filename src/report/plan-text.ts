@@ -95,7 +95,7 @@ function refusalLines(plan: Plan, terminal: Terminal): readonly string[] {
   const lines = plan.refusals.flatMap((refusal) => {
     const about = refusal.resource === undefined ? [] : words(escapeTerminal(`${refusal.resource}:`));
     const code = { text: escapeTerminal(refusal.code), paint: red };
-    const todo = [
+    const advice = [
       ...(refusal.hint === undefined ? [] : [words(escapeTerminal(refusal.hint))]),
       ...(refusal.allowable
         ? [[{ text: 'to go on all the same:' }, { text: escapeTerminal(`--allow ${refusal.code}=reason`), paint: bold }]]
@@ -103,7 +103,7 @@ function refusalLines(plan: Plan, terminal: Terminal): readonly string[] {
     ];
     return [
       ...flow([{ text: '  ' }, code, ...gap, ...glued([...about, ...words(escapeTerminal(refusal.message))])], { columns, indent: 6 }),
-      ...todo.flatMap((pieces) => flow([{ text: '      ' }, ...pieces], { columns, indent: 6 })),
+      ...advice.flatMap((pieces) => flow([{ text: '      ' }, ...pieces], { columns, indent: 6 })),
     ];
   });
   return [red(bold('Refused: apply would not run this plan.')), ...lines];

@@ -155,8 +155,8 @@ describe('links', () => {
   });
 
   it('reads a folder outside the paths through its link', () => {
-    put('shared/a.yaml');
-    link('access/team', '../shared');
+    put('common/a.yaml');
+    link('access/team', '../common');
     expect(walk(['access'])).toStrictEqual({ files: ['access/team/a.yaml'], problems: [] });
   });
 
