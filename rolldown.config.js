@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -7,6 +8,8 @@ export default {
   input: { cli: 'src/cli.ts', index: 'src/index.ts' },
   platform: 'node',
   external: ['@electric-sql/pglite', /^@electric-sql\/pglite\//, 'pg', 'kysely', 'hono', /^hono\//, '@hono/node-server'],
+  // The same package as ES modules: it loads in half the time of its CommonJS build.
+  resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
   transform: { define: { __OSTIARY_VERSION__: JSON.stringify(version) } },
   output: {
     dir: 'dist',

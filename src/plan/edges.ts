@@ -56,6 +56,7 @@ type Declared = { readonly ends: Ends; readonly places: readonly Position[] };
 
 function declaredEdges({ desired }: EdgeInput, index: Index, diagnostics: Diagnostic[]): ReadonlyMap<string, Declared> {
   const result = new Map<string, Declared>();
+  if (desired.edges.length === 0) return result;
   const manifests = new Map(desired.resources.map((resource) => [resource.id, resource]));
   for (const edge of desired.edges) {
     const rule = endOf(edge.rule, index);
@@ -85,9 +86,10 @@ function endOf(end: { readonly kind: string; readonly text: string }, index: Ind
 /** All live edges, seen from either side, each once. */
 export function liveEdges({ live, registry }: Pick<EdgeInput, 'live' | 'registry'>): readonly Ends[] {
   const all = new Map<string, Ends>();
+  const fields = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => field.edge !== undefined)]));
   for (const resource of live.resources) {
-    for (const field of registry.get(kindOf(resource.id))?.fields ?? []) {
-      for (const other of field.edge === undefined ? [] : (resource.edges[field.name] ?? [])) {
+    for (const field of fields.get(kindOf(resource.id)) ?? []) {
+      for (const other of resource.edges[field.name] ?? []) {
         const ends = field.edge === 'rule' ? { rule: resource.id, connection: other } : { rule: other, connection: resource.id };
         all.set(keyOf(ends), ends);
       }

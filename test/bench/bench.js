@@ -120,7 +120,7 @@ async function applyRow() {
   const count = 1000;
   const manifests = join(folder, '1000', 'access');
   const ratios = [];
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 5; round += 1) {
     const raw = await gateway(`raw-${round}`);
     const rawTime = Number(run([here('raw-writes.js'), raw.url, String(count), '8']).stdout);
     await stop(raw.child);
