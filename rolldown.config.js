@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
+/** All that `plan` runs; the other commands, the server and the libraries stay apart. */
+const core = /src.(model|kinds|disk|manifest|plan|report|gateway|commands.(?!apply|explain|get|init|serve|validate|version))/;
+
 /** One split bundle for the command and the library; the embedded database stays outside and is loaded by `serve` alone. */
 export default {
   input: { cli: 'src/cli.ts', index: 'src/index.ts' },
@@ -12,6 +15,8 @@ export default {
   resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
   transform: { define: { __OSTIARY_VERSION__: JSON.stringify(version) } },
   output: {
+    // What every plan needs is one file: thirty small ones take longer to find and load than to run.
+    codeSplitting: { groups: [{ name: 'core', test: core }] },
     dir: 'dist',
     format: 'esm',
     cleanDir: true,

@@ -8,6 +8,7 @@ import { stepsOf } from './steps.ts';
 
 /** What objects hold for a while because they are written twice: live and desired joined. */
 export function joinedSpecs(plan: Plan, live: LiveState, registry: Registry): ReadonlyMap<ResourceId, Spec> {
+  if (plan.changes.length === 0) return new Map();
   const found = new Map(live.resources.map((resource) => [resource.id, resource.spec]));
   const twice = stepsOf(plan, live, registry).filter(({ part }) => part === 'gain');
   return new Map(

@@ -55,9 +55,13 @@ export function desiredFor(setting: Setting, target: Target, { flags, world, sec
 function selectionOf(flags: TargetFlags, world: World): Pick<LoadInput, 'selection'> {
   const { only } = flags;
   if (flags.paths.length === 0 && only.length === 0) return {};
+  const home = world.cwd.endsWith(sep) ? world.cwd : `${world.cwd}${sep}`;
+  // Paths are shown in one form: absolute, or below the working directory.
+  const placeOf = (file: SourceFile['path']): string =>
+    sep === '/' ? (file.startsWith(sep) ? file : `${home}${file}`) : resolve(world.cwd, file);
   const paths = flags.paths.map((path) => {
     const top = resolve(world.cwd, path);
-    return { path, holds: (file: SourceFile['path']) => isBelow(resolve(world.cwd, file), top) };
+    return { path, holds: (file: SourceFile['path']) => isBelow(placeOf(file), top) };
   });
   return { selection: { only, ...(paths.length === 0 ? {} : { paths }) } };
 }

@@ -20,6 +20,9 @@ export type TextReader = (path: string) => ReadText;
 // A pipe that took a file's place since it was listed must not be waited for.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
+// No file system hands over less than a page of a regular file unless it ends there (POSIX, read): nearly all manifests are one read.
+const page = 4096;
+
 /** Makes a reader with a buffer of its own; a byte order mark is dropped. */
 export function textReader(): TextReader {
   const buffer = Buffer.allocUnsafeSlow(maxBytes + 1);
@@ -47,7 +50,7 @@ function fill(buffer: Buffer, path: string): number {
     for (;;) {
       const read = readSync(file, buffer, length, buffer.length - length, null);
       length += read;
-      if (read === 0 || length === buffer.length) return length;
+      if (read === 0 || length < page || length === buffer.length) return length;
     }
   } finally {
     closeSync(file);

@@ -3,10 +3,20 @@ import { isObject, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { annotation, fieldsOf, nodeAt } from './schema.ts';
+import type { SecretPlace } from './secret.ts';
 import { familiarIn, type Familiar } from './unfamiliar.ts';
 
 /** A selector field: adds the manifests with certain tags to an edge field. */
 export type SelectorField = { readonly name: string; readonly edge: string; readonly tags: string };
+
+/** A field that holds one secret, or a map of them. */
+export type SecretField = {
+  readonly name: string;
+  readonly path: Pointer;
+  readonly secret: 'base64' | 'plain';
+  /** The places of the keys that were met so far; most manifests have the same. */
+  readonly places: Map<string, { readonly path: Pointer; readonly place: SecretPlace }>;
+};
 
 /** A kind's fields, sorted by what the loader does with them; made once. */
 export type KindView = {
@@ -15,7 +25,7 @@ export type KindView = {
   readonly plain: readonly FieldRule[];
   /** Those of them that the kind derives where they are omitted. */
   readonly derived: readonly FieldRule[];
-  readonly secrets: readonly { readonly name: string; readonly path: Pointer; readonly secret: 'base64' | 'plain' }[];
+  readonly secrets: readonly SecretField[];
   readonly edges: readonly (FieldRule & { readonly edge: 'rule' | 'connection'; readonly refers: string })[];
   readonly selectors: readonly SelectorField[];
   /** Where spec has lists of known values. */
@@ -33,7 +43,9 @@ export function viewKind(kind: Kind): KindView {
     kind,
     plain,
     derived: plain.filter((field) => field.omitted === 'derived'),
-    secrets: kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [{ name, path: pointer(name), secret }])),
+    secrets: kind.fields.flatMap(({ name, secret }) =>
+      secret === undefined ? [] : [{ name, path: pointer(name), secret, places: new Map() }],
+    ),
     edges: kind.fields.flatMap((field) =>
       field.edge === undefined || field.refers === undefined ? [] : [{ ...field, edge: field.edge, refers: field.refers }],
     ),

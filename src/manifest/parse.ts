@@ -26,15 +26,19 @@ export function parseDocuments(file: SourceFile): Checked<readonly ManifestDocum
 }
 
 function located(file: SourceFile, documents: readonly ReadDocument[]): readonly ManifestDocument[] {
-  const positionAt = lineFinder(file.text);
-  const offsetOf = locator(file.text);
+  let finders: Finders | undefined;
   return documents.map(({ index, value, start }) => ({
     file,
     index,
     value,
-    locate: (path, part = 'value') => ({ file: file.path, ...positionAt(path === '' ? start : offsetOf(index, path, part)) }),
+    locate(path, part = 'value') {
+      finders ??= { positionAt: lineFinder(file.text), offsetOf: locator(file.text) };
+      return { file: file.path, ...finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part)) };
+    },
   }));
 }
+
+type Finders = { readonly positionAt: ReturnType<typeof lineFinder>; readonly offsetOf: ReturnType<typeof locator> };
 
 function diagnose(file: SourceFile, mistakes: readonly Mistake[]): readonly Diagnostic[] {
   const positionAt = lineFinder(file.text);

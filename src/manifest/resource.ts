@@ -4,7 +4,7 @@ import { normalizeValue } from '../model/normalize.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
-import type { KindView } from './kind-view.ts';
+import type { KindView, SecretField } from './kind-view.ts';
 import { keyOf, locateInSpec, type Manifest } from './manifest.ts';
 import type { Problem } from './problem.ts';
 import { readSecret, type SecretPlace, type SecretRules } from './secret.ts';
@@ -28,8 +28,7 @@ export function toResource(
     wholeSecrets: whole,
     ignore: textsOf(metadata['ignore']),
     protect: metadata['protect'] === true,
-    at: manifest.layers[0].locate(''),
-    locate: (path: Pointer) => locateInSpec(manifest, path),
+    locate: (path: Pointer) => (path === '' ? manifest.layers[0].locate('') : locateInSpec(manifest, path)),
   };
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
@@ -97,20 +96,33 @@ function readSecrets(view: KindView, raw: JsonObject, rules: SecretRules): Secre
   const secrets: Record<Pointer, DesiredSecret> = {};
   const whole: Pointer[] = [];
   const problems: Problem[] = [];
-  const read = (value: Json, place: SecretPlace, path: Pointer): void => {
-    const { secret, problems: found } = readSecret(value, place, rules);
-    if (secret !== undefined) secrets[path] = secret;
-    if (found.length > 0) problems.push(...found);
-  };
-  for (const { name, path, secret: mode } of view.secrets) {
-    const value = raw[name];
+  for (const field of view.secrets) {
+    const value = raw[field.name];
     if (value === undefined) continue;
-    if (mode === 'base64' || value === null) whole.push(path);
-    if (mode === 'plain') read(value, { field: name, mode }, path);
-    else if (isObject(value))
-      for (const key of Object.keys(value)) read(value[key] ?? null, { field: name, key, mode }, path + pointer(key));
+    if (field.secret === 'base64' || value === null) whole.push(field.path);
+    const keys = field.secret === 'plain' ? [undefined] : isObject(value) ? Object.keys(value) : [];
+    for (const key of keys) {
+      const { path, place } = placeIn(field, key);
+      const { secret, problems: found } = readSecret(key === undefined ? value : valueAt(value, key), place, rules);
+      if (secret !== undefined) secrets[path] = secret;
+      if (found.length > 0) problems.push(...found);
+    }
   }
   return { secrets, whole, problems };
+}
+
+function valueAt(value: Json, key: string): Json {
+  return isObject(value) ? (value[key] ?? null) : null;
+}
+
+/** Where a field's secret, or the one under a key of its map, stands; each place is made once. */
+function placeIn({ name, path, secret: mode, places }: SecretField, key: string | undefined): { path: Pointer; place: SecretPlace } {
+  const known = places.get(key ?? '');
+  if (known !== undefined) return known;
+  const found =
+    key === undefined ? { path, place: { field: name, mode } } : { path: path + pointer(key), place: { field: name, key, mode } };
+  places.set(key ?? '', found);
+  return found;
 }
 
 /** The texts of a list. */

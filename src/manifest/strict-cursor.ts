@@ -1,10 +1,31 @@
+import type { Json } from '../model/json.ts';
 import { dash, hash, isBlank, newline, space } from './strict-codes.ts';
 
 /** Nesting that a manifest may have, whichever reader reads it. */
 export const maxDepth = 64;
 
-/** Where the strict reader stands: `indent` is the column of the content at `pos`, -1 at a document's end. */
-export type Cursor = { readonly text: string; pos: number; indent: number };
+/** Where the entries of one map or list begin, by key or index; in maps also where their keys do. */
+export type Marks = Map<string, { readonly key: number; readonly value: number }>;
+
+/**
+ * Where the strict reader stands: `indent` is the column of the content at `pos`, -1 at a document's end; `begin` is where
+ * the value that was read last begins, -1 where none is written. `marks` takes down where entries begin, map by map and
+ * list by list, for a reader that wants to know.
+ */
+export type Cursor = { readonly text: string; pos: number; indent: number; begin: number; readonly marks: Map<Json, Marks> | undefined };
+
+/** Where to take down the entries of a map or list; nowhere where nobody asks. */
+export function marksIn({ marks }: Cursor, container: Json): Marks | undefined {
+  if (marks === undefined) return undefined;
+  const entries: Marks = new Map();
+  marks.set(container, entries);
+  return entries;
+}
+
+/** Takes down a value that begins where the cursor says, else where its key does. */
+export function mark(marks: Marks | undefined, name: string, key: number, { begin }: Cursor): void {
+  marks?.set(name, { key, value: begin === -1 ? key : begin });
+}
 
 /** Moves over spaces, and returns the code behind them. */
 export function skipSpaces(cursor: Cursor): number {

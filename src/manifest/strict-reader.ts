@@ -1,6 +1,6 @@
 import type { Json } from '../model/json.ts';
 import { doubleQuote, listStart, mapStart, singleQuote } from './strict-codes.ts';
-import { type Cursor, isEntry, isLineEnd, maxDepth, nextLine, skipSpaces, toContent } from './strict-cursor.ts';
+import { type Cursor, isEntry, isLineEnd, mark, type Marks, marksIn, maxDepth, nextLine, skipSpaces, toContent } from './strict-cursor.ts';
 import { readFlow } from './strict-flow.ts';
 import { keyEnd, readKey } from './strict-key.ts';
 import { readPlain, readQuoted } from './strict-scalar.ts';
@@ -23,8 +23,19 @@ function newlinesIn(text: string): number {
   return text.split('\n').length - 1;
 }
 
-function readAll(text: string): readonly ReadDocument[] | undefined {
-  const cursor = { text, pos: 0, indent: 0 };
+/** Reads as `readStrictly` does, and tells where every value begins; undefined also where lines end like on Windows. */
+export function markStrictly(text: string): { readonly documents: readonly ReadDocument[]; readonly marks: AllMarks } | undefined {
+  if (text.includes('\r')) return undefined;
+  const marks = new Map<Json, Marks>();
+  const documents = readAll(text, marks);
+  return documents === undefined ? undefined : { documents, marks };
+}
+
+/** Where the entries of every map and list of a text begin. */
+export type AllMarks = ReadonlyMap<Json, Marks>;
+
+function readAll(text: string, marks?: Map<Json, Marks>): readonly ReadDocument[] | undefined {
+  const cursor: Cursor = { text, pos: 0, indent: 0, begin: -1, marks };
   if (!toContent(cursor, 0)) return undefined;
   const documents: ReadDocument[] = [];
   for (let index = 0; cursor.pos < text.length; index += 1) {
@@ -44,18 +55,24 @@ function readAll(text: string): readonly ReadDocument[] | undefined {
 /** Reads the map or list whose first line the cursor is on. */
 function readBlock(cursor: Cursor, depth: number): Json | undefined {
   if (depth > maxDepth) return undefined;
-  return isEntry(cursor) ? readList(cursor, depth) : readMap(cursor, depth);
+  const start = cursor.pos;
+  const value = isEntry(cursor) ? readList(cursor, depth) : readMap(cursor, depth);
+  cursor.begin = start;
+  return value;
 }
 
 function readMap(cursor: Cursor, depth: number): Json | undefined {
   const column = cursor.indent;
   const map: Record<string, Json> = {};
+  const marks = marksIn(cursor, map);
   do {
+    const start = cursor.pos;
     const key = readKey(cursor);
     if (key === undefined || key in map) return undefined;
     const value = readValue(cursor, column, depth);
     if (value === undefined) return undefined;
     map[key] = value;
+    mark(marks, key, start, cursor);
   } while (cursor.indent === column);
   return cursor.indent > column ? undefined : map;
 }
@@ -65,16 +82,23 @@ function readValue(cursor: Cursor, column: number, depth: number): Json | undefi
   const code = skipSpaces(cursor);
   if (!isLineEnd(code)) return readInline(cursor, code, depth);
   if (!nextLine(cursor)) return undefined;
-  const below = cursor.indent > column || (cursor.indent === column && isEntry(cursor));
-  return below ? readBlock(cursor, depth + 1) : null;
+  return cursor.indent > column || (cursor.indent === column && isEntry(cursor)) ? readBlock(cursor, depth + 1) : readNothing(cursor);
+}
+
+function readNothing(cursor: Cursor): null {
+  cursor.begin = -1;
+  return null;
 }
 
 function readList(cursor: Cursor, depth: number): Json | undefined {
   const column = cursor.indent;
   const list: Json[] = [];
+  const marks = marksIn(cursor, list);
   while (cursor.indent === column && isEntry(cursor)) {
     const value = readEntry(cursor, column, depth);
-    if (value === undefined) return undefined;
+    // Only `yaml` knows where an entry is that is not written.
+    if (value === undefined || (marks !== undefined && cursor.begin === -1)) return undefined;
+    mark(marks, String(list.length), cursor.begin, cursor);
     list.push(value);
   }
   return cursor.indent > column ? undefined : list;
@@ -87,7 +111,7 @@ function readEntry(cursor: Cursor, column: number, depth: number): Json | undefi
   const code = skipSpaces(cursor);
   if (isLineEnd(code)) {
     if (!nextLine(cursor)) return undefined;
-    return cursor.indent > column ? readBlock(cursor, depth + 1) : null;
+    return cursor.indent > column ? readBlock(cursor, depth + 1) : readNothing(cursor);
   }
   if (!isEntry(cursor) && keyEnd(cursor.text, cursor.pos) === -1) return readInline(cursor, code, depth);
   cursor.indent = column + cursor.pos - dash;
@@ -96,9 +120,11 @@ function readEntry(cursor: Cursor, column: number, depth: number): Json | undefi
 
 /** Reads a value that ends with its line, and goes on to the next. */
 function readInline(cursor: Cursor, code: number, depth: number): Json | undefined {
+  const start = cursor.pos;
   let value: Json | undefined;
   if (code === doubleQuote || code === singleQuote) value = readQuoted(cursor);
   else if (code === listStart || code === mapStart) value = readFlow(cursor, depth + 1);
   else value = readPlain(cursor);
+  cursor.begin = start;
   return value !== undefined && nextLine(cursor) ? value : undefined;
 }

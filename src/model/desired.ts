@@ -32,8 +32,10 @@ export type DesiredResource = {
   readonly wholeSecrets: readonly Pointer[];
   readonly ignore: readonly Pointer[];
   readonly protect: boolean;
-  readonly at: Position;
-  /** The place of a value in spec (`/reviewers/0`, or a set's entry by its value), the nearest parent's where it has none of its own. */
+  /**
+   * The place of a value in spec (`/reviewers/0`, or a set's entry by its value), the nearest parent's where it has none of
+   * its own; of the empty pointer the manifest's.
+   */
   readonly locate: (path: Pointer) => Position;
 };
 

@@ -13,12 +13,23 @@ export function equal(left: Json | undefined, right: Json | undefined): boolean 
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((entry, index) => equal(entry, right[index]));
+    for (let index = 0; index < left.length; index += 1) if (!equal(left[index], right[index])) return false;
+    return true;
   }
   if (!isObject(left) || !isObject(right)) return false;
   const keys = Object.keys(left);
   if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && equal(left[key], right[key]));
+  for (const key of keys) if (!Object.hasOwn(right, key) || !equal(left[key], right[key])) return false;
+  return true;
+}
+
+/** The keys of an object in the order of `compareText`. */
+export function sortedKeys(value: object): readonly string[] {
+  const keys = Object.keys(value);
+  for (let index = 1; index < keys.length; index += 1) {
+    if (compareText(keys[index - 1] ?? '', keys[index] ?? '') > 0) return keys.toSorted(compareText);
+  }
+  return keys;
 }
 
 /** Writes a JSON value as text in one way only: object keys sorted, no white space. */
@@ -26,8 +37,9 @@ export function canonical(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((entry: Json) => canonical(entry)).join(',')}]`;
   if (!isObject(value)) return '';
-  const entries = Object.entries(value).toSorted(([left], [right]) => compareText(left, right));
-  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(',')}}`;
+  return `{${sortedKeys(value)
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`)
+    .join(',')}}`;
 }
 
 /** Orders two texts by code unit: the same everywhere, whatever the locale. */

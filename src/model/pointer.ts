@@ -15,10 +15,8 @@ function escaped(token: string): string {
 /** Splits a pointer into its tokens; the empty pointer has none. */
 export function tokensOf(path: Pointer): readonly string[] {
   if (path === '') return [];
-  return path
-    .slice(1)
-    .split('/')
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const tokens = path.slice(1).split('/');
+  return path.includes('~') ? tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) : tokens;
 }
 
 /** Tells whether the pointer is the prefix itself or lies below it. */

@@ -79,7 +79,7 @@ function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveReso
 }
 
 function identity(desired: DesiredResource): Pick<Draft, 'id' | 'key' | 'at'> {
-  return { id: desired.id, ...(desired.key === desired.id ? {} : { key: desired.key }), at: desired.at };
+  return { id: desired.id, ...(desired.key === desired.id ? {} : { key: desired.key }), at: desired.locate('') };
 }
 
 /** Live values that a write carries although the manifest does not state them: ignored, unknown, kept and not what a create would give. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DesiredResource } from '../model/desired.ts';
-import { canonical, compareText, type Json, type JsonObject } from '../model/json.ts';
+import { canonical, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
 import type { Change, EdgeChange, TargetIdentity, Value } from '../model/plan.ts';
 
 /**
@@ -27,7 +27,8 @@ export function digestOf(
 function sourcesOf(resources: readonly DesiredResource[]): string {
   let text = '';
   for (const { id, secrets } of resources) {
-    for (const [path, { source }] of Object.entries(secrets).toSorted(([left], [right]) => compareText(left, right))) {
+    for (const path of sortedKeys(secrets)) {
+      const source = secrets[path]?.source ?? '';
       text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
     }
   }

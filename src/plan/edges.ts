@@ -38,18 +38,25 @@ type Index = {
   /** All that manifests declare, selected or not, with what each ignores. */
   readonly declared: ReadonlyMap<ResourceId, readonly Pointer[]>;
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
-  readonly byUid: ReadonlyMap<string, ResourceId>;
+  /** The id behind `Kind/uid`. */
+  readonly byUid: (text: string) => ResourceId | undefined;
   readonly kinds: Registry;
 };
 
 function indexOf({ desired, live, registry }: EdgeInput): Index {
+  // Few texts are uids, so their index is made when the first one comes.
+  let uids: ReadonlyMap<string, ResourceId> | undefined;
   return {
     selected: new Map(desired.resources.map((resource) => [resource.key, resource])),
     declared: new Map([...desired.resources, ...desired.unselected].map((resource) => [resource.key, resource.ignore])),
     live: new Map(live.resources.map((resource) => [resource.id, resource])),
-    byUid: new Map(live.resources.map((resource) => [`${kindOf(resource.id)}/${resource.uid}`, resource.id])),
+    byUid: (text) => (uids ??= uidsOf(live)).get(text),
     kinds: registry,
   };
+}
+
+function uidsOf({ resources }: LiveState): ReadonlyMap<string, ResourceId> {
+  return new Map(resources.map((resource) => [resourceId(kindOf(resource.id), resource.uid), resource.id]));
 }
 
 type Declared = { readonly ends: Ends; readonly places: readonly Position[] };
@@ -80,7 +87,7 @@ function declaredEdges({ desired }: EdgeInput, index: Index, diagnostics: Diagno
 function endOf(end: { readonly kind: string; readonly text: string }, index: Index): ResourceId | undefined {
   const id = resourceId(end.kind, end.text);
   if (index.declared.has(id) || index.live.has(id)) return id;
-  return index.byUid.get(resourceId(end.kind, end.text.toLowerCase()));
+  return index.byUid(resourceId(end.kind, end.text.toLowerCase()));
 }
 
 /** All live edges, seen from either side, each once. */

@@ -28,7 +28,7 @@ export function explain(input: ExplainInput): Explanation {
     if (field.edge !== undefined) return edgeRows(field, input);
     return field.secret === undefined ? [fieldRow(field, input)] : secretRows(field, input);
   });
-  return { id: input.id, ...(input.desired === undefined ? {} : { at: input.desired.at }), summary: summaryOf(input), rows };
+  return { id: input.id, ...(input.desired === undefined ? {} : { at: input.desired.locate('') }), summary: summaryOf(input), rows };
 }
 
 function summaryOf({ desired, live, plan, id }: ExplainInput): string {

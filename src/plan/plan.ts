@@ -8,7 +8,7 @@ import type { LiveResource, LiveState } from '../model/live.ts';
 import type { Allowance, Change, EdgeChange, Plan, TargetIdentity } from '../model/plan.ts';
 import { pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import { draftChange, type Draft } from './change.ts';
+import { draftChange, type Draft, type Drafted } from './change.ts';
 import { digestOf } from './digest.ts';
 import { planEdges } from './edges.ts';
 import { inOrder, needsOf } from './order.ts';
@@ -33,15 +33,17 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
   const { edges, diagnostics } = planEdges({ desired: input.desired, live: input.live, registry });
   const reasons = edgeReasons(edges);
-  const drafted = resources.flatMap((resource) => {
+  const drafted: Drafted[] = [];
+  const unwatched: Unwatched[] = [];
+  for (const resource of resources) {
     const fields = knownKind(resource.id, kinds);
     const found = live.get(resource.key);
-    if (found !== undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) return [];
-    return [draftChange(fields.kind, resource, found, input.live)];
-  });
+    if (found !== undefined) unwatched.push(...unwatchedOf(resource, found, fields));
+    if (found !== undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
+    drafted.push(draftChange(fields.kind, resource, found, input.live));
+  }
   const found = once([...drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
-  const unwatched = resources.flatMap((resource) => unwatchedOf(resource, live.get(resource.key), knownKind(resource.id, kinds)));
   return {
     value: assemble(input, { resources, drafts: drafted.map((one) => one.draft), edges, reasons, live, unwatched }),
     diagnostics: found,
@@ -75,16 +77,21 @@ type Parts = {
   readonly edges: readonly EdgeChange[];
   readonly reasons: ReadonlyMap<ResourceId, readonly string[]>;
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
-  readonly unwatched: Plan['unwatched'];
+  readonly unwatched: readonly Unwatched[];
 };
+
+type Unwatched = Plan['unwatched'][number];
 
 function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, unwatched }: Parts): Plan {
   const created = new Set(drafts.filter((draft) => draft.action === 'create').map(keyOf));
   const needs = needsOf(edges, created);
   const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
   const changes = inOrder(all);
-  const declared = new Set([...resources, ...input.desired.unselected].map((resource) => resource.key));
-  const ours = [...declared].filter((id) => live.has(id)).length;
+  const declared = new Set<ResourceId>();
+  for (const { key } of resources) declared.add(key);
+  for (const { key } of input.desired.unselected) declared.add(key);
+  let ours = 0;
+  for (const id of declared) if (live.has(id)) ours += 1;
   const { refusals, used } = refusalsOf(changes, { ours, limits: input.limits, allowed: input.allowed });
   return {
     target: input.target,
@@ -130,8 +137,7 @@ function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly 
 }
 
 /** Kept fields that protect and are not empty live, although the manifest does not state them. */
-function unwatchedOf(desired: DesiredResource, live: LiveResource | undefined, { silent }: KindFields): Plan['unwatched'] {
-  if (live === undefined) return [];
+function unwatchedOf(desired: DesiredResource, live: LiveResource, { silent }: KindFields): Plan['unwatched'] {
   return silent.flatMap((field) => {
     const value = live.spec[field.name];
     return desired.spec[field.name] === undefined && value !== undefined && !equal(value, field.empty)

@@ -1,6 +1,7 @@
 import { assert, oneof, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { markedPlaces, placesOf } from '../../src/manifest/locate.ts';
 import { parseDocuments } from '../../src/manifest/parse.ts';
 import { readStrictly } from '../../src/manifest/strict-reader.ts';
 import { readYaml } from '../../src/manifest/yaml-reader.ts';
@@ -30,6 +31,21 @@ describe('the strict reader', () => {
       { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 1500) },
     );
     expect(accepted).toBeGreaterThan(100);
+  });
+
+  it('finds every place where yaml finds it', () => {
+    let found = 0;
+    assert(
+      property(oneof(mutated, mutated, blocks, scraps), (text) => {
+        const marked = markedPlaces(text);
+        if (marked === undefined) return;
+        found += 1;
+        const places = placesOf(text);
+        for (const { index } of readStrictly(text) ?? []) expect(marked[index]).toStrictEqual(places[index]);
+      }),
+      { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 1500) },
+    );
+    expect(found).toBeGreaterThan(100);
   });
 
   it('reads the manifests that people write', () => {

@@ -22,7 +22,6 @@ export function desiredOf(id: ResourceId, given: Partial<DesiredResource> = {}):
     wholeSecrets: [],
     ignore: [],
     protect: false,
-    at: placeOf(''),
     locate: placeOf,
     ...given,
   };

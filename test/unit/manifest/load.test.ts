@@ -48,7 +48,7 @@ describe('a manifest', () => {
 
   test('tells where it is, entry by entry', () => {
     const [resource] = loaded(`# first\n${connection('a', 'reviewers: [b, a]', 'connection_tags:', '  env: prod')}`).resources;
-    expect(resource?.at).toEqual({ file: 'a.yaml', line: 2, column: 1 });
+    expect(resource?.locate('')).toEqual({ file: 'a.yaml', line: 2, column: 1 });
     expect(resource?.locate('/reviewers/a')).toEqual({ file: 'a.yaml', line: 12, column: 18 });
     expect(resource?.locate('/reviewers/0')).toEqual({ file: 'a.yaml', line: 12, column: 15 });
     expect(resource?.locate('/connection_tags/env')).toEqual({ file: 'a.yaml', line: 14, column: 10 });

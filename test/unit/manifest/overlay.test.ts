@@ -34,7 +34,7 @@ describe('an overlay', () => {
       '/secret/envvar:B': { state: 'keep', source: 'keep' },
     });
     expect(resource?.stated.has('tags')).toBe(true);
-    expect(resource?.at.file).toBe('a.yaml');
+    expect(resource?.locate('').file).toBe('a.yaml');
   });
 
   test('takes away the keys of maps that are null', () => {

@@ -83,7 +83,15 @@ describe('an update', () => {
 
   it('has nothing where nothing differs, and names its manager', () => {
     const { draft } = drafted(desiredOf(id, { spec }), liveOf(id, { spec, managedBy: 'platform' }));
-    expect(draft).toEqual({ id, action: 'update', uid: 'uid-db', managedBy: 'platform', at: desiredOf(id).at, fields: [], carried: [] });
+    expect(draft).toEqual({
+      id,
+      action: 'update',
+      uid: 'uid-db',
+      managedBy: 'platform',
+      at: desiredOf(id).locate(''),
+      fields: [],
+      carried: [],
+    });
   });
 
   it('is known by its key where the gateway has another name for it', () => {

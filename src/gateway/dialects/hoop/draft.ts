@@ -40,5 +40,5 @@ type Words = Pick<Diagnostic, 'code' | 'message'> & { readonly hint: string; rea
 
 /** A diagnostic at the manifest's line of a field, or at the manifest. */
 export function tell({ resource }: Draft, at: Pointer, { severity = 'error', ...words }: Words): Diagnostic {
-  return { ...words, severity, at: at === '' ? resource.at : resource.locate(at), resource: resource.id };
+  return { ...words, severity, at: resource.locate(at), resource: resource.id };
 }
