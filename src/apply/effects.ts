@@ -3,7 +3,7 @@ import { editSpec, type Edit } from '../model/edit.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import type { Change, EdgeChange, Plan } from '../model/plan.ts';
+import { isWritten, type Change, type EdgeChange, type Plan } from '../model/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 
 /** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */
@@ -43,24 +43,22 @@ export function effectsOf(plan: Plan, live: LiveState, registry: Registry): read
   const byId = new Map(live.resources.map((resource) => [resource.id, resource]));
   const protects = protectedBy(live, plan.edges, registry);
   const edgesBy = groupByWriter(plan.edges);
-  return plan.changes
-    .filter((change) => change.action !== 'blocked')
-    .map((change) => {
-      const kind = writtenKind(change, registry);
-      const key = keyOf(change);
-      const edges = edgesBy.get(key) ?? [];
-      const ends = (action: EdgeChange['action']): ReadonlySet<ResourceId> =>
-        new Set(edges.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, key)));
-      return {
-        change,
-        kind,
-        edges,
-        content: contentDirection(change, kind, byId.get(key)),
-        attaches: ends('attach'),
-        detaches: ends('detach'),
-        connections: protects.get(key) ?? new Set(),
-      };
-    });
+  return plan.changes.filter(isWritten).map((change) => {
+    const kind = writtenKind(change, registry);
+    const key = keyOf(change);
+    const edges = edgesBy.get(key) ?? [];
+    const ends = (action: EdgeChange['action']): ReadonlySet<ResourceId> =>
+      new Set(edges.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, key)));
+    return {
+      change,
+      kind,
+      edges,
+      content: contentDirection(change, kind, byId.get(key)),
+      attaches: ends('attach'),
+      detaches: ends('detach'),
+      connections: protects.get(key) ?? new Set(),
+    };
+  });
 }
 
 /** The end of an edge that is not the resource itself. */

@@ -9,13 +9,14 @@ export type StepResult = Pick<Outcome, 'status' | 'code' | 'message' | 'hint'>;
 export type TakenStep = { readonly part: Part; readonly result: StepResult };
 
 /** The worse a status, the lower its rank. */
-const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, interrupted: 2, skipped: 3, done: 4, already: 5 };
+const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, held: 2, interrupted: 3, skipped: 4, done: 5, already: 6 };
 
-/** Joins the results of a change's steps, in their order: the worst one tells. A blocked change has none. */
+/** Joins the results of a change's steps, in their order: the worst one tells. A blocked or held change has none. */
 export function outcomeOf({ id, action, managedBy }: Change, steps: readonly TakenStep[]): Outcome {
   if (action === 'blocked') {
     return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'somebody else'}` };
   }
+  if (action === 'held') return { id, action, status: 'held', code: 'plan/held', message: 'tightened on the gateway by hand, and left so' };
   const results = steps.map((step) => step.result);
   const worst = results.reduce((left, right) => (ranks[right.status] < ranks[left.status] ? right : left));
   const [first] = steps;
@@ -37,7 +38,7 @@ function begunMessage(first: TakenStep, { status, message = status }: StepResult
 
 /** How many changes ended how. */
 export function countsByStatus(outcomes: readonly Outcome[]): Readonly<Record<OutcomeStatus, number>> {
-  const counts = { done: 0, already: 0, failed: 0, skipped: 0, blocked: 0, interrupted: 0 };
+  const counts = { done: 0, already: 0, failed: 0, skipped: 0, blocked: 0, held: 0, interrupted: 0 };
   for (const { status } of outcomes) counts[status] += 1;
   return counts;
 }

@@ -2,7 +2,7 @@ import { apply as carryOut } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import type { Plan, Refusal } from '../model/plan.ts';
+import { isWritten, type Plan, type Refusal } from '../model/plan.ts';
 import { isUnfinished } from '../report/outcomes.ts';
 import { planText } from '../report/plan-text.ts';
 import type { PlanFlags } from './flags.ts';
@@ -42,7 +42,7 @@ type Journaled = Planned & { readonly journal: Journaling };
 async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World): Promise<number> {
   const printer = printerFor(world, flags);
   const { plan } = result;
-  const writes = plan.changes.filter((change) => change.action !== 'blocked').length;
+  const writes = plan.changes.filter(isWritten).length;
   const machine = flags.format === 'json';
   if (!machine) tellPlan([plan], result.warnings, { flags: { ...flags, report: [] }, world, printer });
   try {

@@ -1,3 +1,4 @@
+import { isWritten } from '../model/plan.ts';
 import type { PlanFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
@@ -11,5 +12,5 @@ export async function plan(flags: PlanFlags & { readonly detailedExitcode: boole
   await gateway.close();
   tellPlan([result], warnings, { flags, world, printer: printerFor(world, flags) });
   if (result.refusals.length > 0) return 6;
-  return flags.detailedExitcode && result.changes.some((change) => change.action !== 'blocked') ? 2 : 0;
+  return flags.detailedExitcode && result.changes.some(isWritten) ? 2 : 0;
 }

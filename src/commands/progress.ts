@@ -1,5 +1,5 @@
 import type { ApplyEvent } from '../model/outcome.ts';
-import type { Plan } from '../model/plan.ts';
+import { isWritten, type Plan } from '../model/plan.ts';
 import { progressLine } from '../report/apply.ts';
 import type { OutputFlags } from './flags.ts';
 import type { World } from './world.ts';
@@ -13,7 +13,7 @@ const silent: ProgressView = { observe: () => undefined, end: () => undefined };
 export function progressOn(plan: Plan, flags: OutputFlags, world: World): ProgressView {
   const { stderr } = world;
   if (!stderr.isTTY || flags.quiet) return silent;
-  const total = plan.changes.filter((change) => change.action !== 'blocked').length;
+  const total = plan.changes.filter(isWritten).length;
   const done = new Set<string>();
   const failed = new Set<string>();
   return {

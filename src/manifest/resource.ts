@@ -28,10 +28,20 @@ export function toResource(
     wholeSecrets: whole,
     ignore: textsOf(metadata['ignore']),
     protect: metadata['protect'] === true,
+    adopt: metadata['adopt'] === true,
+    ...nameAt(metadata, 'replaces'),
+    ...nameAt(metadata, 'renamedFrom'),
     locate: (path: Pointer) => (path === '' ? manifest.layers[0].locate('') : locateInSpec(manifest, path)),
   };
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
+}
+
+function nameAt<K extends 'replaces' | 'renamedFrom'>(metadata: JsonObject, field: K): { readonly [name in K]?: string } {
+  const name = metadata[field];
+  const given: { [name in K]?: string } = {};
+  if (typeof name === 'string') given[field] = name;
+  return given;
 }
 
 /** Adds the secrets that a gateway would add to a map that is given whole. */

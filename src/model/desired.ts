@@ -32,6 +32,12 @@ export type DesiredResource = {
   readonly wholeSecrets: readonly Pointer[];
   readonly ignore: readonly Pointer[];
   readonly protect: boolean;
+  /** A live object that was never applied may be taken over, whatever differs. */
+  readonly adopt: boolean;
+  /** The name of the object that this one takes the place of. */
+  readonly replaces?: string;
+  /** The name that the live object has so far. */
+  readonly renamedFrom?: string;
   /**
    * The place of a value in spec (`/reviewers/0`, or a set's entry by its value), the nearest parent's where it has none of
    * its own; of the empty pointer the manifest's.

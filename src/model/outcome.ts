@@ -1,8 +1,8 @@
 import type { Action, Allowance, TargetIdentity } from './plan.ts';
 import type { ResourceId } from './resource.ts';
 
-/** What became of one change: `done` and read back, `already` there, `failed`, `skipped` for a need that failed, `blocked` by a manager, `interrupted`. */
-export type OutcomeStatus = 'done' | 'already' | 'failed' | 'skipped' | 'blocked' | 'interrupted';
+/** What became of one change: `done` and read back, `already` there, `failed`, `skipped` for a need that failed, `blocked` by a manager, `held` as somebody tightened it, `interrupted`. */
+export type OutcomeStatus = 'done' | 'already' | 'failed' | 'skipped' | 'blocked' | 'held' | 'interrupted';
 
 export type Outcome = {
   readonly id: ResourceId;

@@ -14,9 +14,22 @@ export type Value =
   | { readonly secret: string; readonly state: SecretState };
 
 /** One field, set element, map key or keyed list entry that changes. */
-export type FieldChange = { readonly path: Pointer; readonly before: Value; readonly after: Value; readonly at?: Position };
+export type FieldChange = {
+  readonly path: Pointer;
+  readonly before: Value;
+  readonly after: Value;
+  readonly at?: Position;
+  /** Who moved: the manifests since the base, the gateway, or both; absent without a base. */
+  readonly origin?: Origin;
+  /** The gateway was tightened by hand: the write carries `before`, it is not undone. */
+  readonly held?: true;
+};
 
-export type Action = 'create' | 'update' | 'rename' | 'delete' | 'blocked';
+/** Against the base: `intent` only the manifests moved, `drift` only the gateway, `both` both did. */
+export type Origin = 'intent' | 'drift' | 'both';
+
+/** `blocked`: needed, but the object is managed; `held`: all that differs is held, so nothing is written. */
+export type Action = 'create' | 'update' | 'rename' | 'delete' | 'blocked' | 'held';
 
 export type Change = {
   readonly id: ResourceId;
@@ -27,6 +40,10 @@ export type Change = {
   readonly uid?: string;
   readonly managedBy?: string;
   readonly at?: Position;
+  /** The pull request itself makes the change; absent where nobody asked. */
+  readonly own?: boolean;
+  /** Live and declared, though never applied: taken over by this plan. */
+  readonly adoption?: true;
   readonly fields: readonly FieldChange[];
   /** Changes that must be done before this one begins. */
   readonly needs: readonly ResourceId[];
@@ -38,6 +55,11 @@ export type Change = {
   readonly touched?: { readonly before: JsonObject; readonly after: JsonObject };
 };
 
+/** Tells whether applying the change writes something. */
+export function isWritten({ action }: Change): boolean {
+  return action !== 'blocked' && action !== 'held';
+}
+
 export type EdgeAction = 'attach' | 'detach' | 'foreign' | 'held' | 'blocked';
 
 export type EdgeChange = {
@@ -48,7 +70,11 @@ export type EdgeChange = {
   readonly declared: readonly string[];
   /** The change that writes it, for attach and detach. */
   readonly by?: ResourceId;
+  readonly origin?: Origin;
 };
+
+/** A live object of ours that no manifest declares any more, and the commit that took its manifest away. */
+export type Orphan = { readonly id: ResourceId; readonly removedIn?: string };
 
 /** Why apply would refuse the plan; `code` is what `--allow CODE=reason` takes where `allowable`. */
 export type Refusal = {
@@ -70,7 +96,9 @@ export type Plan = {
   readonly changes: readonly Change[];
   readonly edges: readonly EdgeChange[];
   readonly unchanged: number;
-  readonly orphans: readonly ResourceId[];
+  /** The commit that was last wholly applied, where one is known: origins, orphans and held changes come from it. */
+  readonly base?: string;
+  readonly orphans: readonly Orphan[];
   readonly unmanaged: readonly ResourceId[];
   /** Live protections that no manifest states. */
   readonly unwatched: readonly { readonly id: ResourceId; readonly path: Pointer }[];

@@ -65,6 +65,7 @@ function paintOf(word: Participle, colour: Palette): Paint {
     failed: colour.red,
     skipped: colour.dim,
     blocked: colour.cyan,
+    held: colour.cyan,
     interrupted: colour.red,
   } as const;
   return paints[word];
@@ -105,7 +106,15 @@ export function applyJson(applied: readonly Applied[]): string {
 }
 
 /** What is left out last. */
-const importance: Readonly<Record<OutcomeStatus, number>> = { failed: 0, interrupted: 1, skipped: 2, blocked: 3, done: 4, already: 5 };
+const importance: Readonly<Record<OutcomeStatus, number>> = {
+  failed: 0,
+  interrupted: 1,
+  skipped: 2,
+  blocked: 3,
+  held: 4,
+  done: 5,
+  already: 6,
+};
 
 const longestMessage = 1000;
 
@@ -165,6 +174,7 @@ const doing: Readonly<Record<Action, string>> = {
   rename: 'renaming',
   delete: 'deleting',
   blocked: 'skipping',
+  held: 'leaving',
 };
 
 /** One line for a terminal, no wider than it: counts first, then what is being written. */

@@ -13,12 +13,13 @@ export type Part =
 /** One line of a change: a field and what becomes of it; escaped. */
 export type Row = { readonly label: string; readonly parts: readonly Part[] };
 
-export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!'>> = {
+export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
   create: '+',
   update: '~',
   rename: '~',
   delete: '-',
   blocked: '!',
+  held: '=',
 };
 
 /** The rows of a change: elements of one list stand in one row, and what is created or deleted shows only what it has. */
@@ -121,6 +122,7 @@ export function placeText(change: Change): string {
 /** What else a change's headline says: its manager, its former name. */
 export function noteText(change: Change): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
+  if (change.action === 'held') return 'tightened by hand, left so';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
   return '';
 }

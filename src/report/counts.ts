@@ -4,7 +4,7 @@ export type Counts = Readonly<Record<Action, number>> & { readonly unchanged: nu
 
 /** How many changes of each action a plan has. */
 export function countsOf(plan: Plan): Counts {
-  const counts = { create: 0, update: 0, rename: 0, delete: 0, blocked: 0 };
+  const counts = { create: 0, update: 0, rename: 0, delete: 0, blocked: 0, held: 0 };
   for (const change of plan.changes) counts[change.action] += 1;
   return { ...counts, unchanged: plan.unchanged };
 }
@@ -17,6 +17,7 @@ export function countsText(counts: Counts): string {
     [counts.rename, 'to rename'],
     [counts.delete, 'to delete'],
     [counts.blocked, 'blocked'],
+    [counts.held, 'held'],
   ] as const;
   return parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
 }

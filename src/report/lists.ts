@@ -1,4 +1,4 @@
-import type { EdgeAction, Plan } from '../model/plan.ts';
+import type { EdgeAction, Orphan, Plan } from '../model/plan.ts';
 import { edgeText, type EdgeGroups } from './change-rows.ts';
 import { plural } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
@@ -26,7 +26,7 @@ export function sideListsOf(plan: Plan, groups: EdgeGroups): readonly SideList[]
     ...edges,
     {
       title: `${plural(plan.orphans.length, 'orphan')}: in no manifest any more`,
-      entries: plan.orphans.map(escapeTerminal),
+      entries: plan.orphans.map(orphanText),
     },
     { title: `${plan.unmanaged.length} unmanaged: live, in no manifest, never touched`, entries: plan.unmanaged.map(escapeTerminal) },
     {
@@ -35,6 +35,10 @@ export function sideListsOf(plan: Plan, groups: EdgeGroups): readonly SideList[]
     },
   ];
   return lists.filter((list) => list.entries.length > 0);
+}
+
+function orphanText({ id, removedIn }: Orphan): string {
+  return escapeTerminal(removedIn === undefined ? id : `${id} (since ${removedIn.slice(0, 12)})`);
 }
 
 /** The first entries of a list, and how many more there are. */

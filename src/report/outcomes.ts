@@ -7,7 +7,18 @@ export type Applied = {
   readonly result: ApplyResult;
 };
 
-const participles = ['created', 'updated', 'renamed', 'deleted', 'unchanged', 'failed', 'skipped', 'blocked', 'interrupted'] as const;
+const participles = [
+  'created',
+  'updated',
+  'renamed',
+  'deleted',
+  'unchanged',
+  'failed',
+  'skipped',
+  'blocked',
+  'held',
+  'interrupted',
+] as const;
 export type Participle = (typeof participles)[number];
 
 const done: Readonly<Record<Action, Participle>> = {
@@ -16,6 +27,7 @@ const done: Readonly<Record<Action, Participle>> = {
   rename: 'renamed',
   delete: 'deleted',
   blocked: 'blocked',
+  held: 'held',
 };
 
 /** What became of a change, in one word. */
@@ -26,7 +38,18 @@ export function participleOf({ status, action }: Outcome): Participle {
 
 /** How many outcomes there are of each sort. */
 export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<Participle, number>> {
-  const counts = { created: 0, updated: 0, renamed: 0, deleted: 0, unchanged: 0, failed: 0, skipped: 0, blocked: 0, interrupted: 0 };
+  const counts = {
+    created: 0,
+    updated: 0,
+    renamed: 0,
+    deleted: 0,
+    unchanged: 0,
+    failed: 0,
+    skipped: 0,
+    blocked: 0,
+    held: 0,
+    interrupted: 0,
+  };
   for (const outcome of outcomes) counts[participleOf(outcome)] += 1;
   return counts;
 }

@@ -19,10 +19,11 @@ function planObject(plan: Plan): JsonObject {
   return {
     target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
     tree: plan.tree,
+    ...(plan.base === undefined ? {} : { base: plan.base }),
     changes: plan.changes.map(changeObject),
     edges: plan.edges.map(edgeObject),
     unchanged: plan.unchanged,
-    orphans: plan.orphans,
+    orphans: plan.orphans.map(({ id, removedIn }) => ({ id, ...(removedIn === undefined ? {} : { removedIn }) })),
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     refusals: plan.refusals.map(({ code, message, hint, allowable, resource }) => ({
@@ -38,7 +39,7 @@ function planObject(plan: Plan): JsonObject {
 }
 
 function changeObject(change: Change): JsonObject {
-  const { id, key, action, uid, managedBy, at } = change;
+  const { id, key, action, uid, managedBy, at, own, adoption } = change;
   return {
     id,
     ...(key === undefined ? {} : { key }),
@@ -46,6 +47,8 @@ function changeObject(change: Change): JsonObject {
     ...(uid === undefined ? {} : { uid }),
     ...(managedBy === undefined ? {} : { managedBy }),
     ...(at === undefined ? {} : { at: positionObject(at) }),
+    ...(own === undefined ? {} : { own }),
+    ...(adoption === undefined ? {} : { adoption }),
     fields: change.fields.map(fieldObject),
     needs: change.needs,
     reasons: change.reasons,
@@ -54,8 +57,15 @@ function changeObject(change: Change): JsonObject {
   };
 }
 
-function fieldObject({ path, before, after, at }: FieldChange): JsonObject {
-  return { path, before: valueObject(before), after: valueObject(after), ...(at === undefined ? {} : { at: positionObject(at) }) };
+function fieldObject({ path, before, after, at, origin, held }: FieldChange): JsonObject {
+  return {
+    path,
+    before: valueObject(before),
+    after: valueObject(after),
+    ...(at === undefined ? {} : { at: positionObject(at) }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(held === undefined ? {} : { held }),
+  };
 }
 
 function valueObject(value: Value): JsonObject {
@@ -64,8 +74,8 @@ function valueObject(value: Value): JsonObject {
   return 'unknown' in value ? { unknown: value.unknown } : { absent: true };
 }
 
-function edgeObject({ rule, connection, action, declared, by }: EdgeChange): JsonObject {
-  return { rule, connection, action, declared, ...(by === undefined ? {} : { by }) };
+function edgeObject({ rule, connection, action, declared, by, origin }: EdgeChange): JsonObject {
+  return { rule, connection, action, declared, ...(by === undefined ? {} : { by }), ...(origin === undefined ? {} : { origin }) };
 }
 
 function positionObject({ file, line, column }: Position): JsonObject {

@@ -8,7 +8,7 @@ import { distinctParts, pathText } from './value.ts';
 import { clip } from './width.ts';
 
 /** What is shown first and left out last. */
-const importance: Readonly<Record<Action, number>> = { delete: 0, blocked: 1, rename: 2, update: 3, create: 4 };
+const importance: Readonly<Record<Action, number>> = { held: 0, delete: 0, blocked: 1, rename: 2, update: 3, create: 4 };
 
 const longestLine = 100;
 const longestValue = 1000;

@@ -1,4 +1,4 @@
-import type { Change, EdgeChange, Plan } from '../model/plan.ts';
+import { isWritten, type Change, type EdgeChange, type Plan } from '../model/plan.ts';
 import { edgeRowsOf, groupEdges, noteText, placeText, rowsOf, symbols } from './change-rows.ts';
 import { summaryText } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
@@ -54,7 +54,8 @@ function headline(change: Change, terminal: Terminal): readonly string[] {
 }
 
 function paintOf(change: Change, colour: Palette): Paint {
-  const paints = { create: colour.green, update: colour.yellow, rename: colour.yellow, delete: colour.red, blocked: colour.cyan } as const;
+  const { cyan, green, red, yellow } = colour;
+  const paints = { create: green, update: yellow, rename: yellow, delete: red, blocked: cyan, held: cyan } as const;
   return paints[change.action];
 }
 
@@ -72,10 +73,10 @@ function detailLines(change: Change, edges: readonly EdgeChange[], terminal: Ter
   ];
 }
 
-/** What the write carries although the manifest does not state it; a blocked change writes nothing. */
-function carriedLines({ action, carried }: Change, { colour, ...terminal }: Terminal): readonly string[] {
-  if (carried.length === 0 || action === 'blocked') return [];
-  const names = shortList(carried.map(pathText), 6).join(', ');
+/** What the write carries although the manifest does not state it; a change that is not carried out writes nothing. */
+function carriedLines(change: Change, { colour, ...terminal }: Terminal): readonly string[] {
+  if (change.carried.length === 0 || !isWritten(change)) return [];
+  const names = shortList(change.carried.map(pathText), 6).join(', ');
   return flow([{ text: '      ' }, ...words(`carries ${names}`, colour.dim)], { columns: widthFor({ colour, ...terminal }), indent: 8 });
 }
 

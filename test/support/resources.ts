@@ -22,6 +22,7 @@ export function desiredOf(id: ResourceId, given: Partial<DesiredResource> = {}):
     wholeSecrets: [],
     ignore: [],
     protect: false,
+    adopt: false,
     locate: placeOf,
     ...given,
   };

@@ -102,7 +102,7 @@ describe('an apply', () => {
     const ran = await run({ manifests: [connection, { ...guardrail, spec: {} }], live: [{ ...liveDb, managedBy: 'platform' }] });
     const target = { name: expect.any(String), url: expect.any(String) };
     expect(ran.journal.at(0)).toEqual({ event: 'begin', target, digest: expect.stringMatching(/^[0-9a-f]{64}$/), writes: 1, allowed: [] });
-    const counts = { done: 1, already: 0, failed: 0, skipped: 0, blocked: 1, interrupted: 0 };
+    const counts = { done: 1, already: 0, failed: 0, skipped: 0, blocked: 1, held: 0, interrupted: 0 };
     expect(ran.journal.at(-1)).toEqual({ event: 'end', counts });
   });
 

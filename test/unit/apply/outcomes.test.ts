@@ -43,7 +43,7 @@ describe('outcomeOf', () => {
 describe('countsByStatus', () => {
   it('counts every status', () => {
     const outcomes = (['done', 'failed', 'done'] as const).map((status) => ({ id: change.id, action: change.action, status }));
-    expect(countsByStatus(outcomes)).toEqual({ done: 2, already: 0, failed: 1, skipped: 0, blocked: 0, interrupted: 0 });
+    expect(countsByStatus(outcomes)).toEqual({ done: 2, already: 0, failed: 1, skipped: 0, blocked: 0, held: 0, interrupted: 0 });
   });
 });
 

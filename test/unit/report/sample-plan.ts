@@ -155,7 +155,7 @@ export function samplePlan(): Plan {
       { rule: 'DataMaskingRule/pii', connection: 'Connection/payroll-db', action: 'blocked', declared: ['manifests/masks.yaml:4:5'] },
     ],
     unchanged: 40,
-    orphans: ['Connection/old-reports'],
+    orphans: [{ id: 'Connection/old-reports' }],
     unmanaged: ['Connection/a', 'Connection/b', 'Connection/c', 'Connection/d', 'Connection/e', 'GuardrailRule/f', 'GuardrailRule/g'],
     unwatched: [{ id: 'Connection/billing-db', path: '/mandatory_metadata_fields' }],
     refusals: [
