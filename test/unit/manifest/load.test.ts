@@ -2,7 +2,7 @@ import { assert, property, shuffledSubarray } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import type { DesiredState } from '../../../src/model/desired.ts';
-import { isObject } from '../../../src/model/json.ts';
+import { isObject, type JsonObject } from '../../../src/model/json.ts';
 import type { SelectedPath } from '../../../src/manifest/select.ts';
 import { connection, guardrail, load, manifest, sources, told } from './loading.ts';
 
@@ -222,10 +222,16 @@ describe('the schemas', () => {
     }
   });
 
-  test('describe metadata alike but for the name, and secrets alike', () => {
-    const shared = kinds.map(({ schema }) => JSON.stringify({ ...definition(schema, 'metadata'), name: undefined }));
-    const withoutNames = shared.map((text) => text.replace(/"name":\{.*?\},"ignore"/, '"ignore"'));
-    expect(new Set(withoutNames).size).toBe(1);
+  test('describe metadata alike but for names, and secrets alike', () => {
+    const shared = kinds.map(({ schema }) => {
+      const { properties, ...rest } = definition(schema, 'metadata');
+      const { name, replaces, renamedFrom, ...others } = isObject(properties) ? properties : {};
+      expect(isObject(name)).toBe(true);
+      const former = [...(isObject(replaces) ? ['replaces'] : []), ...(isObject(renamedFrom) ? ['renamedFrom'] : [])];
+      return { former, text: JSON.stringify({ ...rest, others }) };
+    });
+    expect(new Set(shared.map(({ text }) => text)).size).toBe(1);
+    expect(shared.map(({ former }) => former)).toEqual([['replaces'], ['replaces'], ['renamedFrom'], []]);
     const secrets = kinds
       .flatMap(({ schema }) => (isObject(schema['$defs']) ? [schema['$defs']['secretValue']] : []))
       .filter((value) => value !== undefined);
@@ -238,7 +244,7 @@ function at(path: string): SelectedPath {
   return { path, holds: (file) => file.startsWith(path) };
 }
 
-function definition(schema: unknown, name: string): object {
+function definition(schema: unknown, name: string): JsonObject {
   const defs = isObject(schema) && isObject(schema['$defs']) ? schema['$defs'][name] : undefined;
   return isObject(defs) ? defs : {};
 }
