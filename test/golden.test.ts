@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { registry } from '../src/kinds/index.ts';
 import { loadManifests } from '../src/manifest/load.ts';
 import { defaultLimits } from '../src/model/config.ts';
-import { plan } from '../src/plan/plan.ts';
+import { plan, type Consent } from '../src/plan/plan.ts';
 import { diagnosticsText } from '../src/report/diagnostics.ts';
 import { planJson } from '../src/report/plan-json.ts';
 import { planMarkdown } from '../src/report/plan-markdown.ts';
@@ -24,9 +24,12 @@ type Options = {
   readonly secrets?: 'shown' | 'hidden-kept';
   /** Leave the sources of secrets alone. */
   readonly unresolved?: boolean;
+  /** What the user asked for beyond the manifests. */
+  readonly consent?: Partial<Consent>;
 };
 
 const root = 'test/golden';
+const removedIn = new Map([['Connection/old-db', 'b'.repeat(40)]] as const);
 const terminal = { colour: plainPalette, columns: 80 };
 
 function filesBelow(folder: string): readonly SourceFile[] {
@@ -52,16 +55,23 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
   } = readJson<Options>(join(folder, 'options.json'), {});
   const live = readJson<readonly MemoryResource[]>(join(folder, 'live.json'), []);
   const gateway = memoryGateway({ registry, agents, resources: live, secrets: more.secrets ?? 'shown' });
-  const loaded = loadManifests({
-    files: filesBelow(join(folder, 'manifests')),
-    overlays: overlays.map((overlay) => filesBelow(join(folder, overlay))),
+  const reading = {
     target: 'prod',
     targets: ['prod', 'staging'],
     secretPrefixes: ['OSTIARY_SECRET_'],
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
+    registry,
+  };
+  const applied = existsSync(join(folder, 'base'))
+    ? loadManifests({ ...reading, files: filesBelow(join(folder, 'base')), overlays: [] })
+    : undefined;
+  if (applied?.value === undefined && applied !== undefined) throw new Error(diagnosticsText(applied.diagnostics, terminal));
+  const loaded = loadManifests({
+    ...reading,
+    files: filesBelow(join(folder, 'manifests')),
+    overlays: overlays.map((overlay) => filesBelow(join(folder, overlay))),
     ...(more.unresolved === true ? {} : { resolve: (source) => ({ value: `resolved ${JSON.stringify(source)}`, diagnostics: [] }) }),
     ...(only.length === 0 ? {} : { selection: { only } }),
-    registry,
   });
   const { value: state } = await gateway.readAll([...registry.keys()]);
   if (state === undefined) throw new Error('the list is not whole');
@@ -69,7 +79,18 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
   const planned =
     loaded.value === undefined
       ? undefined
-      : plan({ target, desired: loaded.value, live: state, base: undefined, limits: defaultLimits, allowed: allow }, registry);
+      : plan(
+          {
+            target,
+            desired: loaded.value,
+            live: state,
+            base: applied?.value === undefined ? undefined : { commit: 'a'.repeat(40), desired: applied.value, removedIn },
+            limits: defaultLimits,
+            allowed: allow,
+            consent: { adopt: [], revert: [], prune: false, ...more.consent },
+          },
+          registry,
+        );
   const diagnostics = [...loaded.diagnostics, ...(planned?.diagnostics ?? [])];
   const texts = {
     ...(diagnostics.length === 0 ? {} : { 'diagnostics.txt': diagnosticsText(diagnostics, terminal) }),

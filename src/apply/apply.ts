@@ -1,5 +1,6 @@
 import { ApiError, AppError } from '../model/errors.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import { renamesOf, withNames } from '../model/rename.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { countsByStatus, isSuccess, outcomeOf, type StepResult, type TakenStep } from './outcomes.ts';
 import { runPool } from './pool.ts';
@@ -14,7 +15,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
   const progress: Progress = {
     input,
     results: new Map(),
-    known: new Map(input.live.resources.map((resource) => [resource.id, resource])),
+    known: new Map(withNames(input.live, renamesOf(input.plan.changes)).resources.map((resource) => [resource.id, resource])),
     written: [],
     stopped: undefined,
   };
@@ -58,7 +59,7 @@ function withheld({ needs }: Step, { input, results, stopped }: Progress): StepR
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'interrupted before it began' };
   const failed = needs.find((need) => !isSuccess(results.get(need)?.result));
   if (failed !== undefined) {
-    const id = failed.replace(/#(early|open)$/, '');
+    const id = failed.replace(/#(early|name|open)$/, '');
     return { status: 'skipped', code: 'apply/need-failed', message: `it needs ${id}: ${results.get(failed)?.result.message}` };
   }
   return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not begun: ${stopped.message}` };

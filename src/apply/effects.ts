@@ -1,9 +1,8 @@
+import { specAfter } from '../model/after.ts';
 import { joinDirections, neutral, specDirection, type Direction } from '../model/direction.ts';
-import { editSpec, type Edit } from '../model/edit.ts';
-import type { JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import { isWritten, type Change, type EdgeChange, type Plan } from '../model/plan.ts';
+import { isWritten, keyOf, type Change, type EdgeChange, type Plan } from '../model/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 
 /** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */
@@ -19,23 +18,9 @@ export type Effect = {
   readonly connections: ReadonlySet<ResourceId>;
 };
 
-/** The id under which edges and live state know a change's resource. */
-export function keyOf(change: Change): ResourceId {
-  return change.key ?? change.id;
-}
-
 /** Tells whether the kind holds rules that protect connections over edges. */
 export function isRule(kind: Kind): boolean {
   return kind.fields.some((field) => field.edge === 'rule');
-}
-
-/** The spec after the change: the live one with the plan's fields put in. */
-export function specAfter(change: Change, kind: Kind, live: JsonObject): JsonObject {
-  const edits = change.fields.flatMap((field): readonly Edit[] => {
-    if ('value' in field.after) return [{ path: field.path, value: field.after.value }];
-    return 'absent' in field.after && 'value' in field.before ? [{ path: field.path, value: undefined }] : [];
-  });
-  return editSpec(kind.fields, live, edits);
 }
 
 /** The effects of all changes that write something. */
@@ -70,7 +55,6 @@ export function otherEnd(edge: EdgeChange, key: ResourceId): ResourceId {
 function writtenKind(change: Change, registry: Registry): Kind {
   const kind = registry.get(kindOf(change.id));
   if (kind === undefined) throw new Error(`${change.id} is of no known kind`);
-  if (change.action !== 'create' && change.action !== 'update') throw new Error(`${change.id}: nobody knows how to ${change.action}`);
   return kind;
 }
 

@@ -1,15 +1,16 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Plan } from '../model/plan.ts';
+import { keyOf, type Plan } from '../model/plan.ts';
+import { renamesOf, withNames } from '../model/rename.ts';
 import type { ResourceId, Spec } from '../model/resource.ts';
 import { unionSpec } from '../model/union.ts';
-import { keyOf, specAfter } from './effects.ts';
+import { specAfter } from '../model/after.ts';
 import { stepsOf } from './steps.ts';
 
 /** What objects hold for a while because they are written twice: live and desired joined. */
 export function joinedSpecs(plan: Plan, live: LiveState, registry: Registry): ReadonlyMap<ResourceId, Spec> {
   if (plan.changes.length === 0) return new Map();
-  const found = new Map(live.resources.map((resource) => [resource.id, resource.spec]));
+  const found = new Map(withNames(live, renamesOf(plan.changes)).resources.map((resource) => [resource.id, resource.spec]));
   const twice = stepsOf(plan, live, registry).filter(({ part }) => part === 'gain');
   return new Map(
     twice.map(({ change, kind }) => {

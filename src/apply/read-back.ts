@@ -36,7 +36,7 @@ function judgeOf(read: LiveState | string): (written: Written) => Failure | unde
   if (typeof read === 'string') return () => failure('apply/unverified', `written, but it could not be read back: ${read}`);
   const found = new Map(read.resources.map((resource) => [resource.id, resource]));
   return (written) => {
-    const wrong = unkept(written, found.get(written.request.id));
+    const wrong = unkept(written, found.get(written.id));
     return wrong.length === 0
       ? undefined
       : failure('apply/not-kept', `the gateway took the write, yet does not show it: ${wrong.join(', ')}`);

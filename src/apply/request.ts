@@ -3,12 +3,13 @@ import { compareText, equal, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
-import type { FieldChange } from '../model/plan.ts';
+import { keyOf, type FieldChange } from '../model/plan.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import { unionSpec } from '../model/union.ts';
-import { keyOf, otherEnd, specAfter } from './effects.ts';
+import { specAfter } from '../model/after.ts';
+import { otherEnd } from './effects.ts';
 import type { Step } from './steps.ts';
 
 /** Finds the value of a secret that a plan names by its source. */
@@ -17,7 +18,7 @@ export type SecretOf = (id: ResourceId, path: Pointer) => Secret | undefined;
 /** The whole resource as the step wants it, made from a fresh read (none: it is created). */
 export function requestOf(step: Step, secretOf: SecretOf, fresh?: LiveResource): WriteRequest {
   const { change, kind, part } = step;
-  const fields = part === 'open' ? [] : change.fields;
+  const fields = part === 'open' || part === 'name' ? [] : change.fields.filter((field) => field.held !== true);
   const given = fields.filter((field) => 'secret' in field.after);
   return {
     id: keyOf(change),
@@ -44,7 +45,10 @@ function specOf({ change, kind, part }: Step, live: JsonObject): JsonObject {
   const after = specAfter(change, kind, live);
   switch (part) {
     case 'whole':
+    case 'delete':
       return after;
+    case 'name':
+      return live;
     case 'gain':
       return unionSpec(kind.fields, after, live);
     case 'closed':
@@ -64,7 +68,7 @@ function openings(kind: Kind, after: JsonObject): readonly Edit[] {
 
 /** All edges of one field after the step: the fresh ones and what the plan attaches, less what it detaches. */
 function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boolean, fresh: readonly ResourceId[]): readonly ResourceId[] {
-  const mine = part === 'open' ? [] : edges;
+  const mine = part === 'open' || part === 'name' ? [] : edges;
   const ends = (action: 'attach' | 'detach'): readonly ResourceId[] =>
     mine.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, keyOf(change)));
   const gone = new Set(part === 'gain' ? [] : ends('detach'));
@@ -73,6 +77,7 @@ function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boo
 
 /** Tells whether the fresh object already is what the request would make of it; hidden secrets never are. */
 export function isDone(request: WriteRequest, kind: Kind, fresh: LiveResource): boolean {
+  if (request.id !== fresh.id) return false;
   const edges = Object.entries(request.edges).every(([field, ends]) => sameIds(ends, fresh.edges[field] ?? []));
   const seen = Object.keys(request.secrets).every((path) => fresh.secrets[path]?.state === 'value');
   return edges && seen && differences(request, kind, fresh).length === 0;
@@ -119,7 +124,7 @@ function isUnseen(path: Pointer, found: LiveResource): boolean {
 export function movedField({ change, kind }: Step, fresh: LiveResource): FieldChange | undefined {
   if (change.action === 'create') return undefined;
   return change.fields.find((field) => {
-    if ('secret' in field.after || 'secret' in field.before) return false;
+    if ('secret' in field.after || 'secret' in field.before || field.held === true) return false;
     const value = valueAt(kind.fields, fresh.spec, field.path);
     return ![field.before, field.after].some((side) => ('value' in side ? equal(side.value, value) : value === undefined));
   });

@@ -1,16 +1,18 @@
 import { joinDirections, type Direction } from '../model/direction.ts';
-import type { EdgeChange, Change, Plan } from '../model/plan.ts';
+import { keyOf, type EdgeChange, type Change, type Plan } from '../model/plan.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import { isWithin, pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { effectOn, effectsOf, isRule, keyOf, specAfter, type Effect } from './effects.ts';
+import { specAfter } from '../model/after.ts';
+import { renamesOf, withNames } from '../model/rename.ts';
+import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
 
 /**
  * How much of its change a step writes: all of it, only what adds protection (live and desired joined), all with
- * access closed, or the opening of what was created closed.
+ * access closed, the opening of what was created closed, the new name alone, or nothing but the end of the object.
  */
-export type Part = 'whole' | 'gain' | 'closed' | 'open';
+export type Part = 'whole' | 'gain' | 'closed' | 'open' | 'name' | 'delete';
 
 /** One write. Steps of a stage run together; a stage begins when the one before is read back. */
 export type Step = {
@@ -25,20 +27,46 @@ export type Step = {
   readonly needs: readonly string[];
 };
 
-/** Stages: rules that gain, new objects, rules that need those, what is there already and openings, rules that lose. */
-const stages = { gain: 0, create: 1, gainLater: 2, change: 3, lose: 4 } as const;
+/**
+ * Stages: names, so that every later write knows them; rules that gain, new objects, rules that need those, what is there
+ * already and openings, rules that lose; then deletions, what is protected before what protects.
+ */
+const stages = { name: -1, gain: 0, create: 1, gainLater: 2, change: 3, lose: 4, remove: 5, removeRules: 6 } as const;
 
 /** Lays out a plan's writes so that no connection is ever less protected than both before and after. */
 export function stepsOf(plan: Plan, live: LiveState, registry: Registry): readonly Step[] {
-  const effects = effectsOf(plan, live, registry);
+  const all = effectsOf(plan, withNames(live, renamesOf(plan.changes)), registry);
+  const effects = all.filter(({ change }) => change.action !== 'delete');
   const objects = new Map(effects.filter(({ kind }) => !isRule(kind)).map((effect) => [keyOf(effect.change), effect]));
   const rules = placed(
     effects.filter(({ kind }) => isRule(kind)),
     objects,
   );
   const layout: Layout = { objects, guards: guardsOf(rules) };
-  const steps = [...rules.flatMap((rule) => ruleSteps(rule, layout)), ...[...objects.values()].flatMap((one) => objectSteps(one, layout))];
+  const steps = [
+    ...rules.flatMap((rule) => ruleSteps(rule, layout)),
+    ...[...objects.values()].flatMap((one) => objectSteps(one, layout)),
+    ...deletions(all, layout),
+  ];
   return steps.toSorted((left, right) => left.stage - right.stage);
+}
+
+/** The end of what was left behind; a rule stays until nothing that it protects is worse off without it. */
+function deletions(effects: readonly Effect[], layout: Layout): readonly Step[] {
+  const doomed = effects.filter(({ change }) => change.action === 'delete');
+  const keys = new Set(doomed.map(({ change }) => keyOf(change)));
+  return doomed.map((effect): Step => {
+    const { change, kind, edges } = effect;
+    const step = { key: keyOf(change), change, kind, edges, part: 'delete' } as const;
+    if (!isRule(kind)) return { ...step, stage: stages.remove, needs: [] };
+    const going = [...effect.connections].filter((id) => keys.has(id));
+    return { ...step, stage: stages.removeRules, needs: [...lateNeeds(effect, layout), ...going] };
+  });
+}
+
+/** A name is changed by a write of its own, before anything else: whatever refers to it does so by the new one. */
+function nameStep({ change, kind }: Effect): Step {
+  return { key: `${keyOf(change)}#name`, change, kind, edges: [], part: 'name', stage: stages.name, needs: [] };
 }
 
 /** A changed rule, and when it is written: gains early, losses late, and twice only where one write would open a window. */
@@ -99,6 +127,14 @@ function earlyKey(rule: Effect): string {
 }
 
 function ruleSteps(rule: Rule, layout: Layout): readonly Step[] {
+  if (rule.change.action !== 'rename') return contentSteps(rule, layout);
+  const name = nameStep(rule);
+  const isMore = rule.edges.length > 0 || rule.change.fields.some(({ held }) => held !== true);
+  if (!isMore) return [name];
+  return [name, ...contentSteps(rule, layout).map((step) => ({ ...step, needs: [name.key, ...step.needs] }))];
+}
+
+function contentSteps(rule: Rule, layout: Layout): readonly Step[] {
   const { change, kind, edges, placement } = rule;
   const newEnds = [...rule.attaches].filter((id) => layout.objects.get(id)?.change.action === 'create');
   const early: Step = {
@@ -117,7 +153,7 @@ function ruleSteps(rule: Rule, layout: Layout): readonly Step[] {
 }
 
 /** A loss waits for what makes up for it: other rules' gains and the connection's own, on the same connection. */
-function lateNeeds(rule: Rule, { guards, objects }: Layout): readonly string[] {
+function lateNeeds(rule: Effect, { guards, objects }: Layout): readonly string[] {
   const lost = [...rule.connections].filter((id) => effectOn(rule, id).loses);
   const gains = new Set(lost.flatMap((id) => guards.get(id) ?? []));
   return [...[...gains].filter((other) => other !== rule).map(earlyKey), ...lost.filter((id) => ownDirection(objects.get(id)).gains)];

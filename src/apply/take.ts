@@ -1,6 +1,7 @@
+import { keyOf } from '../model/plan.ts';
 import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
-import { keyOf } from './effects.ts';
+
 import type { StepResult } from './outcomes.ts';
 import { kindsToRead, type Progress } from './progress.ts';
 import { extras, isDone, movedField, requestOf } from './request.ts';
@@ -24,6 +25,7 @@ export async function takeStep(step: Step, progress: Progress): Promise<StepResu
 async function takeOnce(step: Step, progress: Progress): Promise<StepResult> {
   const place = progress.known.get(keyOf(step.change));
   const fresh = place === undefined ? undefined : await progress.input.gateway.readOne(place);
+  if (step.part === 'delete') return fresh === undefined ? { status: 'already' } : remove(step, fresh, progress);
   const creates = step.change.action === 'create' && step.part !== 'open';
   if (fresh === undefined)
     return creates ? create(step, progress) : failed('apply/gone', 'it is no longer on the gateway, so there is nothing to change');
@@ -42,7 +44,19 @@ async function create(step: Step, progress: Progress): Promise<StepResult> {
     if (found === undefined) throw error;
     return existing(step, found, progress);
   }
-  written.push({ step, request });
+  written.push({ step, id: request.id, request });
+  input.observe({ event: 'written', id: step.change.id, step: step.part });
+  return { status: 'done' };
+}
+
+/** Deletes an object that still is what the plan saw. */
+async function remove(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
+  if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
+  const moved = movedField(step, fresh);
+  if (moved !== undefined) return failed('apply/moved', `${moved.path} was changed since it was planned, so the object is not deleted`);
+  input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'delete' });
+  await input.gateway.remove(fresh);
+  written.push({ step, id: fresh.id });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
   return { status: 'done' };
 }
@@ -59,7 +73,7 @@ function existing(step: Step, found: LiveResource, { input, known }: Progress): 
   const forms: readonly Step[] = [step, { ...step, part: 'whole' }];
   const same = forms.some((form) => {
     const request = requestOf(form, input.secretOf);
-    return unkept({ step: form, request }, found).length === 0 && extras(request, step.kind, found).length === 0;
+    return unkept({ step: form, id: request.id, request }, found).length === 0 && extras(request, step.kind, found).length === 0;
   });
   if (!same) return failed('apply/moved', 'it exists by now, and is not what the plan would create');
   known.set(found.id, found);
@@ -68,7 +82,7 @@ function existing(step: Step, found: LiveResource, { input, known }: Progress): 
 
 async function update(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
-  const moved = movedField(step, fresh);
+  const moved = step.part === 'name' ? undefined : movedField(step, fresh);
   if (moved !== undefined) {
     return failed('apply/moved', `${moved.path} is neither what it was when planned nor what the plan makes it; somebody changed it since`);
   }
@@ -76,7 +90,7 @@ async function update(step: Step, fresh: LiveResource, { input, written }: Progr
   if (isDone(request, step.kind, fresh)) return { status: 'already' };
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
   await input.gateway.update(fresh, request);
-  written.push({ step, request });
+  written.push({ step, id: request.id, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
   return { status: 'done' };
 }

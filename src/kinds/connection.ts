@@ -20,6 +20,7 @@ export const connection: Kind = {
   fields: specFields(schema),
   identity: (name) => name,
   named: true,
+  renamable: false,
   derived(spec: Spec) {
     const subtype = spec['subtype'];
     const command =

@@ -9,6 +9,7 @@ export const dataMaskingRule: Kind = {
   fields: specFields(schema),
   identity: (name) => name,
   named: true,
+  renamable: false,
   derived: () => ({}),
   createDefaults: () => ({}),
   check: () => [],

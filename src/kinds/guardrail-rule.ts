@@ -9,6 +9,7 @@ export const guardrailRule: Kind = {
   fields: specFields(schema),
   identity: (name) => name,
   named: true,
+  renamable: true,
   derived: () => ({}),
   createDefaults: () => ({}),
   check: () => [],

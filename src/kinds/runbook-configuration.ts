@@ -10,6 +10,7 @@ export const runbookConfiguration: Kind = {
   fields: specFields(schema),
   identity: (name, spec) => (typeof spec['git_url'] === 'string' ? repositoryKey(spec['git_url']) : name),
   named: false,
+  renamable: false,
   derived: () => ({}),
   createDefaults: () => ({}),
   check(spec: JsonObject): readonly Finding[] {

@@ -136,6 +136,8 @@ function toLimits(limits: JsonObject): Limits {
   return {
     from: typeof limits['from'] === 'number' ? limits['from'] : defaultLimits.from,
     updates: share(limits['updates'], defaultLimits.updates),
+    deletes: share(limits['deletes'], defaultLimits.deletes),
+    protections: share(limits['protections'], defaultLimits.protections),
   };
 }
 

@@ -16,10 +16,13 @@ export type Target = {
   readonly limits: Limits;
 };
 
-/** What a plan may do without an override: from so many objects on, at most this share (0 to 1) of them is updated. */
-export type Limits = { readonly from: number; readonly updates: number };
+/**
+ * What a plan may do without an override, from so many objects on: the shares (0 to 1) of ours that may be updated and
+ * deleted, and of the live connections that may lose a protection.
+ */
+export type Limits = { readonly from: number; readonly updates: number; readonly deletes: number; readonly protections: number };
 
-export const defaultLimits: Limits = { from: 10, updates: 0.3 };
+export const defaultLimits: Limits = { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3 };
 
 export type Config = {
   /** The config file's path, absent where flags alone say everything. */

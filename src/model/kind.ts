@@ -17,6 +17,8 @@ export type Kind = {
   readonly identity: (name: string, spec: JsonObject) => string;
   /** Whether the gateway stores the manifest's name as the field `name`. */
   readonly named: boolean;
+  /** Whether the gateway lets the name change. */
+  readonly renamable: boolean;
   /** The values of omitted `derived` fields, as far as the gateway fills them in. */
   readonly derived: (spec: Spec) => JsonObject;
   /** Secrets that a gateway adds to a map that lacks them. */

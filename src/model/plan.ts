@@ -55,6 +55,11 @@ export type Change = {
   readonly touched?: { readonly before: JsonObject; readonly after: JsonObject };
 };
 
+/** The id under which edges and live state know a change's resource: the one to come where it is renamed. */
+export function keyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'action'>): ResourceId {
+  return action === 'rename' ? id : (key ?? id);
+}
+
 /** Tells whether applying the change writes something. */
 export function isWritten({ action }: Change): boolean {
   return action !== 'blocked' && action !== 'held';
@@ -74,7 +79,12 @@ export type EdgeChange = {
 };
 
 /** A live object of ours that no manifest declares any more, and the commit that took its manifest away. */
-export type Orphan = { readonly id: ResourceId; readonly removedIn?: string };
+export type Orphan = {
+  readonly id: ResourceId;
+  readonly removedIn?: string;
+  /** Why it is not deleted although that was asked for. */
+  readonly kept?: string;
+};
 
 /** Why apply would refuse the plan; `code` is what `--allow CODE=reason` takes where `allowable`. */
 export type Refusal = {

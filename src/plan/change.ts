@@ -8,38 +8,57 @@ import type { Change, FieldChange, Value } from '../model/plan.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { compareSpecs } from './compare.ts';
+import { withOrigins, type Past } from './origin.ts';
 import { resolveReferences } from './references.ts';
 import { compareSecrets } from './secrets.ts';
 import { comparedFields, entryOf, settle, skippedPaths } from './settle.ts';
 
 /** One resource's change before edges and order are known; `fields` may be empty. */
 export type Draft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
-  readonly action: 'create' | 'update';
+  readonly action: 'create' | 'update' | 'rename' | 'delete';
+  /** It was there already, and nothing of ours was ever applied to it. */
+  readonly adopts?: true;
   /** It was created closed, and whoever did so never came back to open it. */
   readonly unfinished?: true;
 };
 
 export type Drafted = { readonly draft: Draft; readonly diagnostics: readonly Diagnostic[] };
 
-/** Compares one desired resource with its live counterpart. */
-export function draftChange(kind: Kind, desired: DesiredResource, live: LiveResource | undefined, state: LiveState): Drafted {
+/** What is live when a resource is compared, and what was applied before. */
+export type Circumstances = {
+  readonly live: LiveResource | undefined;
+  readonly state: LiveState;
+  readonly past?: Past | undefined;
+  readonly isAdopted?: boolean;
+};
+
+/** Compares one desired resource with its live counterpart; against what was last applied, where that is known. */
+export function draftChange(kind: Kind, desired: DesiredResource, { live, state, past, isAdopted = false }: Circumstances): Drafted {
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
   const settled = { ...resolved, spec: settle(kind, resolved, live) };
   const secrets = compareSecrets(desired, live);
+  const judge = (fields: readonly FieldChange[]): readonly FieldChange[] =>
+    past === undefined ? fields : withOrigins(fields, past, { kind, desired: settled, live, state });
   return {
-    draft: live === undefined ? draftCreate(kind, settled, secrets.fields) : draftUpdate(kind, settled, live, secrets),
+    draft:
+      live === undefined
+        ? draftCreate(kind, settled, judge(createFields(kind, settled, secrets.fields)))
+        : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted }),
     diagnostics: [...diagnostics, ...secrets.diagnostics],
   };
 }
 
-function draftCreate(kind: Kind, desired: DesiredResource, secrets: readonly FieldChange[]): Draft {
+function createFields(kind: Kind, desired: DesiredResource, secrets: readonly FieldChange[]): readonly FieldChange[] {
   const plain = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
     const value = desired.spec[field.name];
     const says = value !== undefined && (field.required || !equal(value, field.empty));
     return says ? [{ path: pointer(field.name), before: { absent: true }, after: { value } }] : [];
   });
-  const fields = [...plain, ...secrets];
+  return [...plain, ...secrets];
+}
+
+function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly FieldChange[]): Draft {
   return {
     ...identity(desired),
     action: 'create',
@@ -49,31 +68,42 @@ function draftCreate(kind: Kind, desired: DesiredResource, secrets: readonly Fie
   };
 }
 
-type Secrets = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'>;
+type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
+  readonly judge: (fields: readonly FieldChange[]) => readonly FieldChange[];
+  readonly isAdopted: boolean;
+};
 
-function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Secrets): Draft {
-  const fields = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
+function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Comparison): Draft {
+  const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
+  const unfinished = isUnfinished(kind, differing, live, secrets.isAdopted);
+  const fields = unfinished ? differing : secrets.judge(differing);
   const draft = {
     ...identity(desired),
     action: 'update',
     uid: live.uid,
     ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
+    ...(secrets.isAdopted ? { adopts: true as const } : {}),
   } as const;
   if (fields.length === 0) return { ...draft, fields, carried: [] };
-  const changed = new Set(fields.map(({ path }) => path));
+  const written = fields.filter((field) => field.held !== true);
+  const changed = new Set(written.map(({ path }) => path));
+  const held = fields.flatMap(({ path, held: holds }) => (holds === true ? [path] : []));
   return {
     ...draft,
-    ...(isUnfinished(kind, fields, live) ? { unfinished: true } : {}),
+    ...(unfinished ? { unfinished: true } : {}),
     fields: placed(fields, desired),
-    carried: carriedPaths(kind, desired, live, secrets.kept).filter((path) => !changed.has(path)),
-    touched: { before: touchedSide(kind, live.spec, fields, 'before'), after: touchedSide(kind, live.spec, fields, 'after') },
+    carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter((path) => !changed.has(path)),
+    touched: { before: touchedSide(kind, live.spec, written, 'before'), after: touchedSide(kind, live.spec, written, 'after') },
   };
 }
 
-/** Nobody wrote the object since it was created, all that can be closed is closed, and opening is all that is left to do. */
-function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveResource): boolean {
+/**
+ * All that can be closed is closed, and opening is all that is left to do: by what was applied before the object is new,
+ * or nobody wrote it since it was created.
+ */
+function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveResource, isNew: boolean): boolean {
   const closable = kind.fields.filter((field) => field.closed !== undefined);
-  if (live.untouched !== true || closable.length === 0) return false;
+  if (!(isNew || live.untouched === true) || closable.length === 0) return false;
   const openings = new Set(closable.map((field) => pointer(field.name)));
   return closable.every((field) => live.spec[field.name] === field.closed) && fields.every((field) => openings.has(field.path));
 }

@@ -1,3 +1,4 @@
+import type { Base } from '../model/base.ts';
 import type { Limits } from '../model/config.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
@@ -5,13 +6,21 @@ import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { compareText, equal } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import type { Allowance, Change, EdgeChange, Plan, TargetIdentity } from '../model/plan.ts';
+import { keyOf, type Allowance, type EdgeChange, type Plan, type Refusal, type TargetIdentity } from '../model/plan.ts';
 import { pointer } from '../model/pointer.ts';
+import { withNames } from '../model/rename.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { draftChange, type Draft, type Drafted } from './change.ts';
 import { digestOf } from './digest.ts';
+import { declaredEnds, edgeKey, indexOf, liveEdges, type EdgeInput } from './edge-index.ts';
 import { planEdges } from './edges.ts';
+import { formerNames } from './former.ts';
+import { changedName } from './immutable.ts';
+import { lossesOf } from './losses.ts';
 import { inOrder, needsOf } from './order.ts';
+import type { Past } from './origin.ts';
+import { draftDelete, leftBehind, orphanOf, removalOf, type Left, type Removal } from './orphans.ts';
+import { changeOf, edgeReasons } from './reasons.ts';
 import { refusalsOf } from './refusals.ts';
 import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
 
@@ -20,32 +29,63 @@ export type PlanInput = {
   readonly target: TargetIdentity;
   readonly desired: DesiredState;
   readonly live: LiveState;
-  /** The manifests of the last commit wholly applied; none is known yet, so nothing is an orphan. */
-  readonly base: undefined;
+  /** The manifests of the last commit wholly applied; without it nothing has an origin, and nothing is an orphan. */
+  readonly base: Base | undefined;
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
+  readonly consent?: Consent;
+};
+
+/** What the user asked to be done that a plan would leave alone, by `Kind/name`. */
+export type Consent = {
+  /** Resources to take over although they differ. */
+  readonly adopt: readonly string[];
+  /** Resources whose drift is undone even where that loosens them. */
+  readonly revert: readonly string[];
+  /** Orphans are deleted. */
+  readonly prune: boolean;
 };
 
 /** Plans the difference between desired and live; pure, and the same for the same input in any order. */
 export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
-  const live = new Map(input.live.resources.map((resource) => [resource.id, resource]));
-  const resources = input.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
+  const { base, consent } = input;
+  const former = formerNames(input.desired, input.live);
+  const desired = withKeys(input.desired, former.blocked);
+  const state = withNames(input.live, former.renames);
+  const live = new Map(state.resources.map((resource) => [resource.id, resource]));
+  const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
-  const { edges, diagnostics } = planEdges({ desired: input.desired, live: input.live, registry });
+  const left = leftBehind(base, desired, live);
+  const ends = { desired, live: state, registry, base: base?.desired };
+  const { doomed, kept } = consent?.prune === true ? prunable(left, ends) : nothing;
+  const { edges, diagnostics } = planEdges({
+    ...ends,
+    orphans: new Set(left.map(({ live: { id } }) => id)),
+    doomed: new Set(doomed.map(({ live: { id } }) => id)),
+    reverts: new Set(consent?.revert),
+  });
   const reasons = edgeReasons(edges);
+  const pastOf = historian(base, consent);
+  const renamed = new Map([...former.renames].map(([from, to]) => [to, from]));
+  for (const id of former.blocked.values()) renamed.set(id, id);
   const drafted: Drafted[] = [];
   const unwatched: Unwatched[] = [];
   for (const resource of resources) {
     const fields = knownKind(resource.id, kinds);
     const found = live.get(resource.key);
     if (found !== undefined) unwatched.push(...unwatchedOf(resource, found, fields));
-    if (found !== undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
-    drafted.push(draftChange(fields.kind, resource, found, input.live));
+    const from = renamed.get(resource.key);
+    if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
+    const past = pastOf(resource.key);
+    const isAdopted = base !== undefined && found !== undefined && from === undefined && past === undefined;
+    const { draft, diagnostics: told } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted });
+    drafted.push({ draft: from === undefined ? draft : { ...draft, action: 'rename', key: from }, diagnostics: told });
   }
-  const found = once([...drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
+  const found = once([...former.diagnostics, ...drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
+  const drafts = [...drafted.map((one) => one.draft), ...doomed.map((one) => draftDelete(knownKind(one.base.id, kinds).kind, one))];
   return {
-    value: assemble(input, { resources, drafts: drafted.map((one) => one.draft), edges, reasons, live, unwatched }),
+    value: assemble(input, { resources, drafts, edges, reasons, state, live, unwatched, left, kept, registry }),
     diagnostics: found,
   };
 }
@@ -78,29 +118,42 @@ type Parts = {
   readonly reasons: ReadonlyMap<ResourceId, readonly string[]>;
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
   readonly unwatched: readonly Unwatched[];
+  readonly state: LiveState;
+  readonly left: readonly Left[];
+  readonly kept: Removal['kept'];
+  readonly registry: Registry;
 };
 
 type Unwatched = Plan['unwatched'][number];
 
-function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, unwatched }: Parts): Plan {
+function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, unwatched, state, left, kept, registry }: Parts): Plan {
   const created = new Set(drafts.filter((draft) => draft.action === 'create').map(keyOf));
   const needs = needsOf(edges, created);
   const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
-  const changes = inOrder(all);
+  const [staying, going] = [all.filter(({ action }) => action !== 'delete'), all.filter(({ action }) => action === 'delete')];
+  const changes = [...inOrder(staying), ...inOrder(going)];
   const declared = new Set<ResourceId>();
   for (const { key } of resources) declared.add(key);
   for (const { key } of input.desired.unselected) declared.add(key);
   let ours = 0;
   for (const id of declared) if (live.has(id)) ours += 1;
-  const { refusals, used } = refusalsOf(changes, { ours, limits: input.limits, allowed: input.allowed });
+  const { refusals, used } = refusalsOf(changes, changedNames(drafts, resources, left, registry), {
+    ours: ours + left.length,
+    losses: lossesOf(changes, edges, state, registry),
+    limits: input.limits,
+    allowed: input.allowed,
+    adopts: new Set([...(input.consent?.adopt ?? []), ...resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
+  });
+  const orphaned = new Set(left.map(({ live: { id } }) => id));
   return {
     target: input.target,
     tree: input.desired.tree,
     changes,
     edges,
-    unchanged: resources.length - changes.length,
-    orphans: [],
-    unmanaged: [...live.keys()].filter((id) => !declared.has(id)).toSorted(compareText),
+    unchanged: resources.length - changes.filter(({ action }) => action !== 'delete').length,
+    ...(input.base === undefined ? {} : { base: input.base.commit }),
+    orphans: left.map((one) => orphanOf(one, input.base?.removedIn ?? new Map(), kept.get(one.live.id))),
+    unmanaged: [...live.keys()].filter((id) => !declared.has(id) && !orphaned.has(id)).toSorted(compareText),
     unwatched,
     refusals,
     allowed: used,
@@ -108,32 +161,48 @@ function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, u
   };
 }
 
-function keyOf(draft: Draft): ResourceId {
-  return draft.key ?? draft.id;
+/** What cannot take its new name is known by the one it has. */
+function withKeys(desired: DesiredState, blocked: ReadonlyMap<ResourceId, ResourceId>): DesiredState {
+  if (blocked.size === 0) return desired;
+  return { ...desired, resources: desired.resources.map((resource) => ({ ...resource, key: blocked.get(resource.key) ?? resource.key })) };
 }
 
-/** Why edges make a change of their writer, or of the managed end they cannot be written to. */
-function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly string[]> {
-  const reasons = new Map<ResourceId, Set<string>>();
-  const add = (id: ResourceId, reason: string): void => {
-    reasons.set(id, (reasons.get(id) ?? new Set()).add(reason));
+const nothing: Removal = { doomed: [], kept: new Map() };
+
+function prunable(left: readonly Left[], ends: EdgeInput): Removal {
+  const index = indexOf(ends);
+  const named = new Set(declaredEnds(ends.desired, index).flatMap(({ rule, connection }) => [rule, connection]));
+  return removalOf(left, liveEdges(ends), {
+    isManaged: (id) => index.live.get(id)?.managedBy !== undefined,
+    isDeclared: (id) => index.declared.has(id),
+    isApplied: (edge) => index.past?.has(edgeKey(edge)) === true,
+    isNamed: (id) => named.has(id),
+  });
+}
+
+/** Finds what was last applied of a resource. */
+function historian(base: Base | undefined, consent: Consent | undefined): (key: ResourceId) => Past | undefined {
+  if (base === undefined) return () => undefined;
+  const applied = new Map(base.desired.resources.map((resource) => [resource.key, resource]));
+  const reverts = new Set<string>(consent?.revert);
+  return (key) => {
+    const resource = applied.get(key);
+    return resource === undefined ? undefined : { base: resource, revert: reverts.has(resource.id) };
   };
-  for (const edge of edges) {
-    if (edge.by !== undefined) add(edge.by, `edge/${edge.action}`);
-    if (edge.action === 'blocked') for (const id of [edge.rule, edge.connection]) add(id, 'edge/blocked');
-  }
-  return new Map([...reasons].map(([id, set]) => [id, [...set].toSorted(compareText)]));
 }
 
-function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
-  const { action, unfinished, ...change } = draft;
-  const differs = draft.fields.length === 0 ? [] : [unfinished === true ? 'unfinished' : 'differs'];
-  if (draft.managedBy !== undefined) {
-    const why = [...differs, ...edgeWhy];
-    return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };
-  }
-  const reasons = [...(action === 'create' ? ['not-live'] : differs), ...edgeWhy.filter((reason) => reason !== 'edge/blocked')];
-  return reasons.length === 0 ? undefined : { ...change, action, needs, reasons };
+function changedNames(
+  drafts: readonly Draft[],
+  resources: readonly DesiredResource[],
+  left: readonly Left[],
+  registry: Registry,
+): readonly Refusal[] {
+  if (left.length === 0) return [];
+  const created = new Set(drafts.flatMap(({ id, action }) => (action === 'create' ? [id] : [])));
+  return resources.flatMap((resource) => {
+    const kind = registry.get(kindOf(resource.id));
+    return kind === undefined || !created.has(resource.id) ? [] : (changedName(kind, resource, left) ?? []);
+  });
 }
 
 /** Kept fields that protect and are not empty live, although the manifest does not state them. */

@@ -1,34 +1,72 @@
 import type { Limits } from '../model/config.ts';
 import type { Allowance, Change, Refusal } from '../model/plan.ts';
+import type { Losses } from './losses.ts';
 
 /** What breakers measure a plan against: how many live objects are ours, and what may be done to how many of them. */
-export type Measure = { readonly ours: number; readonly limits: Limits; readonly allowed: readonly Allowance[] };
+export type Measure = {
+  readonly ours: number;
+  readonly losses: Losses;
+  readonly limits: Limits;
+  readonly allowed: readonly Allowance[];
+  /** Resources that may be taken over with whatever differs, as the user said. */
+  readonly adopts: ReadonlySet<string>;
+};
 
-/** The breakers that a plan trips; those that the user allowed are returned apart. */
+/** The breakers that a plan trips, and what else it would be refused for; those that the user allowed are returned apart. */
 export function refusalsOf(
   changes: readonly Change[],
+  others: readonly Refusal[],
   measure: Measure,
 ): { readonly refusals: readonly Refusal[]; readonly used: readonly Allowance[] } {
-  const tripped = tooManyUpdates(changes, measure);
+  const found = [...adoptions(changes, measure), ...others, ...tooMany(changes, measure)];
+  const isAllowed = ({ code, allowable }: Refusal): boolean => allowable && measure.allowed.some((one) => one.code === code);
   return {
-    refusals: tripped.filter((refusal) => !measure.allowed.some((one) => one.code === refusal.code)),
-    used: measure.allowed.filter((one) => tripped.some((refusal) => refusal.code === one.code)),
+    refusals: found.filter((refusal) => !isAllowed(refusal)),
+    used: measure.allowed.filter((one) => found.some((refusal) => refusal.allowable && refusal.code === one.code)),
   };
 }
 
-/**
- * What an earlier apply created closed and did not come to open is no update of what was there. Divides rather than multiplies: only so is a share of exactly the limit equal to it. */
-function tooManyUpdates(changes: readonly Change[], { ours, limits }: Measure): readonly Refusal[] {
-  const updates = changes.filter((change) => change.action === 'update' && !change.reasons.includes('unfinished')).length;
-  if (updates === 0 || ours < limits.from || updates / ours <= limits.updates) return [];
+/** What is live already is not overwritten because somebody gave a manifest its name. */
+function adoptions(changes: readonly Change[], { adopts }: Measure): readonly Refusal[] {
+  return changes.flatMap(({ id, adoption }): readonly Refusal[] => {
+    if (adoption !== true || adopts.has(id)) return [];
+    const message = 'it is live already, was never applied from here, and differs from its manifest';
+    const hint = `look at what would change; then write metadata.adopt: true, or pass --adopt ${id}`;
+    return [{ code: 'plan/adoption', message, hint, allowable: false, resource: id }];
+  });
+}
+
+function tooMany(changes: readonly Change[], { ours, losses, limits }: Measure): readonly Refusal[] {
+  // What an earlier apply created closed and did not come to open is no update of what was there.
+  const updates = changes.filter(({ action, reasons }) => action === 'update' && !reasons.includes('unfinished')).length;
+  const deletes = changes.filter(({ action }) => action === 'delete').length;
+  const { connections, losing } = losses;
   return [
-    {
-      code: 'plan/too-many-updates',
-      message: `${updates} of ${ours} live objects would be updated, more than ${percent(limits.updates)}`,
-      hint: 'look at the plan closely: is it what you meant?',
-      allowable: true,
-    },
+    ...breaker(
+      'plan/too-many-updates',
+      { count: updates, of: ours, most: limits.updates, from: limits.from },
+      'live objects would be updated',
+    ),
+    ...breaker(
+      'plan/too-many-deletes',
+      { count: deletes, of: ours, most: limits.deletes, from: limits.from },
+      'live objects would be deleted',
+    ),
+    ...breaker(
+      'plan/too-many-lose-protection',
+      { count: losing.size, of: connections, most: limits.protections, from: limits.from },
+      'live connections would lose a protection',
+    ),
   ];
+}
+
+type Share = { readonly count: number; readonly of: number; readonly most: number; readonly from: number };
+
+/** Divides rather than multiplies: only so is a share of exactly the limit equal to it. */
+function breaker(code: Refusal['code'], { count, of, most, from }: Share, what: string): readonly Refusal[] {
+  if (count === 0 || of < from || count / of <= most) return [];
+  const message = `${count} of ${of} ${what}, more than ${percent(most)}`;
+  return [{ code, message, hint: 'look at the plan closely: is it what you meant?', allowable: true }];
 }
 
 function percent(share: number): string {

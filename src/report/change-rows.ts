@@ -11,7 +11,12 @@ export type Part =
   | { readonly sign: '~'; readonly before: string; readonly after: string };
 
 /** One line of a change: a field and what becomes of it; escaped. */
-export type Row = { readonly label: string; readonly parts: readonly Part[] };
+export type Row = {
+  readonly label: string;
+  readonly parts: readonly Part[];
+  /** Who moved, where it was not the manifests alone. */
+  readonly note: string;
+};
 
 export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
   create: '+',
@@ -24,15 +29,22 @@ export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
 
 /** The rows of a change: elements of one list stand in one row, and what is created or deleted shows only what it has. */
 export function rowsOf(change: Change): readonly Row[] {
-  const rows: { readonly label: string; readonly parts: Part[]; readonly merges: boolean }[] = [];
+  const rows: { readonly label: string; readonly parts: Part[]; readonly merges: boolean; readonly note: string }[] = [];
   for (const field of change.fields) {
     const row = rowOf(change.action, field);
     if (row === undefined) continue;
     const last = rows.at(-1);
-    if (last?.merges === true && row.merges && last.label === row.label) last.parts.push(row.part);
-    else rows.push({ label: row.label, parts: [row.part], merges: row.merges });
+    const note = originText(field);
+    if (last?.merges === true && row.merges && last.label === row.label && last.note === note) last.parts.push(row.part);
+    else rows.push({ label: row.label, parts: [row.part], merges: row.merges, note });
   }
   return rows;
+}
+
+/** `held`, `drift`, or that both sides moved; nothing where the manifests alone did, or nobody knows. */
+export function originText({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): string {
+  if (held === true) return 'held';
+  return origin === 'both' ? 'both moved' : origin === 'drift' ? 'drift' : '';
 }
 
 type FieldRow = { readonly label: string; readonly part: Part; readonly merges: boolean };
@@ -89,7 +101,9 @@ export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
 export function edgeRowsOf(change: Change, edges: readonly EdgeChange[]): readonly EdgeRow[] {
   return edges.map((edge) => {
     const own = edge.rule === change.id || edge.rule === change.key;
-    return { sign: edge.action === 'detach' ? '-' : '+', text: escapeTerminal(own ? edge.connection : edge.rule) };
+    const note = originText(edge);
+    const end = escapeTerminal(own ? edge.connection : edge.rule);
+    return { sign: edge.action === 'detach' ? '-' : '+', text: note === '' ? end : `${end} (${note})` };
   });
 }
 
@@ -122,6 +136,7 @@ export function placeText(change: Change): string {
 /** What else a change's headline says: its manager, its former name. */
 export function noteText(change: Change): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
+  if (change.adoption === true) return 'adopted: it was there before';
   if (change.action === 'held') return 'tightened by hand, left so';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
   return '';

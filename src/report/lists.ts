@@ -37,8 +37,12 @@ export function sideListsOf(plan: Plan, groups: EdgeGroups): readonly SideList[]
   return lists.filter((list) => list.entries.length > 0);
 }
 
-function orphanText({ id, removedIn }: Orphan): string {
-  return escapeTerminal(removedIn === undefined ? id : `${id} (since ${removedIn.slice(0, 12)})`);
+function orphanText({ id, removedIn, kept }: Orphan): string {
+  const notes = [
+    ...(removedIn === undefined ? [] : [`since ${removedIn.slice(0, 12)}`]),
+    ...(kept === undefined ? [] : [`stays: ${kept}`]),
+  ];
+  return escapeTerminal(notes.length === 0 ? id : `${id} (${notes.join('; ')})`);
 }
 
 /** The first entries of a list, and how many more there are. */

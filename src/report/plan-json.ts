@@ -23,7 +23,11 @@ function planObject(plan: Plan): JsonObject {
     changes: plan.changes.map(changeObject),
     edges: plan.edges.map(edgeObject),
     unchanged: plan.unchanged,
-    orphans: plan.orphans.map(({ id, removedIn }) => ({ id, ...(removedIn === undefined ? {} : { removedIn }) })),
+    orphans: plan.orphans.map(({ id, removedIn, kept }) => ({
+      id,
+      ...(removedIn === undefined ? {} : { removedIn }),
+      ...(kept === undefined ? {} : { kept }),
+    })),
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     refusals: plan.refusals.map(({ code, message, hint, allowable, resource }) => ({

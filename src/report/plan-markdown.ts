@@ -117,7 +117,8 @@ function detailBlocks(change: Change, edges: readonly EdgeChange[]): readonly Bl
 }
 
 /** A field as lines of a diff: `+`, `-`, `!` for what becomes another thing. */
-function rowDiff({ label, parts }: Row, action: Action): readonly string[] {
+function rowDiff({ label: field, parts, note }: Row, action: Action): readonly string[] {
+  const label = note === '' ? field : `${field} (${note})`;
   return parts.flatMap((part) => {
     if (part.sign !== '~') {
       const alone = action === 'create' ? '+' : action === 'delete' ? '-' : '!';

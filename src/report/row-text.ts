@@ -19,10 +19,11 @@ function lineOf(row: Row, column: number, terminal: Terminal): readonly string[]
   const columns = widthFor(terminal);
   const label = pad(row.label, column);
   const at = indent + visibleWidth(label) + 2;
-  const oneLine = valuePieces(row.parts, terminal);
+  const note = row.note === '' ? [] : [...gap, ...glued(words(`(${row.note})`, terminal.colour.dim))];
+  const oneLine = [...valuePieces(row.parts, terminal), ...note];
   const head: Piece[] = [{ text: ' '.repeat(indent) }, { text: label }];
   if (at + widthOf(oneLine) <= columns) return flow([...head, ...gap, ...glued(oneLine)], { columns, indent: at });
-  const blocks = blocksOf(row.parts, oneLine, terminal);
+  const blocks = blocksOf(row.parts, oneLine, terminal, note);
   const widest = Math.max(...blocks.flat().map((piece) => visibleWidth(piece.text)));
   if (visibleWidth(row.label) <= column && at + 2 + widest <= columns) {
     return blocks.flatMap((block, index) => {
@@ -35,11 +36,16 @@ function lineOf(row: Row, column: number, terminal: Terminal): readonly string[]
 }
 
 /** What becomes another thing stands above it where the two need more than a line. */
-function blocksOf(parts: readonly Part[], oneLine: readonly Piece[], terminal: Terminal): readonly (readonly Piece[])[] {
+function blocksOf(
+  parts: readonly Part[],
+  oneLine: readonly Piece[],
+  terminal: Terminal,
+  note: readonly Piece[],
+): readonly (readonly Piece[])[] {
   const [only] = parts;
   if (parts.length !== 1 || only?.sign !== '~') return [oneLine];
   const [before, after] = distinctParts(only.before, only.after, longest(terminal));
-  return [words(before), [arrow(terminal), ...words(after)]];
+  return [words(before), [arrow(terminal), ...words(after), ...note]];
 }
 
 function valuePieces(parts: readonly Part[], terminal: Terminal): readonly Piece[] {

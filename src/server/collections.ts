@@ -12,8 +12,6 @@ type Mount = {
   readonly edges?: EdgeTable;
   /** Objects can be addressed by name too. */
   readonly byName: boolean;
-  /** A full replace may change the name. */
-  readonly renamable: boolean;
   /** The field that identifies an object; lists are sorted by it. */
   readonly identityField: string;
   /** Fields that follow from the others, whatever the caller sends. */
@@ -43,9 +41,8 @@ export type Collection = Mount & {
   readonly sides: readonly Side[];
 };
 
-const plain: Pick<Mount, 'byName' | 'renamable' | 'identityField' | 'computed' | 'readOnly'> = {
+const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'readOnly'> = {
   byName: false,
-  renamable: false,
   identityField: 'name',
   computed: [],
   readOnly: () => ({}),
@@ -62,7 +59,7 @@ const mounts: Readonly<Record<string, Mount>> = {
     readOnly: (_name, secrets) => ({ default_database: databaseOf(secrets), status: 'offline' }),
   },
   DataMaskingRule: { ...plain, path: '/datamasking-rules', table: 'datamasking_rules', edges: 'datamasking_edges' },
-  GuardrailRule: { ...plain, path: '/guardrails', table: 'guardrails', edges: 'guardrail_edges', renamable: true },
+  GuardrailRule: { ...plain, path: '/guardrails', table: 'guardrails', edges: 'guardrail_edges' },
   RunbookConfiguration: {
     ...plain,
     path: '/runbooks/configurations',

@@ -53,7 +53,7 @@ export async function replaceObject(
 ): Promise<StoredObject> {
   return alone(store.db, async (trx) => {
     const stored = writable(collection, await findObject({ ...store, db: trx }, collection, reference.text), { reference, author });
-    if (stored.name !== draft.name && !collection.renamable) {
+    if (stored.name !== draft.name && !collection.kind.renamable) {
       throw new InvalidBody([{ field: pointer(collection.identityField), reason: `cannot change: it is ${stored.name}` }]);
     }
     const secrets = resolveSecrets(draft.secrets, stored.secrets);

@@ -6,24 +6,12 @@ import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryFault, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
-import { isClosed, missing, postureOf, type World } from '../support/posture.ts';
+import { windows, type World } from '../support/posture.ts';
 import { carryOut, planAgainst } from '../support/run.ts';
 import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
 
 function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
   return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });
-}
-
-/** The connections that a state protects less than it protects them both before and after. */
-function windows(state: World, before: World, after: World): readonly string[] {
-  return Object.values(state).flatMap(({ id }) => {
-    const [now, first, last] = [postureOf(state, id), postureOf(before, id), postureOf(after, id)];
-    if (kindOf(id) !== 'Connection' || now === undefined || last === undefined) return [];
-    if (first === undefined)
-      return isClosed(now) || missing(now, last).length === 0 ? [] : [`${id} is open without ${missing(now, last).join(', ')}`];
-    const lost = missing(now, first).length > 0 && missing(now, last).length > 0;
-    return lost ? [`${id} lacks ${missing(now, first).join(', ')} of before, ${missing(now, last).join(', ')} of after`] : [];
-  });
 }
 
 /** What the first run of a scenario asked for, and what the gateway holds when nothing disturbs it. */

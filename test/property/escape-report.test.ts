@@ -80,7 +80,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   changes: fc.array(change, { maxLength: 5 }),
   edges: fc.array(edge, { maxLength: 5 }),
   unchanged: fc.nat(),
-  orphans: fc.array(fc.record({ id, removedIn: nastyText }, { requiredKeys: ['id'] }), { maxLength: 12 }),
+  orphans: fc.array(fc.record({ id, removedIn: nastyText, kept: nastyText }, { requiredKeys: ['id'] }), { maxLength: 12 }),
   unmanaged: fc.array(id, { maxLength: 12 }),
   unwatched: fc.array(fc.record({ id, path }), { maxLength: 12 }),
   refusals: fc.array(

@@ -44,6 +44,18 @@ export function missing(found: Posture, wished: Posture): readonly string[] {
   return [...parts, ...limits];
 }
 
+/** The connections that a state protects less than it protects them both before and after. */
+export function windows(state: World, before: World, after: World): readonly string[] {
+  return Object.values(state).flatMap(({ id }) => {
+    const [now, first, last] = [postureOf(state, id), postureOf(before, id), postureOf(after, id)];
+    if (kindOf(id) !== 'Connection' || now === undefined || last === undefined) return [];
+    if (first === undefined)
+      return isClosed(now) || missing(now, last).length === 0 ? [] : [`${id} is open without ${missing(now, last).join(', ')}`];
+    const lost = missing(now, first).length > 0 && missing(now, last).length > 0;
+    return lost ? [`${id} lacks ${missing(now, first).join(', ')} of before, ${missing(now, last).join(', ')} of after`] : [];
+  });
+}
+
 function addGuardrail(has: Set<string>, spec: JsonObject): void {
   for (const side of ['input', 'output']) {
     const rules = spec[side];

@@ -64,6 +64,7 @@ export function fakeKind(name: string, fields: readonly FieldRule[], given: Part
     fields,
     identity: (text) => text,
     named: true,
+    renamable: false,
     derived: nothing,
     createDefaults: nothing,
     check: () => [],

@@ -9,7 +9,7 @@ import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { plan } from '../../src/plan/plan.ts';
 
-export const noLimits: Limits = { from: 10, updates: 1 };
+export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1 };
 export const testTarget = { name: 'test', url: 'http://memory.test', dialect: 'interface' } as const;
 
 /** Reads the gateway and plans; throws where planning finds an error. */

@@ -195,12 +195,12 @@ function planWith(one: Change): Plan {
 describe('what cannot be carried out', () => {
   const change: Change = { id: db, action: 'update', fields: [], needs: [], reasons: [], carried: [] };
 
-  it.each<[string, Change, string]>([
-    ['a kind that nobody knows', { ...change, id: 'Other/x' }, 'Other/x is of no known kind'],
-    ['an action that nobody knows', { ...change, action: 'delete' }, `${db}: nobody knows how to delete`],
-  ])('throws: %s', (_, one, message) => {
-    expect(() => stepsOf(planWith(one), stateOf(liveOf('Other/x')), registry)).toThrow(message);
-  });
+  it.each<[string, Change, string]>([['a kind that nobody knows', { ...change, id: 'Other/x' }, 'Other/x is of no known kind']])(
+    'throws: %s',
+    (_, one, message) => {
+      expect(() => stepsOf(planWith(one), stateOf(liveOf('Other/x')), registry)).toThrow(message);
+    },
+  );
 
   it('has no steps where a manager blocks it', () => {
     expect(stepsOf(planWith({ ...change, action: 'blocked' }), stateOf(), registry)).toEqual([]);

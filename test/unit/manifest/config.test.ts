@@ -28,7 +28,7 @@ describe('the config file', () => {
           secretPrefixes: ['OSTIARY_SECRET_'],
           manifests: ['/repository'],
           overlays: [],
-          limits: { from: 10, updates: 0.3 },
+          limits: { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3 },
         },
       ],
     });
@@ -57,7 +57,7 @@ describe('the config file', () => {
         secretPrefixes: ['A_', 'B_'],
         manifests: ['/repository/access', '/repository/more/y'],
         overlays: ['/repository/overlays/prod', '/repository'],
-        limits: { from: 5, updates: 0.07 },
+        limits: { from: 5, updates: 0.07, deletes: 0.3, protections: 0.3 },
       },
     ]);
   });

@@ -49,7 +49,7 @@ test('connections that somebody closed are not', async () => {
   const live = await diedBeforeOpening();
   const result = planOver(live, (resource) => resource);
   expect(result.changes.filter((change) => change.reasons.includes('differs'))).toHaveLength(12);
-  expect(result.refusals.map((refusal) => refusal.code)).toEqual(['plan/too-many-updates']);
+  expect(result.refusals.map((refusal) => refusal.code)).toEqual(['plan/too-many-updates', 'plan/too-many-lose-protection']);
 });
 
 test('nor is one that differs in more than being closed', async () => {

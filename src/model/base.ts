@@ -1,0 +1,10 @@
+import type { DesiredState } from './desired.ts';
+import type { ResourceId } from './resource.ts';
+
+/** What the last commit that was wholly applied to a target wanted; sources of secrets are not resolved in it. */
+export type Base = {
+  readonly commit: string;
+  readonly desired: DesiredState;
+  /** The commit that took away each manifest that is gone since, as far as the history tells. */
+  readonly removedIn: ReadonlyMap<ResourceId, string>;
+};

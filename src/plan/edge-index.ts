@@ -1,0 +1,106 @@
+import type { DesiredState } from '../model/desired.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
+import type { Pointer } from '../model/pointer.ts';
+import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
+
+/** Everything the edge rules ask about the two sides of a plan, and about what was applied before. */
+export type EdgeInput = {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly registry: Registry;
+  readonly base?: DesiredState | undefined;
+  readonly orphans?: ReadonlySet<ResourceId>;
+  readonly doomed?: ReadonlySet<ResourceId>;
+  /** Resources whose drift is undone, whatever it protects. */
+  readonly reverts?: ReadonlySet<string>;
+};
+
+/** The two ends of an edge. */
+export type Ends = { readonly rule: ResourceId; readonly connection: ResourceId };
+
+/** What the edge rules look up. */
+export type Index = {
+  readonly selected: ReadonlyMap<ResourceId, DesiredState['resources'][number]>;
+  /** All that manifests declare, selected or not, with what each ignores. */
+  readonly declared: ReadonlyMap<ResourceId, readonly Pointer[]>;
+  readonly live: ReadonlyMap<ResourceId, LiveResource>;
+  /** The id behind `Kind/uid`. */
+  readonly byUid: (text: string) => ResourceId | undefined;
+  readonly kinds: Registry;
+  /** What the gateway knows a manifest's resource by, where that is not its id. */
+  readonly keys: ReadonlyMap<ResourceId, ResourceId>;
+  /** What the base declared, by edge key; undefined where no base is known. */
+  readonly past: ReadonlySet<string> | undefined;
+  /** Live objects of ours that no manifest declares any more; their edges stay while they do. */
+  readonly orphans: ReadonlySet<ResourceId>;
+  /** Orphans that this plan deletes, and with them their edges. */
+  readonly doomed: ReadonlySet<ResourceId>;
+  readonly reverts: ReadonlySet<string>;
+};
+
+/** Prepares looking up the two sides of a plan. */
+export function indexOf({ desired, live, registry, base, orphans = nobody, doomed = nobody, reverts = nobody }: EdgeInput): Index {
+  // Few texts are uids, so their index is made when the first one comes.
+  let uids: ReadonlyMap<string, ResourceId> | undefined;
+  const index: Index = {
+    selected: new Map(desired.resources.map((resource) => [resource.key, resource])),
+    declared: new Map([...desired.resources, ...desired.unselected].map((resource) => [resource.key, resource.ignore])),
+    live: new Map(live.resources.map((resource) => [resource.id, resource])),
+    byUid: (text) => (uids ??= uidsOf(live)).get(text),
+    kinds: registry,
+    keys: new Map(desired.resources.flatMap(({ id, key }) => (id === key ? [] : [[id, key] as const]))),
+    past: undefined,
+    orphans,
+    doomed,
+    reverts,
+  };
+  return base === undefined ? index : { ...index, past: new Set(declaredEnds(base, index).map(edgeKey)) };
+}
+
+const nobody: ReadonlySet<never> = new Set();
+
+/** The edges that manifests declare, as far as their ends are there. */
+export function declaredEnds({ edges }: DesiredState, index: Index): readonly Ends[] {
+  return edges.flatMap((edge) => {
+    const ends = { rule: endOf(edge.rule, index), connection: endOf(edge.connection, index) };
+    return ends.rule === undefined || ends.connection === undefined ? [] : [{ rule: ends.rule, connection: ends.connection }];
+  });
+}
+
+function uidsOf({ resources }: LiveState): ReadonlyMap<string, ResourceId> {
+  return new Map(resources.map((resource) => [resourceId(kindOf(resource.id), resource.uid), resource.id]));
+}
+
+/** The resource that an end's text names, if there is one. */
+export function endOf(end: { readonly kind: string; readonly text: string }, index: Index): ResourceId | undefined {
+  const named = resourceId(end.kind, end.text);
+  const id = index.keys.get(named) ?? named;
+  if (index.declared.has(id) || index.live.has(id)) return id;
+  return index.byUid(resourceId(end.kind, end.text.toLowerCase()));
+}
+
+/** All live edges, seen from either side, each once. */
+export function liveEdges({ live, registry }: Pick<EdgeInput, 'live' | 'registry'>): readonly Ends[] {
+  const all = new Map<string, Ends>();
+  const fields = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => field.edge !== undefined)]));
+  for (const resource of live.resources) {
+    for (const field of fields.get(kindOf(resource.id)) ?? []) {
+      for (const other of resource.edges[field.name] ?? []) {
+        const ends = field.edge === 'rule' ? { rule: resource.id, connection: other } : { rule: other, connection: resource.id };
+        all.set(edgeKey(ends), ends);
+      }
+    }
+  }
+  return [...all.values()];
+}
+
+/** The field in which a kind lists its edges to another kind. */
+export function edgeField(kind: Kind | undefined, other: string): string | undefined {
+  return kind?.fields.find((field) => field.edge !== undefined && field.refers === other)?.name;
+}
+
+/** One text for an edge. */
+export function edgeKey(ends: Ends): string {
+  return `${ends.rule}\u0000${ends.connection}`;
+}

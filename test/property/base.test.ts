@@ -1,0 +1,168 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { registry } from '../../src/kinds/index.ts';
+import type { Base } from '../../src/model/base.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import { valueAt } from '../../src/model/edit.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import type { Change, FieldChange, Plan } from '../../src/model/plan.ts';
+import { isWithin } from '../../src/model/pointer.ts';
+import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { plan as planOver, type Consent } from '../../src/plan/plan.ts';
+import { desiredState } from '../support/desired.ts';
+import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
+import { windows } from '../support/posture.ts';
+import { carryOut, checkedPlan, noLimits, testTarget } from '../support/run.ts';
+import { scenario, type Manifest, type Scenario } from '../support/scenario.ts';
+
+/** Manifests that were applied once, those of today, and a gateway that went its own way. */
+type History = {
+  readonly one: Scenario;
+  readonly desired: DesiredState;
+  readonly base: Base;
+  readonly consent: Consent;
+};
+
+/** The same manifests, their first guardrail rule under another name. */
+function renamed(manifests: readonly Manifest[]): readonly Manifest[] {
+  const [first] = manifests.filter(({ kind }) => kind === 'GuardrailRule');
+  if (first === undefined) return manifests;
+  const name = first.metadata.name;
+  const copies: readonly Manifest[] = JSON.parse(JSON.stringify(manifests).replaceAll(`"${name}"`, '"renamed"'));
+  return copies.map((one) =>
+    one.kind === 'GuardrailRule' && one.metadata.name === 'renamed' ? { ...one, metadata: { ...one.metadata, renamedFrom: name } } : one,
+  );
+}
+
+const history: fc.Arbitrary<History> = fc
+  .record({ one: scenario, past: scenario, prune: fc.boolean(), reverts: fc.boolean(), renames: fc.boolean(), protect: fc.boolean() })
+  .map(({ one, past, prune, reverts, renames, protect }) => {
+    const desired = desiredState(renames ? renamed(one.manifests) : one.manifests);
+    const applied = past.manifests.map((manifest, index) =>
+      protect && index === 0 ? { ...manifest, metadata: { ...manifest.metadata, protect: true } } : manifest,
+    );
+    const ids = desired.resources.map(({ id }) => id);
+    const base: Base = { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
+    return { one, desired, base, consent: { adopt: ids, revert: reverts ? ids : [], prune } };
+  });
+
+function gatewayOf({ one }: History, onWrite?: () => Promise<void>): MemoryGateway {
+  return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...(onWrite === undefined ? {} : { onWrite }) });
+}
+
+async function planAgainst(
+  gateway: MemoryGateway,
+  { desired, base, consent }: History,
+): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
+  const { value: live } = await gateway.readAll([...registry.keys()]);
+  if (live === undefined) throw new Error('the list is not whole');
+  const { value, diagnostics } = planOver({ target: testTarget, desired, live, base, limits: noLimits, allowed: [], consent }, registry);
+  if (value === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
+  return { plan: value, live };
+}
+
+function pathsOf(plan: Plan, id: ResourceId): ReadonlyMap<string, FieldChange> {
+  const change = plan.changes.find((one) => (one.key ?? one.id) === id);
+  return new Map(change?.fields.map((field) => [field.path, field]));
+}
+
+/** What a plan holds; of entries that stand twice the second takes the first one's place when that goes, so they are left out. */
+function heldOf(plan: Plan): readonly { readonly change: Change; readonly field: FieldChange }[] {
+  return plan.changes.flatMap((change) =>
+    change.fields.filter(({ held, path }) => held === true && !path.endsWith('+')).map((field) => ({ change, field })),
+  );
+}
+
+function heldEdges({ edges }: Plan): readonly string[] {
+  return edges.filter(({ action }) => action === 'held').map(({ rule, connection }) => `${rule} ${connection}`);
+}
+
+test('what is held, managed or not ours stays; the rest is as the manifests want it', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (past) => {
+      const gateway = gatewayOf(past);
+      const { plan, live } = await planAgainst(gateway, past);
+      const result = await carryOut({ gateway, plan, live, desired: past.desired, concurrency: 8 });
+      expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
+      const ours = new Set<string>(past.desired.resources.flatMap(({ key, renamedFrom }) => [key, `${kindOf(key)}/${renamedFrom ?? ''}`]));
+      const deleted = new Set(plan.changes.flatMap(({ id, key, action }) => (action === 'delete' ? [key ?? id] : [])));
+      for (const { id, method } of gateway.writes) expect(method === 'DELETE' ? deleted.has(id) : ours.has(id)).toBe(true);
+      const after = gateway.state();
+      const managed = live.resources.filter(({ managedBy }) => managedBy !== undefined);
+      for (const { id, spec } of managed) expect(after[id]?.spec).toEqual(spec);
+      for (const { change, field } of heldOf(plan)) {
+        const fields = registry.get(kindOf(change.id))?.fields ?? [];
+        const spec = after[change.key ?? change.id]?.spec ?? {};
+        expect(valueAt(fields, spec, field.path)).toEqual('value' in field.before ? field.before.value : undefined);
+      }
+      const again = await planAgainst(gateway, past);
+      expect(again.plan.changes.filter(({ action }) => action !== 'blocked' && action !== 'held')).toEqual([]);
+      expect(again.plan.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
+      expect(heldEdges(again.plan)).toEqual(heldEdges(plan));
+    }),
+    { numRuns: 250 },
+  );
+});
+
+test('an origin is what planning the base itself over the same gateway says', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (past) => {
+      const { plan, live } = await planAgainst(gatewayOf(past), past);
+      const { value: undone } = checkedPlan(past.base.desired, live);
+      if (undone === undefined) return;
+      const [found, told]: [string[], string[]] = [[], []];
+      for (const change of plan.changes) {
+        const applied = past.base.desired.resources.find(({ key }) => key === change.id);
+        if (applied === undefined || (change.action !== 'update' && change.action !== 'held') || change.reasons.includes('unfinished'))
+          continue;
+        const fields = pathsOf(undone, change.id);
+        for (const { path, origin, before, after } of change.fields) {
+          const isSecret = 'secret' in before || 'secret' in after;
+          if (isSecret || applied.ignore.some((one) => isWithin(path, one) || isWithin(one, path))) continue;
+          const same = fields.get(path);
+          const expected = same === undefined ? 'intent' : JSON.stringify(same.after) === JSON.stringify(after) ? 'drift' : 'both';
+          const isNear = same === undefined && [...fields.keys()].some((other) => isWithin(path, other) || isWithin(other, path));
+          told.push(`${change.id} ${path} ${isNear ? 'both' : expected}`);
+          found.push(`${change.id} ${path} ${origin}`);
+        }
+      }
+      expect(found).toEqual(told);
+    }),
+    { numRuns: 250 },
+  );
+});
+
+test('without consent nothing is deleted, and with it only what the base declares, unprotected', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (past) => {
+      const { plan } = await planAgainst(gatewayOf(past), past);
+      const deletes = plan.changes.filter(({ action }) => action === 'delete');
+      expect(past.consent.prune || deletes.length === 0).toBe(true);
+      const declared = new Set(past.desired.resources.map(({ id }) => id));
+      for (const { id } of deletes) {
+        const applied = past.base.desired.resources.find((resource) => resource.id === id);
+        expect(applied?.protect).toBe(false);
+        expect(declared.has(id)).toBe(false);
+      }
+    }),
+    { numRuns: 250 },
+  );
+});
+
+test('no intermediate state is less protected than both ends, deletions and new names included', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, fc.constantFrom(1, 8), async (past, concurrency) => {
+      const states: ReturnType<MemoryGateway['state']>[] = [];
+      const gateway: MemoryGateway = gatewayOf(past, () => {
+        states.push(gateway.state());
+        return Promise.resolve();
+      });
+      const before = gateway.state();
+      const { plan, live } = await planAgainst(gateway, past);
+      await carryOut({ gateway, plan, live, desired: past.desired, concurrency });
+      const after = gateway.state();
+      for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
+    }),
+    { numRuns: 250 },
+  );
+});
