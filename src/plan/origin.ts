@@ -1,7 +1,7 @@
 import type { DesiredResource } from '../model/desired.ts';
 import { specDirection } from '../model/direction.ts';
 import { editSpec } from '../model/edit.ts';
-import { equal, type Json, type JsonObject } from '../model/json.ts';
+import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { FieldChange, Origin, Value } from '../model/plan.ts';
@@ -34,7 +34,31 @@ export function withOrigins(
     const holds = origin === 'drift' && !revert && live !== undefined && loosens(kind, field, live.spec);
     return { ...field, origin, ...(holds ? { held: true as const } : {}) };
   });
-  return live === undefined ? told : following(kind, told, desired, live.spec);
+  return live === undefined ? told : following(kind, twinsHeld(told), desired, live.spec);
+}
+
+/**
+ * Entries of one list that stand twice, by content or by name, cannot be written apart: where one is held, so is what
+ * changes about its twin.
+ */
+function twinsHeld(fields: readonly FieldChange[]): readonly FieldChange[] {
+  const held = fields.flatMap((field) => (field.held === true ? twinPaths(field) : []));
+  if (held.length === 0) return fields;
+  return fields.map((field) => (held.some((path) => isWithin(single(field.path), path)) ? { ...field, held: true as const } : field));
+}
+
+/** Where the twins of an entry stand: under its content, and under its name. */
+function twinPaths({ path, before }: FieldChange): readonly Pointer[] {
+  const parent = path.slice(0, path.lastIndexOf('/'));
+  const entry = shown(before);
+  const name = isObject(entry) ? entry['name'] : undefined;
+  const isByContent = tokensOf(path).at(-1)?.startsWith('{') === true;
+  if (!isByContent) return [];
+  return [single(path), ...(typeof name === 'string' && name !== '' ? [`${parent}${pointer(name)}`] : [])];
+}
+
+function single(path: Pointer): Pointer {
+  return path.replace(/\++$/, '');
 }
 
 /** What follows from other fields follows from them as they will be: held ones as they are. */

@@ -100,7 +100,7 @@ test('what is held, managed or not ours stays; the rest is as the manifests want
       expect(again.plan.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
       expect(heldEdges(again.plan)).toEqual(heldEdges(plan));
     }),
-    { numRuns: 250 },
+    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
   );
 });
 
@@ -128,7 +128,7 @@ test('an origin is what planning the base itself over the same gateway says', as
       }
       expect(found).toEqual(told);
     }),
-    { numRuns: 250 },
+    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
   );
 });
 
@@ -145,7 +145,7 @@ test('without consent nothing is deleted, and with it only what the base declare
         expect(declared.has(id)).toBe(false);
       }
     }),
-    { numRuns: 250 },
+    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
   );
 });
 
@@ -163,6 +163,6 @@ test('no intermediate state is less protected than both ends, deletions and new 
       const after = gateway.state();
       for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
     }),
-    { numRuns: 250 },
+    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
   );
 });
