@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { registry } from '../src/kinds/index.ts';
 import { loadManifests } from '../src/manifest/load.ts';
 import { defaultLimits } from '../src/model/config.ts';
+import { inherited } from '../src/plan/inherit.ts';
 import { plan, type Consent } from '../src/plan/plan.ts';
 import { diagnosticsText } from '../src/report/diagnostics.ts';
 import { planJson } from '../src/report/plan-json.ts';
@@ -76,22 +77,24 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
   const { value: state } = await gateway.readAll([...registry.keys()]);
   if (state === undefined) throw new Error('the list is not whole');
   const target = { name: 'prod', url: 'https://gateway.example.com', dialect: 'interface' };
+  const base = applied?.value === undefined ? undefined : { commit: 'a'.repeat(40), desired: applied.value, removedIn };
+  const heirs = loaded.value === undefined ? undefined : inherited(loaded.value, state, { registry, base });
   const planned =
-    loaded.value === undefined
+    heirs === undefined
       ? undefined
       : plan(
           {
             target,
-            desired: loaded.value,
+            desired: heirs.desired,
             live: state,
-            base: applied?.value === undefined ? undefined : { commit: 'a'.repeat(40), desired: applied.value, removedIn },
+            base,
             limits: defaultLimits,
             allowed: allow,
             consent: { adopt: [], revert: [], prune: false, ...more.consent },
           },
           registry,
         );
-  const diagnostics = [...loaded.diagnostics, ...(planned?.diagnostics ?? [])];
+  const diagnostics = [...loaded.diagnostics, ...(heirs?.diagnostics ?? []), ...(planned?.diagnostics ?? [])];
   const texts = {
     ...(diagnostics.length === 0 ? {} : { 'diagnostics.txt': diagnosticsText(diagnostics, terminal) }),
     ...(planned?.value === undefined

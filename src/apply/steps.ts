@@ -29,9 +29,9 @@ export type Step = {
 
 /**
  * Stages: names, so that every later write knows them; rules that gain, new objects, rules that need those, what is there
- * already and openings, rules that lose; then deletions, what is protected before what protects.
+ * already and openings, what is replaced, rules that lose; then deletions, what is protected before what protects.
  */
-const stages = { name: -1, gain: 0, create: 1, gainLater: 2, change: 3, lose: 4, remove: 5, removeRules: 6 } as const;
+const stages = { name: -1, gain: 0, create: 1, gainLater: 2, change: 3, close: 3.5, lose: 4, remove: 5, removeRules: 6 } as const;
 
 /** Lays out a plan's writes so that no connection is ever less protected than both before and after. */
 export function stepsOf(plan: Plan, live: LiveState, registry: Registry): readonly Step[] {
@@ -48,7 +48,16 @@ export function stepsOf(plan: Plan, live: LiveState, registry: Registry): readon
     ...[...objects.values()].flatMap((one) => objectSteps(one, layout)),
     ...deletions(all, layout),
   ];
-  return steps.toSorted((left, right) => left.stage - right.stage);
+  const sorted = steps.toSorted((left, right) => left.stage - right.stage);
+  const last = new Map(sorted.map((step) => [keyOf(step.change), step.key]));
+  return sorted.map((step) => replacing(step, last)).toSorted((left, right) => left.stage - right.stage);
+}
+
+/** What is replaced is closed, or goes, when the last step of what takes its place is done. */
+function replacing(step: Step, last: ReadonlyMap<ResourceId, string>): Step {
+  if (!step.change.reasons.includes('replaced')) return step;
+  const needs = step.change.needs.flatMap((id) => last.get(id) ?? []);
+  return { ...step, stage: Math.max(step.stage, stages.close), needs: [...new Set([...step.needs, ...needs])] };
 }
 
 /** The end of what was left behind; a rule stays until nothing that it protects is worse off without it. */

@@ -6,7 +6,7 @@ import type { Kind } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { Change, FieldChange, Value } from '../model/plan.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
-import { nameOf } from '../model/resource.ts';
+import { nameOf, type ResourceId } from '../model/resource.ts';
 import { compareSpecs } from './compare.ts';
 import { withOrigins, type Past } from './origin.ts';
 import { resolveReferences } from './references.ts';
@@ -18,6 +18,8 @@ export type Draft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
   readonly action: 'create' | 'update' | 'rename' | 'delete';
   /** It was there already, and nothing of ours was ever applied to it. */
   readonly adopts?: true;
+  /** What takes its place: it is closed, or deleted, once that is there. */
+  readonly replacedBy?: ResourceId;
   /** It was created closed, and whoever did so never came back to open it. */
   readonly unfinished?: true;
 };

@@ -1,6 +1,6 @@
 import type { Base } from '../model/base.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
-import { compareText, equal } from '../model/json.ts';
+import { compareText, equal, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { FieldChange, Orphan } from '../model/plan.ts';
@@ -8,6 +8,7 @@ import { pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Draft } from './change.ts';
 import type { Ends } from './edge-index.ts';
+import { closings } from './inherit.ts';
 import { comparedFields } from './settle.ts';
 
 /** A live object that the base declares and no manifest does. */
@@ -80,6 +81,28 @@ export function orphanOf({ base: { id, key } }: Left, removedIn: Base['removedIn
   return { id, ...(commit === undefined ? {} : { removedIn: commit }), ...(kept === undefined ? {} : { kept }) };
 }
 
+/** The closing of an object whose place another one takes; undefined where it is closed already. */
+export function draftClose(kind: Kind, live: LiveResource, heir: Pick<DesiredResource, 'id' | 'locate'>): Draft | undefined {
+  const fields = closings(kind).flatMap(({ path, name, value, empty }): readonly FieldChange[] => {
+    const found = live.spec[name] ?? empty;
+    return equal(found, value) ? [] : [{ path, before: { value: found }, after: { value }, at: heir.locate('') }];
+  });
+  if (fields.length === 0) return undefined;
+  const side = (which: 'before' | 'after'): JsonObject =>
+    Object.fromEntries(fields.flatMap(({ path, [which]: one }) => ('value' in one ? [[path.slice(1), one.value] as const] : [])));
+  return {
+    id: live.id,
+    action: 'update',
+    replacedBy: heir.id,
+    uid: live.uid,
+    at: heir.locate(''),
+    ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
+    fields,
+    carried: [],
+    touched: { before: side('before'), after: side('after') },
+  };
+}
+
 /** The deletion of an object that was left behind, with all that it has. */
 export function draftDelete(kind: Kind, { base: { id, key }, live }: Left): Draft {
   const plain = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
@@ -95,7 +118,7 @@ export function draftDelete(kind: Kind, { base: { id, key }, live }: Left): Draf
     ...(key === id ? {} : { key }),
     action: 'delete',
     uid: live.uid,
-    fields: [...plain, ...secrets].map((field) => ({ ...field, origin: 'intent' })),
+    fields: [...plain, ...secrets],
     carried: [],
     touched: { before: live.spec, after: {} },
   };

@@ -17,9 +17,10 @@ import { planEdges } from './edges.ts';
 import { formerNames } from './former.ts';
 import { changedName } from './immutable.ts';
 import { lossesOf } from './losses.ts';
+import { replacedBy } from './inherit.ts';
 import { inOrder, needsOf } from './order.ts';
 import type { Past } from './origin.ts';
-import { draftDelete, leftBehind, orphanOf, removalOf, type Left, type Removal } from './orphans.ts';
+import { draftClose, draftDelete, leftBehind, orphanOf, removalOf, type Left, type Removal } from './orphans.ts';
 import { changeOf, edgeReasons } from './reasons.ts';
 import { refusalsOf } from './refusals.ts';
 import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
@@ -83,7 +84,8 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   }
   const found = once([...former.diagnostics, ...drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
-  const drafts = [...drafted.map((one) => one.draft), ...doomed.map((one) => draftDelete(knownKind(one.base.id, kinds).kind, one))];
+  const replaced = closedOrGone(desired, state, doomed, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
+  const drafts = [...drafted.map((one) => one.draft), ...replaced];
   return {
     value: assemble(input, { resources, drafts, edges, reasons, state, live, unwatched, left, kept, registry }),
     diagnostics: found,
@@ -130,8 +132,11 @@ function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, u
   const created = new Set(drafts.filter((draft) => draft.action === 'create').map(keyOf));
   const needs = needsOf(edges, created);
   const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
-  const [staying, going] = [all.filter(({ action }) => action !== 'delete'), all.filter(({ action }) => action === 'delete')];
+  const known = new Set(all.flatMap((change) => [change.id, keyOf(change)]));
+  const needing = all.map((change) => ({ ...change, needs: change.needs.filter((need) => known.has(need)) }));
+  const [staying, going] = [needing.filter(({ action }) => action !== 'delete'), needing.filter(({ action }) => action === 'delete')];
   const changes = [...inOrder(staying), ...inOrder(going)];
+  const changed = new Set(changes.map(({ id }) => id));
   const declared = new Set<ResourceId>();
   for (const { key } of resources) declared.add(key);
   for (const { key } of input.desired.unselected) declared.add(key);
@@ -150,7 +155,7 @@ function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, u
     tree: input.desired.tree,
     changes,
     edges,
-    unchanged: resources.length - changes.filter(({ action }) => action !== 'delete').length,
+    unchanged: resources.filter(({ id }) => !changed.has(id)).length,
     ...(input.base === undefined ? {} : { base: input.base.commit }),
     orphans: left.map((one) => orphanOf(one, input.base?.removedIn ?? new Map(), kept.get(one.live.id))),
     unmanaged: [...live.keys()].filter((id) => !declared.has(id) && !orphaned.has(id)).toSorted(compareText),
@@ -165,6 +170,34 @@ function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, u
 function withKeys(desired: DesiredState, blocked: ReadonlyMap<ResourceId, ResourceId>): DesiredState {
   if (blocked.size === 0) return desired;
   return { ...desired, resources: desired.resources.map((resource) => ({ ...resource, key: blocked.get(resource.key) ?? resource.key })) };
+}
+
+/** What happens to objects that no manifest declares: those whose place is taken are closed, the doomed are deleted. */
+function closedOrGone(
+  desired: DesiredState,
+  state: LiveState,
+  doomed: readonly Left[],
+  kinds: ReadonlyMap<string, KindFields>,
+): readonly Draft[] {
+  const going = new Set(doomed.map(({ live: { id } }) => id));
+  const heirs = new Map<ResourceId, ResourceId>();
+  const closed: Draft[] = [];
+  for (const [heir, former] of replacedBy(desired, state)) {
+    const resource = desired.resources.find(({ id }) => id === heir);
+    heirs.set(former.id, heir);
+    const draft = resource === undefined || going.has(former.id) ? undefined : draftClose(knownKind(heir, kinds).kind, former, resource);
+    if (draft !== undefined) closed.push(draft);
+  }
+  const deleted = doomed.map((one): Draft => {
+    const heir = heirs.get(one.live.id);
+    return { ...draftDelete(knownKind(one.base.id, kinds).kind, one), ...(heir === undefined ? {} : { replacedBy: heir }) };
+  });
+  return [...closed, ...deleted];
+}
+
+/** Whoever takes a place, or goes, does so by the manifests. */
+function withIntent(draft: Draft): Draft {
+  return { ...draft, fields: draft.fields.map((field) => ({ ...field, origin: 'intent' })) };
 }
 
 const nothing: Removal = { doomed: [], kept: new Map() };

@@ -18,15 +18,17 @@ export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceI
 
 /** The change that a draft makes, with its reasons; undefined where it makes none. */
 export function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
-  const { action, unfinished, adopts, ...change } = draft;
-  if (action === 'delete') return { ...change, action, needs, reasons: ['orphan'] };
+  const { action, unfinished, adopts, replacedBy, ...change } = draft;
+  const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
+  if (action === 'delete') return { ...change, action, needs: after, reasons: [replacedBy === undefined ? 'orphan' : 'replaced'] };
   const isHeld = draft.fields.some(({ held }) => held === true);
   const differs = draft.fields.every(({ held }) => held === true) ? [] : [unfinished === true ? 'unfinished' : 'differs'];
   if (draft.managedBy !== undefined) {
     const why = [...(action === 'rename' ? ['renamed'] : []), ...differs, ...edgeWhy];
     return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };
   }
-  const first = { create: ['not-live'], rename: ['renamed', ...differs], update: differs }[action];
+  const own = replacedBy === undefined ? differs : ['replaced'];
+  const first = { create: ['not-live'], rename: ['renamed', ...differs], update: own }[action];
   const reasons = [...first, ...edgeWhy.filter((reason) => reason !== 'edge/blocked')];
   if (reasons.length === 0) return isHeld ? { ...change, action: 'held', needs: [], reasons: ['held'] } : undefined;
   const adoption = adopts === true && unfinished !== true;
@@ -34,7 +36,7 @@ export function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: re
     ...change,
     ...(adoption ? { adoption: true as const } : {}),
     action,
-    needs,
+    needs: after,
     reasons: [...reasons, ...(isHeld ? ['held'] : []), ...(adoption ? ['adoption'] : [])],
   };
 }

@@ -136,6 +136,7 @@ export function placeText(change: Change): string {
 /** What else a change's headline says: its manager, its former name. */
 export function noteText(change: Change): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
+  if (change.reasons.includes('replaced')) return 'its place is taken';
   if (change.adoption === true) return 'adopted: it was there before';
   if (change.action === 'held') return 'tightened by hand, left so';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;

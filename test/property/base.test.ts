@@ -2,12 +2,14 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import type { Base } from '../../src/model/base.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import { valueAt } from '../../src/model/edit.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Change, FieldChange, Plan } from '../../src/model/plan.ts';
 import { isWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { inherited } from '../../src/plan/inherit.ts';
 import { plan as planOver, type Consent } from '../../src/plan/plan.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
@@ -23,42 +25,62 @@ type History = {
   readonly consent: Consent;
 };
 
-/** The same manifests, their first guardrail rule under another name. */
-function renamed(manifests: readonly Manifest[]): readonly Manifest[] {
-  const [first] = manifests.filter(({ kind }) => kind === 'GuardrailRule');
+/** The same manifests, their first one of the kind under another name, with a word of its former one. */
+function renamed(manifests: readonly Manifest[], kind: string, field: 'renamedFrom' | 'replaces'): readonly Manifest[] {
+  const [first] = manifests.filter((one) => one.kind === kind);
   if (first === undefined) return manifests;
   const name = first.metadata.name;
   const copies: readonly Manifest[] = JSON.parse(JSON.stringify(manifests).replaceAll(`"${name}"`, '"renamed"'));
   return copies.map((one) =>
-    one.kind === 'GuardrailRule' && one.metadata.name === 'renamed' ? { ...one, metadata: { ...one.metadata, renamedFrom: name } } : one,
+    one.kind === kind && one.metadata.name === 'renamed' ? { ...one, metadata: { ...one.metadata, [field]: name } } : one,
   );
 }
 
 const history: fc.Arbitrary<History> = fc
-  .record({ one: scenario, past: scenario, prune: fc.boolean(), reverts: fc.boolean(), renames: fc.boolean(), protect: fc.boolean() })
+  .record({
+    one: scenario,
+    past: scenario,
+    prune: fc.boolean(),
+    reverts: fc.boolean(),
+    renames: fc.constantFrom('', 'rule', 'connection'),
+    protect: fc.boolean(),
+  })
   .map(({ one, past, prune, reverts, renames, protect }) => {
-    const desired = desiredState(renames ? renamed(one.manifests) : one.manifests);
+    const manifests = {
+      '': one.manifests,
+      rule: renamed(one.manifests, 'GuardrailRule', 'renamedFrom'),
+      connection: renamed(one.manifests, 'Connection', 'replaces'),
+    }[renames];
+    const desired = desiredState(manifests);
     const applied = past.manifests.map((manifest, index) =>
       protect && index === 0 ? { ...manifest, metadata: { ...manifest.metadata, protect: true } } : manifest,
     );
     const ids = desired.resources.map(({ id }) => id);
     const base: Base = { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
-    return { one, desired, base, consent: { adopt: ids, revert: reverts ? ids : [], prune } };
+    return { one, desired, base, consent: { adopt: ids, revert: reverts && renames !== 'connection' ? ids : [], prune } };
   });
 
 function gatewayOf({ one }: History, onWrite?: () => Promise<void>): MemoryGateway {
   return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...(onWrite === undefined ? {} : { onWrite }) });
 }
 
+/** What somebody cannot know beforehand: an edge of a rule without a manifest cannot move, a kept secret may be missing. */
+function isPossible(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.every(({ severity }) => severity !== 'error');
+}
+
 async function planAgainst(
   gateway: MemoryGateway,
   { desired, base, consent }: History,
-): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
+): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('the list is not whole');
-  const { value, diagnostics } = planOver({ target: testTarget, desired, live, base, limits: noLimits, allowed: [], consent }, registry);
+  const heirs = inherited(desired, live, { registry, base });
+  fc.pre(isPossible(heirs.diagnostics));
+  const input = { target: testTarget, desired: heirs.desired, live, base, limits: noLimits, allowed: [], consent };
+  const { value, diagnostics } = planOver(input, registry);
   if (value === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
-  return { plan: value, live };
+  return { plan: value, live, desired: heirs.desired };
 }
 
 function pathsOf(plan: Plan, id: ResourceId): ReadonlyMap<string, FieldChange> {
@@ -81,10 +103,12 @@ test('what is held, managed or not ours stays; the rest is as the manifests want
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
       const gateway = gatewayOf(past);
-      const { plan, live } = await planAgainst(gateway, past);
-      const result = await carryOut({ gateway, plan, live, desired: past.desired, concurrency: 8 });
+      const { plan, live, desired } = await planAgainst(gateway, past);
+      const result = await carryOut({ gateway, plan, live, desired, concurrency: 8 });
       expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
-      const ours = new Set<string>(past.desired.resources.flatMap(({ key, renamedFrom }) => [key, `${kindOf(key)}/${renamedFrom ?? ''}`]));
+      const ours = new Set<string>(
+        past.desired.resources.flatMap(({ key, renamedFrom, replaces }) => [key, `${kindOf(key)}/${renamedFrom ?? replaces ?? ''}`]),
+      );
       const deleted = new Set(plan.changes.flatMap(({ id, key, action }) => (action === 'delete' ? [key ?? id] : [])));
       for (const { id, method } of gateway.writes) expect(method === 'DELETE' ? deleted.has(id) : ours.has(id)).toBe(true);
       const after = gateway.state();
@@ -98,7 +122,7 @@ test('what is held, managed or not ours stays; the rest is as the manifests want
       const again = await planAgainst(gateway, past);
       expect(again.plan.changes.filter(({ action }) => action !== 'blocked' && action !== 'held')).toEqual([]);
       expect(again.plan.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
-      expect(heldEdges(again.plan)).toEqual(heldEdges(plan));
+      expect(heldEdges(again.plan)).toEqual(expect.arrayContaining([...heldEdges(plan)]));
     }),
     { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
   );
@@ -113,7 +137,11 @@ test('an origin is what planning the base itself over the same gateway says', as
       const [found, told]: [string[], string[]] = [[], []];
       for (const change of plan.changes) {
         const applied = past.base.desired.resources.find(({ key }) => key === change.id);
-        if (applied === undefined || (change.action !== 'update' && change.action !== 'held') || change.reasons.includes('unfinished'))
+        if (
+          applied === undefined ||
+          (change.action !== 'update' && change.action !== 'held') ||
+          change.reasons.some((one) => one === 'unfinished' || one === 'replaced')
+        )
           continue;
         const fields = pathsOf(undone, change.id);
         for (const { path, origin, before, after } of change.fields) {
@@ -158,8 +186,8 @@ test('no intermediate state is less protected than both ends, deletions and new 
         return Promise.resolve();
       });
       const before = gateway.state();
-      const { plan, live } = await planAgainst(gateway, past);
-      await carryOut({ gateway, plan, live, desired: past.desired, concurrency });
+      const { plan, live, desired } = await planAgainst(gateway, past);
+      await carryOut({ gateway, plan, live, desired, concurrency });
       const after = gateway.state();
       for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
     }),

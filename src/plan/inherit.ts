@@ -1,0 +1,139 @@
+import type { Base } from '../model/base.ts';
+import type { DeclaredEdge, DesiredResource, DesiredState } from '../model/desired.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Json } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
+import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
+import { seal, type DesiredSecret, type LiveSecret } from '../model/secret.ts';
+import { declaredEnds, edgeField, edgeKey, indexOf, liveEdges, type Ends } from './edge-index.ts';
+
+/** Desired resources that take the place of a live object, by their id, while both names are known. */
+export function replacedBy(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {
+  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  return new Map(
+    desired.resources.flatMap(({ id, replaces }) => {
+      const former = replaces === undefined ? undefined : found.get(resourceId(kindOf(id), replaces));
+      return former === undefined ? [] : [[id, former] as const];
+    }),
+  );
+}
+
+export type Inherited = { readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * Gives what takes another one's place all that the former one has and its manifest keeps: fields, secrets, and the edges
+ * that no manifest and no base speak of. What is live under its own name already has them.
+ */
+export function inherited(
+  desired: DesiredState,
+  live: LiveState,
+  { registry, base }: { registry: Registry; base: Base | undefined },
+): Inherited {
+  const formers = replacedBy(desired, live);
+  if (formers.size === 0) return { desired, diagnostics: [] };
+  const present = new Set(live.resources.map(({ id }) => id));
+  const heirs = new Map([...formers].filter(([id]) => !present.has(id)));
+  const diagnostics: Diagnostic[] = [];
+  const resources = desired.resources.map((resource) => {
+    const former = heirs.get(resource.id);
+    const kind = registry.get(kindOf(resource.id));
+    if (former === undefined || kind === undefined) return resource;
+    const heir = endowed(kind, resource, former);
+    diagnostics.push(...unreadable(heir, former));
+    return heir;
+  });
+  const edges = edgesFor(heirs, { desired, live, registry, base: base?.desired });
+  for (const { heir, ends } of edges) if (!canMove(ends, heir, desired, registry)) diagnostics.push(immovable(heir, ends, desired));
+  return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declaration)] }, diagnostics };
+}
+
+function endowed(kind: Kind, resource: DesiredResource, former: LiveResource): DesiredResource {
+  const spec: Record<string, Json> = { ...resource.spec };
+  for (const { name, omitted, secret, edge } of kind.fields) {
+    const value = former.spec[name];
+    const keeps = omitted === 'kept' && secret === undefined && edge === undefined;
+    if (keeps && spec[name] === undefined && value !== undefined) spec[name] = value;
+  }
+  const secrets: Record<Pointer, DesiredSecret> = { ...resource.secrets };
+  for (const [path, secret] of Object.entries(former.secrets)) {
+    const isGiven = resource.wholeSecrets.some((whole) => isWithin(path, whole)) && resource.secrets[path]?.state !== 'keep';
+    if (!isGiven) secrets[path] = taken(secret, former.id);
+  }
+  return { ...resource, spec, secrets };
+}
+
+function taken(secret: LiveSecret, from: ResourceId): DesiredSecret {
+  const source = `live:${from}`;
+  return secret.state === 'value' ? seal(source, secret.reveal()) : { state: 'unresolved', source };
+}
+
+/** Secrets that would have to move, but that this token may not see. */
+function unreadable(heir: DesiredResource, former: LiveResource): readonly Diagnostic[] {
+  const hidden = Object.entries(heir.secrets).flatMap(([path, { state, source }]) =>
+    state === 'unresolved' && source === `live:${former.id}` ? [path] : [],
+  );
+  const unseen = [...hidden, ...former.unknown.filter((path) => !hidden.includes(path) && !heir.wholeSecrets.includes(path))];
+  return unseen.map((path) => ({
+    code: 'plan/would-lose-secret',
+    severity: 'error',
+    message: `${heir.id} takes the place of ${former.id}, whose ${path} this token may not see`,
+    hint: 'use a key with the role admin, or give every secret in the manifest',
+    at: heir.locate(path),
+    resource: heir.id,
+  }));
+}
+
+type Moved = { readonly heir: ResourceId; readonly former: ResourceId; readonly ends: Ends };
+
+/** The former objects' edges whose other end no manifest declares, and those that somebody attached since the base. */
+function edgesFor(heirs: ReadonlyMap<ResourceId, LiveResource>, input: Parameters<typeof indexOf>[0]): readonly Moved[] {
+  const index = indexOf(input);
+  const declared = new Set(declaredEnds(input.desired, index).map(edgeKey));
+  const heirOf = new Map([...heirs].map(([id, former]) => [former.id, id]));
+  return liveEdges(input).flatMap((edge): readonly Moved[] => {
+    const former = [edge.rule, edge.connection].find((id) => heirOf.has(id));
+    const heir = former === undefined ? undefined : heirOf.get(former);
+    if (former === undefined || heir === undefined) return [];
+    const other = former === edge.rule ? edge.connection : edge.rule;
+    const ends = former === edge.rule ? { rule: heir, connection: edge.connection } : { rule: edge.rule, connection: heir };
+    const isTheirs = !index.declared.has(other) || (index.past !== undefined && !index.past.has(edgeKey(edge)));
+    return isTheirs && !declared.has(edgeKey(ends)) ? [{ heir, former, ends }] : [];
+  });
+}
+
+/** Whether an end with a manifest can write the edge. */
+function canMove({ rule, connection }: Ends, heir: ResourceId, desired: DesiredState, registry: Registry): boolean {
+  const other = heir === rule ? connection : rule;
+  const isOurs = desired.resources.some(({ key }) => key === other);
+  return edgeField(registry.get(kindOf(heir)), kindOf(other)) !== undefined || isOurs;
+}
+
+function immovable(heir: ResourceId, { rule, connection }: Ends, { resources }: DesiredState): Diagnostic {
+  const at = resources.find(({ id }) => id === heir)?.locate('');
+  const other = heir === rule ? connection : rule;
+  return {
+    code: 'plan/replaces-references',
+    severity: 'error',
+    message: `${other} has no manifest, so its edge cannot move to ${heir}`,
+    hint: `write a manifest for ${other} first (a rule is attached from its own side)`,
+    ...(at === undefined ? {} : { at }),
+    resource: heir,
+  };
+}
+
+function declaration({ heir, ends: { rule, connection } }: Moved): DeclaredEdge {
+  return { rule: endText(rule), connection: endText(connection), declarations: [{ by: heir, how: 'listed', path: '' }] };
+}
+
+function endText(id: ResourceId): DeclaredEdge['rule'] {
+  return { kind: kindOf(id), text: nameOf(id) };
+}
+
+/** The paths at which a kind's access is closed, with the value that closes it. */
+export function closings({
+  fields,
+}: Kind): readonly { readonly path: Pointer; readonly value: Json; readonly empty: Json; readonly name: string }[] {
+  return fields.flatMap(({ name, closed, empty }) => (closed === undefined ? [] : [{ path: pointer(name), value: closed, empty, name }]));
+}
