@@ -1,6 +1,9 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { sql } from 'kysely';
 import { listAgents } from './agents.ts';
+import { chaptersOf } from './api/chapters.ts';
+import { describeApi } from './api/document.ts';
+import { serveDocument } from './api/serve-document.ts';
 import type { AppEnv } from './app-env.ts';
 import { authenticate, presentedKey, type KnownKey } from './auth.ts';
 import { causeChaos, type Chaos } from './chaos.ts';
@@ -30,6 +33,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     await sql`select 1`.execute(store.db);
     return c.json({ status: 'ok' });
   });
+  serveDocument(app, describeApi(chaptersOf(parts.collections), version));
   app.use(letIn(keys));
   app.get('/serverinfo', (c) => c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default' }));
   app.get('/agents', async (c) => c.json(await listAgents(store.db)));

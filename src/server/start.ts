@@ -34,7 +34,12 @@ export type ServeOptions = {
 };
 
 /** A gateway that answers at `url`; `close` finishes what is in flight, then closes the database. */
-export type RunningServer = { readonly url: string; readonly close: () => Promise<void> };
+export type RunningServer = {
+  readonly url: string;
+  /** Everything it serves, as `GET /connections/:id`. */
+  readonly routes: readonly string[];
+  readonly close: () => Promise<void>;
+};
 
 // A request that is still not finished then is cut off.
 const patience = 10_000;
@@ -56,6 +61,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     let closed: Promise<void> | undefined;
     return {
       url,
+      routes: app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
       close: () => {
         closing = true;
         closed ??= stop(server, opened);
