@@ -25,7 +25,8 @@ code { font: .875em ui-monospace, monospace; background: var(--back); padding: .
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
-td:first-child { width: 30%; }
+td:first-child { width: 28%; }
+td:nth-child(2):not(:last-child) { width: 24%; }
 .required, .rules, .open { color: var(--faint); font-size: .8rem; }
 @media (max-width: 55rem) { body { display: block; } nav { position: static; height: auto; border: 0; border-bottom: 1px solid var(--line); }
   main { padding: 1rem; } table { display: block; overflow-x: auto; } }

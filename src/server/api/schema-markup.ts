@@ -28,25 +28,37 @@ function rowsOf(schema: Json | undefined, parent: string): readonly string[] {
   if (isObject(schema['items'])) return rowsOf(schema['items'], `${parent}[]`);
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = listOf(schema['required']);
+  // Where every field is, as in answers, the word would only be noise.
+  const telling = Object.keys(properties).some((name) => !required.includes(name));
   return Object.entries(properties).flatMap(([name, property]) => {
     if (isObject(property) && property['readOnly'] === true) return [];
     const path = parent === '' ? name : `${parent}.${name}`;
-    const mark = required.includes(name) ? ' <span class="required">required</span>' : '';
+    const mark = telling && required.includes(name) ? ' <span class="required">required</span>' : '';
     const told = isObject(property) ? meaningOf(property) : '';
-    const row = `<tr><td><code>${escapeHtml(path)}</code>${mark}</td><td>${renderShape(property)}</td><td>${told}</td></tr>`;
-    return [row, ...rowsOf(property, path)];
+    const inner = rowsOf(property, path);
+    const shape = renderShape(inner.length === 0 ? property : withoutFields(property));
+    return [`<tr><td><code>${escapeHtml(path)}</code>${mark}</td><td>${shape}</td><td>${told}</td></tr>`, ...inner];
   });
+}
+
+/** What has rows of its own below is not spelled out beside its name too. */
+function withoutFields(schema: Json): Json {
+  if (!isObject(schema)) return schema;
+  const { properties: _properties, items, ...rest } = schema;
+  return { ...rest, ...(items === undefined ? {} : { items: withoutFields(items) }) };
 }
 
 function meaningOf(schema: JsonObject): string {
   const text = typeof schema['description'] === 'string' ? renderLine(schema['description']) : '';
   const rules = [
-    range(schema['minLength'], schema['maxLength'], 'characters'),
+    schema['minLength'] === 1 && schema['maxLength'] === undefined
+      ? 'not empty'
+      : range(schema['minLength'], schema['maxLength'], 'characters'),
     range(schema['minItems'], schema['maxItems'], 'entries'),
     range(schema['minimum'], schema['maximum'], ''),
     schema['uniqueItems'] === true ? 'no entry twice' : '',
     schema['pattern'] === undefined ? '' : `matches ${code(schema['pattern'])}`,
-    schema['default'] === undefined ? '' : `left out: ${code(schema['default'])}`,
+    schema['default'] === undefined ? '' : `left out: ${code(JSON.stringify(schema['default']))}`,
     schema['deprecated'] === true ? 'deprecated' : '',
   ].filter((rule) => rule !== '');
   return rules.length === 0 ? text : `${text} <span class="rules">${rules.join('; ')}</span>`;
@@ -55,6 +67,12 @@ function meaningOf(schema: JsonObject): string {
 function shapeOf(type: string, schema: JsonObject): string {
   if (type === 'array') return `list of ${renderShape(schema['items'])}`;
   const values = schema['additionalProperties'];
+  const { properties } = schema;
+  if (type === 'object' && isObject(properties)) {
+    return `{ ${Object.entries(properties)
+      .map(([name, property]) => `${code(name)}: ${renderShape(property)}`)
+      .join(', ')} }`;
+  }
   if (type === 'object' && isObject(values)) return `map of ${renderShape(values)}`;
   return typeof schema['format'] === 'string' && type === 'string' ? escapeHtml(schema['format']) : escapeHtml(type);
 }
