@@ -12,10 +12,13 @@ import { answerErrors, observe, type ObserveOptions } from './observe.ts';
 import type { Store } from './reader.ts';
 import { Rejection } from './rejection.ts';
 import { serveCollection } from './routes.ts';
+import type { Library } from './runbooks/library.ts';
+import { serveRunbooks } from './runbooks/runbook-routes.ts';
 
 export type AppParts = ObserveOptions & {
   readonly store: Store;
   readonly collections: readonly Collection[];
+  readonly library: Library;
   readonly keys: readonly KnownKey[];
   readonly now: () => Date;
   readonly chaos?: Chaos | undefined;
@@ -38,6 +41,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get('/serverinfo', (c) => c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default' }));
   app.get('/agents', async (c) => c.json(await listAgents(store.db)));
   for (const collection of parts.collections) serveCollection(app, collection, parts);
+  serveRunbooks(app, parts.library, store);
   refuseOtherMethods(app);
   app.notFound((c) => c.json({ message: 'there is no such route' }, 404));
   return app;
