@@ -100,7 +100,7 @@ async function readRemote(remote: Remote, { options, closing, shared }: Reading)
       local: options.local === true,
     });
     const result = await readHead(remote.url, { env, cwd: folder, largestOutput: largestTree, signal }, { limits, wanted: options.wanted });
-    return 'failure' in result ? { failure: withoutSecrets(result.failure, remote) } : result;
+    return 'failure' in result ? { failure: withoutSecrets(result.failure, remote).replaceAll(`${folder}/`, '') } : result;
   } finally {
     clearInterval(watch);
     await rm(folder, { recursive: true, force: true });

@@ -79,7 +79,7 @@ function reasonOf({ reason }: AbortSignal): string {
 function complaintOf(text: string): string {
   const lines = text.split(/[\r\n]+/).map((line) => line.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, '').trim());
   const told = lines.filter(
-    (line) => line !== '' && !/^(warning|hint|Warning|Please make sure|and the repository exists|debug)/.test(line),
+    (line) => line !== '' && !/^(warning|hint|Warning|Please make sure|and the repository exists|ssh-keygen)/.test(line),
   );
   const telling = told.filter((line) => line !== 'fatal: Could not read from remote repository.');
   const chosen = (telling.length > 0 ? telling : told).slice(-3).join('; ');
