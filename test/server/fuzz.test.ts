@@ -23,6 +23,21 @@ type Made = {
 
 const rounds = 40;
 
+/** What every repository holds, so that answers about runbooks have something in them. */
+const head = {
+  commit: '0'.repeat(40),
+  author: 'A <a@example.com>',
+  message: 'm',
+  files: [
+    {
+      path: 'a.runbook.sh',
+      content: '{{ .a | required "r" | options "x" "y" | order 1 | minlength "2" | type "select" }}{{ .b | asenv "B" }}',
+    },
+    { path: 'b.runbook.sh', content: '{{' },
+    { path: 'c.runbook.sh' },
+  ],
+};
+
 describe.each(databases)('requests made up from the document on %s', (_name, start) => {
   let server: TestServer;
   let document: JsonObject = {};
@@ -31,7 +46,7 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   const pool = new Map<string, readonly JsonObject[]>();
 
   beforeAll(async () => {
-    server = await start();
+    server = await start({ runbooks: { read: () => Promise.resolve({ head }) } });
     document = JSON.parse(await fetch(`${server.url}/openapi.json`).then((response) => response.text()));
     validators = validatorsOf(document);
   });
