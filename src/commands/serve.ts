@@ -48,7 +48,7 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     now: world.now,
     log: (line) => hint(`${line}\n`),
     version,
-    runbooks: { read: repositories.read },
+    runbooks: repositories,
   });
   note(`ostiary ${version} serves on ${server.url}\n`);
   if (!stopped.aborted) {
@@ -57,7 +57,7 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     });
   }
   hint('stopping: finishing what is under way\n');
-  await Promise.all([server.close(), repositories.close()]);
+  await server.close();
   return 0;
 }
 

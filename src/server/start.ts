@@ -66,10 +66,10 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     let closed: Promise<void> | undefined;
     return {
       url,
-      routes: app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
+      routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stop(server, opened);
+        closed ??= stop(server, opened, options.runbooks);
         return closed;
       },
     };
@@ -98,7 +98,9 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
-async function stop(server: Server, opened: OpenDatabase): Promise<void> {
+async function stop(server: Server, opened: OpenDatabase, runbooks: RunbookSource | undefined): Promise<void> {
+  // Who waits for a repository is answered without it.
+  await runbooks?.close?.();
   const cutOff = setTimeout(() => server.closeAllConnections(), patience);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());

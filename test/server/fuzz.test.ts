@@ -69,7 +69,7 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   /** Sends a request, holds its answer against the document, and remembers what there is. */
   async function exchange({ method, path, place }: Operation, made: Made): Promise<number> {
     const meant = rowOf(path, made.pick);
-    const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(idOf(meant) ?? segmentOf(made.path[name])));
+    const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segmentOf(meant?.[name] ?? made.path[name])));
     const query = Object.entries(made.query).map(([name, value]): [string, string] => [name, textOf(value)]);
     const url = `${server.url}${target}?${new URLSearchParams(query).toString()}`;
     const body = made.text ?? (made.body === undefined ? undefined : JSON.stringify(sensible(made.body, meant, made.pick)));
@@ -92,15 +92,16 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   function remember(path: string, text: string): void {
     if (!/^[[{]/.test(text)) return;
     const received: Json = JSON.parse(text);
-    const one = path.endsWith('}') ? path : `${path}/{id}`;
-    const rows = (Array.isArray(received) ? received : [received]).filter((row) => isObject(row) && typeof row['id'] === 'string');
+    const one = rootOf(path);
+    const paged = isObject(received) ? (received['data'] ?? received) : received;
+    const rows = (Array.isArray(paged) ? paged : [paged]).filter((row) => isObject(row) && typeof row['id'] === 'string');
     const known = (pool.get(one) ?? []).filter((row) => !rows.some((other) => isObject(other) && other['id'] === row['id']));
     pool.set(one, [...known, ...rows.filter((row) => isObject(row))]);
   }
 
   /** One of the objects that a path may mean; sometimes none. */
   function rowOf(path: string, pick: number): JsonObject | undefined {
-    const rows = pool.get(path) ?? [];
+    const rows = pool.get(rootOf(path)) ?? [];
     return rows[pick % (rows.length + 1)];
   }
 
@@ -116,7 +117,7 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
       ['guardrail_rules', 'guardrails'],
       ['connection_ids', 'connections'],
     ] as const) {
-      const id = idOf(rowOf(`/${kind}/{id}`, pick)) ?? idOf(pool.get(`/${kind}/{id}`)?.[0]);
+      const id = idOf(rowOf(`/${kind}`, pick)) ?? idOf(pool.get(`/${kind}`)?.[0]);
       if (typeof body[field] === 'string' && id !== undefined) filled[field] = id;
       if (Array.isArray(body[field])) filled[field] = id === undefined ? [] : [id];
     }
@@ -207,6 +208,11 @@ function bodyOf(spoken: JsonObject): Json | undefined {
   const content = isObject(spoken['requestBody']) && isObject(spoken['requestBody']['content']) ? spoken['requestBody']['content'] : {};
   const media = content['application/json'];
   return isObject(media) ? media['schema'] : undefined;
+}
+
+/** The path of the list that an object stands in. */
+function rootOf(path: string): string {
+  return path.replace(/\/\{.*$/, '');
 }
 
 function idOf(row: JsonObject | undefined): string | undefined {
