@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
+import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
+import { isRunbook } from '../server/runbooks/library.ts';
 import { startServer } from '../server/start.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
@@ -25,13 +27,17 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     throw new UsageError('serve needs an admin key', `set OSTIARY_SERVE_KEY, for example to ${randomBytes(24).toString('base64url')}`);
   const managerKey = env['OSTIARY_SERVE_MANAGER_KEY'];
   const encryptionKey = env['OSTIARY_SERVE_ENCRYPTION_KEY'];
+  const knownHosts = env['OSTIARY_SERVE_KNOWN_HOSTS'];
+  const repositories = createRemoteReader({
+    env,
+    wanted: isRunbook,
+    ...(knownHosts === undefined ? {} : { knownHosts: inFolder(world.cwd, knownHosts) }),
+  });
   const stopped = world.interrupts();
   // The default folder holds keys and data: git leaves it alone, whatever the project's own .gitignore says.
   if (flags.database === defaultDatabase) createFile(join(world.cwd, '.ostiary', '.gitignore'), '*\n');
   const server = await startServer({
-    database: /^postgres(ql)?:\/\//.test(flags.database)
-      ? { url: flags.database }
-      : { folder: isAbsolute(flags.database) ? flags.database : join(world.cwd, flags.database) },
+    database: /^postgres(ql)?:\/\//.test(flags.database) ? { url: flags.database } : { folder: inFolder(world.cwd, flags.database) },
     host: flags.host,
     port: flags.port,
     registry,
@@ -42,6 +48,7 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     now: world.now,
     log: (line) => hint(`${line}\n`),
     version,
+    runbooks: repositories,
   });
   note(`ostiary ${version} serves on ${server.url}\n`);
   if (!stopped.aborted) {
@@ -52,4 +59,8 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
   hint('stopping: finishing what is under way\n');
   await server.close();
   return 0;
+}
+
+function inFolder(folder: string, path: string): string {
+  return isAbsolute(path) ? path : join(folder, path);
 }

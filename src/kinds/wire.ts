@@ -36,7 +36,9 @@ function definition(kind: Kind, name: string): JsonObject {
 }
 
 function wireField(node: JsonObject): Json {
-  if (node['x-ostiary-secret'] === 'plain') return { type: ['string', 'null'], writeOnly: true, description: node['description'] ?? '' };
+  if (node['x-ostiary-secret'] === 'plain') {
+    return { type: ['string', 'null'], writeOnly: true, description: node['x-ostiary-on-wire'] ?? node['description'] ?? '' };
+  }
   if (node['x-ostiary-secret'] === 'base64') {
     return { ...withoutAnnotations(node), additionalProperties: { type: ['string', 'null'] } };
   }
@@ -49,7 +51,8 @@ function wireField(node: JsonObject): Json {
 
 function withoutAnnotations(node: JsonObject): JsonObject {
   const kept = Object.entries(node).filter(([key]) => !key.startsWith('x-ostiary-') && key !== '$ref');
-  return Object.fromEntries(kept.map(([key, value]) => [key, plain(value)]));
+  const described = node['x-ostiary-on-wire'] === undefined ? {} : { description: node['x-ostiary-on-wire'] };
+  return { ...Object.fromEntries(kept.map(([key, value]) => [key, plain(value)])), ...described };
 }
 
 function plain(value: Json): Json {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
+import { exactly, idSchema, refer, type Chapter } from './api/operation.ts';
 import type { Collection } from './collections.ts';
 import { InvalidBody } from './rejection.ts';
 import type { Tables } from './tables.ts';
@@ -35,3 +36,21 @@ export async function checkAgents(db: Kysely<Tables>, { fields }: Collection, sp
     if (known === undefined) throw new InvalidBody([{ field: pointer(name), reason: `is no agent of this gateway: ${id}` }]);
   }
 }
+
+/** Tells of the agents. */
+export const agentChapter: Chapter = {
+  name: 'Agents',
+  description: 'What carries sessions to the resources.',
+  schemas: { Agent: exactly({ id: idSchema, name: { type: 'string' }, status: { enum: ['online', 'offline'] } }) },
+  operations: [
+    {
+      method: 'get',
+      path: '/agents',
+      id: 'listAgents',
+      summary: 'List agents',
+      description:
+        'Sorted by name. The interface does not show this list; it resolves the names of agents to the ids that connections take.',
+      answers: { 200: { description: 'All agents.', schema: { type: 'array', items: refer('Agent') } } },
+    },
+  ],
+};

@@ -1,6 +1,9 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { sql } from 'kysely';
 import { listAgents } from './agents.ts';
+import { chaptersOf } from './api/chapters.ts';
+import { describeApi } from './api/document.ts';
+import { serveDocument } from './api/serve-document.ts';
 import type { AppEnv } from './app-env.ts';
 import { authenticate, presentedKey, type KnownKey } from './auth.ts';
 import { causeChaos, type Chaos } from './chaos.ts';
@@ -9,10 +12,13 @@ import { answerErrors, observe, type ObserveOptions } from './observe.ts';
 import type { Store } from './reader.ts';
 import { Rejection } from './rejection.ts';
 import { serveCollection } from './routes.ts';
+import type { Library } from './runbooks/library.ts';
+import { serveRunbooks } from './runbooks/runbook-routes.ts';
 
 export type AppParts = ObserveOptions & {
   readonly store: Store;
   readonly collections: readonly Collection[];
+  readonly library: Library;
   readonly keys: readonly KnownKey[];
   readonly now: () => Date;
   readonly chaos?: Chaos | undefined;
@@ -30,10 +36,12 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     await sql`select 1`.execute(store.db);
     return c.json({ status: 'ok' });
   });
+  serveDocument(app, describeApi(chaptersOf(parts.collections), version));
   app.use(letIn(keys));
   app.get('/serverinfo', (c) => c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default' }));
   app.get('/agents', async (c) => c.json(await listAgents(store.db)));
   for (const collection of parts.collections) serveCollection(app, collection, parts);
+  serveRunbooks(app, parts.library, store);
   refuseOtherMethods(app);
   app.notFound((c) => c.json({ message: 'there is no such route' }, 404));
   return app;

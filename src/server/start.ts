@@ -7,10 +7,11 @@ import { createApp } from './app.ts';
 import { knownKeys } from './auth.ts';
 import type { Chaos } from './chaos.ts';
 import { createCipher } from './cipher.ts';
-import { collectionsOf } from './collections.ts';
+import { collectionsOf, type Collection } from './collections.ts';
 import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { claimDatabase } from './encryption-key.ts';
 import { migrate } from './migrations.ts';
+import { createLibrary, type RunbookSource } from './runbooks/library.ts';
 
 export type ServeOptions = {
   readonly database: DatabaseOptions;
@@ -31,10 +32,17 @@ export type ServeOptions = {
   readonly log: (line: string) => void;
   readonly version: string;
   readonly chaos?: Chaos;
+  /** How repositories of runbooks are read; left out: they are not. */
+  readonly runbooks?: RunbookSource;
 };
 
 /** A gateway that answers at `url`; `close` finishes what is in flight, then closes the database. */
-export type RunningServer = { readonly url: string; readonly close: () => Promise<void> };
+export type RunningServer = {
+  readonly url: string;
+  /** Everything it serves, as `GET /connections/:id`. */
+  readonly routes: readonly string[];
+  readonly close: () => Promise<void>;
+};
 
 // A request that is still not finished then is cut off.
 const patience = 10_000;
@@ -49,16 +57,19 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     await migrate(opened.db);
     await claimDatabase(opened.db, cipher.keyId, options.now());
     await registerAgents(opened.db, options.agents ?? ['default'], options.now());
+    const store = { db: opened.db, cipher };
+    const library = createLibrary({ ...options, store, collection: configurationsOf(collections) });
     let closing = false;
-    const app = createApp({ ...options, store: { db: opened.db, cipher }, collections, keys, closing: () => closing });
+    const app = createApp({ ...options, store, library, collections, keys, closing: () => closing });
     const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
     let closed: Promise<void> | undefined;
     return {
       url,
+      routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stop(server, opened);
+        closed ??= stop(server, opened, options.runbooks);
         return closed;
       },
     };
@@ -66,6 +77,12 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     await opened.close();
     throw error;
   }
+}
+
+function configurationsOf(collections: readonly Collection[]): Collection {
+  const found = collections.find(({ table }) => table === 'runbook_configurations');
+  if (found === undefined) throw new Error('no kind keeps the configurations of runbooks');
+  return found;
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {
@@ -81,7 +98,9 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
-async function stop(server: Server, opened: OpenDatabase): Promise<void> {
+async function stop(server: Server, opened: OpenDatabase, runbooks: RunbookSource | undefined): Promise<void> {
+  // Who waits for a repository is answered without it.
+  await runbooks?.close?.();
   const cutOff = setTimeout(() => server.closeAllConnections(), patience);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());

@@ -1,29 +1,24 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { wireSchema } from '../kinds/wire.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
+import { bodySchema } from './api/collection-schemas.ts';
 import type { Collection } from './collections.ts';
 import type { Problem } from './rejection.ts';
 
 /** Tells what is wrong with a body; an empty list means that it has the shape of its kind. */
 export type Validate = (body: JsonObject) => readonly Problem[];
 
-/** Read-only fields that every answer has: let through and ignored, so that an answer can be sent back. */
-const answered = ['id', 'managed_by', 'created_at', 'updated_at', 'secrets_updated_at'];
 const mostProblems = 50;
 // Neither can be stored: the database has no NUL, and half a surrogate pair is no character.
 const unstorable = /\0|\p{Surrogate}/u;
 
-/** Compiles the wire schema of a kind once. */
-export function compileValidation({ kind, fields, readOnly }: Collection): Validate {
-  const schema = wireSchema(kind);
-  const ignored = [...answered, ...Object.keys(readOnly('', {}))].map((field) => [field, true] as const);
-  const accepted = isObject(schema['properties']) ? schema['properties'] : {};
+/** Compiles the schema of a kind's bodies once. */
+export function compileValidation(collection: Collection): Validate {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
-  const validate: ValidateFunction = ajv.compile({ ...schema, properties: { ...accepted, ...Object.fromEntries(ignored) } });
+  const validate: ValidateFunction = ajv.compile(bodySchema(collection));
   return (body) => {
     if (!validate(body)) return problemsOf(validate.errors ?? []);
-    return fields.flatMap(({ name: field }) =>
+    return collection.fields.flatMap(({ name: field }) =>
       isStorable(body[field] ?? null) ? [] : [{ field: pointer(field), reason: 'holds a NUL or half a character' }],
     );
   };

@@ -18,6 +18,8 @@ export type TestServer = {
   readonly managerKey: string;
   /** What the server logged so far. */
   readonly log: readonly string[];
+  /** Everything it serves, as `GET /connections/:id`. */
+  readonly routes: readonly string[];
   readonly close: () => Promise<void>;
 };
 
@@ -55,7 +57,7 @@ export async function startTestServer(options: TestServerOptions & Pick<ServeOpt
     version: '0.0.0-test',
     ...options,
   });
-  return { url: server.url, key: adminKey, managerKey, log, close: server.close };
+  return { url: server.url, key: adminKey, managerKey, log, routes: server.routes, close: server.close };
 }
 
 /** Makes a database folder as a first start makes it, in a tenth of the time. */

@@ -1,0 +1,157 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import type { RemoteAddress } from './remote-address.ts';
+
+/** What opens a repository; empty texts stand for nothing. */
+export type RemoteSecrets = {
+  readonly user: string;
+  readonly password: string;
+  readonly sshKey: string;
+  readonly sshKeyPassphrase: string;
+};
+
+export type AccessOptions = {
+  /** Of the process; only what leads to programs, proxies and certificates is passed on. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A folder that nobody else can read. */
+  readonly folder: string;
+  /** Where host keys are; `pinned`: hosts that are not there are refused, else they are remembered there. */
+  readonly knownHosts: { readonly file: string; readonly pinned: boolean };
+  readonly local: boolean;
+};
+
+const passed = [
+  ['PATH', 'SystemRoot', 'GIT_EXEC_PATH'],
+  ['http_proxy', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'no_proxy', 'NO_PROXY'],
+  ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+].flat();
+
+// Answers only what it is meant for: a redirect to another host must not learn the password.
+const askPass = `#!/bin/sh
+case "$1" in
+  "$ASKED_USER") printf '%s\\n' "$ANSWER_USER" ;;
+  "$ASKED_PASSWORD" | "$ASKED_PASSWORD_ENCODED") printf '%s\\n' "$ANSWER_PASSWORD" ;;
+  "$ASKED_PASSPHRASE"*) printf '%s\\n' "$ANSWER_PASSPHRASE" ;;
+  *) exit 1 ;;
+esac
+`;
+
+const settings: Readonly<Record<string, string>> = {
+  'credential.helper': '',
+  'credential.interactive': 'false',
+  'core.hooksPath': devNull,
+  'core.fsmonitor': 'false',
+  // Large files go past memory, and all that comes stays in packs, whose size is watched.
+  'core.bigFileThreshold': '1m',
+  'fetch.unpackLimit': '1',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'fetch.recurseSubmodules': 'false',
+  'http.lowSpeedLimit': '1',
+  'http.lowSpeedTime': '20',
+  'protocol.version': '2',
+};
+
+/** Lays out what git needs to open the repository, in files for this run alone and in an environment of its own. */
+export async function grantAccess(
+  address: RemoteAddress,
+  secrets: RemoteSecrets,
+  options: AccessOptions,
+): Promise<Readonly<Record<string, string>>> {
+  const { env, folder, local } = options;
+  const ask = join(folder, 'ask');
+  const key = join(folder, 'key');
+  await writeFile(ask, askPass, { mode: 0o700 });
+  await chmod(ask, 0o700);
+  // A key without a final line break is not read by ssh.
+  if (secrets.sshKey !== '') await writeFile(key, `${secrets.sshKey.trimEnd()}\n`, { mode: 0o600 });
+  return {
+    ...Object.fromEntries(passed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    LC_ALL: 'C',
+    HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_SYSTEM: devNull,
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ALLOW_PROTOCOL: ['https', 'http', 'ssh', 'git', ...(local ? ['file'] : [])].join(':'),
+    GIT_ASKPASS: ask,
+    SSH_ASKPASS: ask,
+    SSH_ASKPASS_REQUIRE: 'force',
+    GIT_SSH_VARIANT: 'ssh',
+    GIT_SSH_COMMAND: sshCommand(address, secrets.sshKey === '' ? undefined : key, options),
+    ...configured(settings),
+    ...answers(address, secrets),
+  };
+}
+
+/** Takes the secrets out of a text, however they may have got into it. */
+export function withoutSecrets(text: string, { user, password, sshKey, sshKeyPassphrase }: RemoteSecrets): string {
+  const basic = Buffer.from(`${user}:${password}`).toString('base64');
+  const hidden = [password, encodeURIComponent(password), encoded(password), basic, sshKey, sshKeyPassphrase].filter((secret, index) =>
+    index === 3 ? password !== '' : secret !== '',
+  );
+  return hidden.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
+}
+
+/** Settings that outrank every file, as git reads them from its environment. */
+function configured(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(values);
+  return Object.fromEntries([
+    ['GIT_CONFIG_COUNT', String(entries.length)],
+    ...entries.flatMap(([name, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, name],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ]);
+}
+
+function answers({ scheme, origin }: RemoteAddress, { user, password, sshKeyPassphrase }: RemoteSecrets): Readonly<Record<string, string>> {
+  const never = '(nothing asks this)';
+  const asks = (scheme === 'https' || scheme === 'http') && password !== '';
+  // Token services take any user; the public gateway sends this one.
+  const name = user === '' ? 'oauth2' : user;
+  // Some versions of git encode the user that they name in the question.
+  const passwordOf = (shown: string): string => (asks ? `Password for '${origin.replace('://', () => `://${shown}@`)}': ` : never);
+  return {
+    ASKED_USER: asks ? `Username for '${origin}': ` : never,
+    ANSWER_USER: name,
+    ASKED_PASSWORD: passwordOf(name),
+    ASKED_PASSWORD_ENCODED: passwordOf(encoded(name)),
+    ANSWER_PASSWORD: password,
+    ASKED_PASSPHRASE: scheme === 'ssh' && sshKeyPassphrase !== '' ? 'Enter passphrase for key ' : never,
+    ANSWER_PASSPHRASE: sshKeyPassphrase,
+  };
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** Neither the configuration nor the keys of the user that runs the server count. */
+function sshCommand({ user }: RemoteAddress, key: string | undefined, { knownHosts }: AccessOptions): string {
+  const options = [
+    `IdentityFile=${key ?? 'none'}`,
+    'IdentitiesOnly=yes',
+    'IdentityAgent=none',
+    'PreferredAuthentications=publickey',
+    'PasswordAuthentication=no',
+    'KbdInteractiveAuthentication=no',
+    'NumberOfPasswordPrompts=1',
+    `UserKnownHostsFile=${knownHosts.file}`,
+    `StrictHostKeyChecking=${knownHosts.pinned ? 'yes' : 'accept-new'}`,
+    'UpdateHostKeys=no',
+    'ClearAllForwardings=yes',
+    'ForwardAgent=no',
+    'PermitLocalCommand=no',
+    'ConnectTimeout=10',
+    'ServerAliveInterval=10',
+    ...(user === undefined ? ['User=git'] : []),
+  ];
+  return ['ssh', '-F', devNull, ...options.flatMap((option) => ['-o', quoted(option)])].join(' ');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+
+export type GitOptions = {
+  /** The whole environment: nothing of the process's own reaches git. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly input?: string;
+  /** More bytes than these end the run. */
+  readonly largestOutput: number;
+  /** Ends the run, together with everything that git started. */
+  readonly signal: AbortSignal;
+};
+
+/** What became of a run; `failure` says why there is no use in its output. */
+export type GitRun = { readonly output: Buffer } | { readonly failure: string };
+
+// Only the end of what git complains about is of use, and a remote can make it say anything.
+const largestComplaint = 16 * 1024;
+
+/** Runs git with exactly these arguments; never throws for what git or the network does. */
+export function runGit(args: readonly string[], options: GitOptions): Promise<GitRun> {
+  const { env, cwd, input = '', largestOutput, signal } = options;
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve({ failure: reasonOf(signal) });
+      return;
+    }
+    // A group of its own, so that helpers (ssh, remote-https) end with it.
+    const git = spawn('git', args, { env, cwd, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const output: Buffer[] = [];
+    let size = 0;
+    let complaint = '';
+    let failure: string | undefined;
+    const end = (reason: string): void => {
+      failure ??= reason;
+      endGroup(git.pid);
+      git.stdout.destroy();
+      git.stderr.destroy();
+    };
+    const stop = (): void => end(reasonOf(signal));
+    signal.addEventListener('abort', stop, { once: true });
+    git.stdout.on('data', (chunk: Buffer) => {
+      output.push(chunk);
+      size += chunk.length;
+      if (size > largestOutput) end(`git answers with more than ${largestOutput} bytes`);
+    });
+    git.stderr.on('data', (chunk: Buffer) => {
+      complaint = (complaint + chunk.toString()).slice(-largestComplaint);
+    });
+    // Git may be gone before it has read everything; its exit tells.
+    git.stdin.on('error', () => undefined);
+    git.stdin.end(input);
+    git.once('error', (error) => {
+      failure ??= `git cannot be run: ${error.message}`;
+    });
+    git.once('close', (code) => {
+      signal.removeEventListener('abort', stop);
+      if (failure !== undefined) resolve({ failure });
+      else resolve(code === 0 ? { output: Buffer.concat(output) } : { failure: complaintOf(complaint) });
+    });
+  });
+}
+
+function endGroup(id: number | undefined): void {
+  if (id === undefined) return;
+  try {
+    process.kill(-id, 'SIGKILL');
+  } catch (error) {
+    // It has ended by itself.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): string {
+  return reason instanceof Error && reason.name !== 'TimeoutError' && reason.name !== 'AbortError' ? reason.message : 'no answer in time';
+}
+
+/** What git and ssh say, on one line: no advice, no control characters, not too much. */
+function complaintOf(text: string): string {
+  const lines = text.split(/[\r\n]+/).map((line) => line.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, '').trim());
+  const told = lines.filter(
+    (line) => line !== '' && !/^(warning|hint|Warning|Please make sure|and the repository exists|ssh-keygen)/.test(line),
+  );
+  const telling = told.filter((line) => line !== 'fatal: Could not read from remote repository.');
+  const chosen = (telling.length > 0 ? telling : told).slice(-3).join('; ');
+  return chosen === '' ? 'git failed without a word' : chosen.slice(0, 400);
+}

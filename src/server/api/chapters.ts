@@ -1,0 +1,11 @@
+import { agentChapter } from '../agents.ts';
+import { collectionChapter } from '../collection-chapter.ts';
+import type { Collection } from '../collections.ts';
+import { runbookChapter } from '../runbooks/runbook-routes.ts';
+import type { Chapter } from './operation.ts';
+import { serviceChapter } from './service-chapter.ts';
+
+/** All that the gateway serves, in the order in which its document tells it. */
+export function chaptersOf(collections: readonly Collection[]): readonly Chapter[] {
+  return [...collections.map((collection) => collectionChapter(collection)), runbookChapter, agentChapter, serviceChapter];
+}

@@ -1,0 +1,60 @@
+import { wireSchema } from '../../kinds/wire.ts';
+import type { FieldRule } from '../../model/field.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Collection } from '../collections.ts';
+import { idSchema, timeSchema } from './operation.ts';
+
+/** What only the gateway knows of objects, whatever their kind. */
+const everyKind: JsonObject = {
+  id: idSchema,
+  managed_by: { type: 'string', description: 'Who manages the object, which nobody else may then write; empty: nobody.' },
+  created_at: timeSchema,
+  updated_at: timeSchema,
+};
+
+const everySecret: JsonObject = {
+  secrets_updated_at: { type: ['string', 'null'], format: 'date-time', description: 'When a secret last changed; null: never had one.' },
+};
+
+const byField: JsonObject = {
+  default_database: { type: 'string', description: 'The value of the secret `envvar:DB`; empty where it is a reference, or not set.' },
+  status: { enum: ['online', 'offline'], description: 'online: the agent is connected and alive.' },
+  repository: { type: 'string', description: 'Host and path of the repository, which identify it.' },
+};
+
+/** The schema of a body that creates or replaces an object; read-only fields are let through, so that an answer can be sent back. */
+export function bodySchema({ kind, readOnly }: Collection): JsonObject {
+  const wire = wireSchema(kind);
+  const ignored = [...Object.keys(everyKind), ...Object.keys(everySecret), ...Object.keys(readOnly('', {}))];
+  const properties = isObject(wire['properties']) ? wire['properties'] : {};
+  const passed = ignored.map((field) => [field, { readOnly: true, description: 'Let through and ignored.' }]);
+  return { ...wire, title: `${kind.name}Body`, properties: { ...properties, ...Object.fromEntries(passed) } };
+}
+
+/** The schema of an object as it is answered: every field, none more. */
+export function answerSchema(collection: Collection): JsonObject {
+  const { kind, fields, hasSecrets, readOnly } = collection;
+  const wire = wireSchema(kind);
+  const spoken = isObject(wire['properties']) ? wire['properties'] : {};
+  const properties: Record<string, Json> = { ...everyKind, ...(hasSecrets ? everySecret : {}) };
+  if (kind.named) properties['name'] = spoken['name'] ?? true;
+  for (const field of fields) properties[field.name] = answered(field, spoken[field.name]);
+  for (const field of Object.keys(readOnly('', {}))) properties[field] = known(field);
+  return { ...wire, required: Object.keys(properties), properties };
+}
+
+function known(field: string): Json {
+  const schema = byField[field];
+  if (schema === undefined) throw new Error(`the read-only field ${field} has no schema`);
+  return schema;
+}
+
+/** An answer has a value for every field: null only where that is the empty one, or a secret that is not shown. */
+function answered({ empty, secret }: FieldRule, schema: Json | undefined): Json {
+  if (!isObject(schema)) return schema ?? true;
+  const { default: _default, writeOnly: _writeOnly, type, ...rest } = schema;
+  const types = (Array.isArray(type) ? type : [type ?? 'string']).filter(
+    (name: Json) => name !== 'null' || empty === null || secret === 'plain',
+  );
+  return { type: types.length === 1 ? (types[0] ?? 'string') : types, ...rest };
+}

@@ -1,0 +1,140 @@
+import type { Json, JsonObject } from '../../model/json.ts';
+import { exactly, refer, type Answer, type Chapter, type Operation, type Refusal } from './operation.ts';
+
+const introduction = `Access to databases, applications and shells through named connections.
+
+- **Keys.** Every request carries a key, as \`Authorization: Bearer KEY\` or \`Api-Key: KEY\`, unless an operation says otherwise.
+- **Bodies** are JSON objects of at most 1 MiB. A field that is unknown is refused, so that a misspelt one is never lost.
+- **PUT is whole.** A field that the body leaves out becomes empty, secrets too; a secret that is null keeps its stored value.
+  Read-only fields are let through and ignored, so that an answer can be changed and sent back.
+- **Errors** have a \`message\`, which says what is wrong and where; 422 lists every wrong field in \`errors\`. Bad input is never a 500.
+- **Ids** are UUIDs in lower case; a path that holds none that exists is answered with 404.
+- **Times** are RFC 3339 in UTC.
+- **HEAD** is answered wherever GET is; another method on a path that exists with 405 and \`Allow\`.
+- Every answer carries \`X-Request-Id\`, which the log repeats.`;
+
+const reasons: Readonly<Record<Refusal, string>> = {
+  400: 'The body is no JSON object.',
+  401: 'No key, or one that is unknown.',
+  403: 'The key may not do this.',
+  404: 'There is no such object.',
+  409: 'The name is taken, or the object is managed by somebody else.',
+  412: '`If-Match` names another version: somebody changed the object since.',
+  413: 'The body is larger than 1 MiB.',
+  422: 'A value is wrong; `errors` lists every one.',
+  429: 'Too many requests; `Retry-After` says when to come back.',
+  500: 'A mistake of the server; its log has more under `request_id`.',
+  503: 'The server cannot answer now.',
+};
+
+const refusal: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['message'],
+  properties: {
+    message: { type: 'string', description: 'What is wrong, and where.' },
+    errors: {
+      type: 'array',
+      description: 'Every wrong value.',
+      items: exactly({
+        field: { type: 'string', description: 'A JSON Pointer into the body, or the name of a parameter.' },
+        reason: { type: 'string' },
+      }),
+    },
+    request_id: { type: 'string', description: 'Finds the request in the log.' },
+  },
+};
+
+const headers: JsonObject = {
+  ETag: { description: 'The version of the object, for `If-Match`.', schema: { type: 'string' } },
+  Location: { description: 'The path of the object.', schema: { type: 'string' } },
+};
+
+/** Writes all chapters as one OpenAPI 3.1 document. */
+export function describeApi(chapters: readonly Chapter[], version: string): JsonObject {
+  const schemas = chapters.flatMap((chapter) => Object.entries(chapter.schemas ?? {}));
+  const statuses = new Set(chapters.flatMap(({ operations }) => operations.flatMap((operation) => refusalsOf(operation))));
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Ostiary', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    tags: chapters.map(({ name, description }) => ({ name, description })),
+    paths: pathsOf(chapters),
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' } },
+      headers,
+      schemas: { Refusal: refusal, ...Object.fromEntries(schemas.map(([name, schema]) => [name, embed(name, schema)])) },
+      responses: Object.fromEntries(
+        [...statuses].toSorted((left, right) => left - right).map((status) => [`Refusal${status}`, answerWith(reasons[status])]),
+      ),
+    },
+  };
+}
+
+function pathsOf(chapters: readonly Chapter[]): JsonObject {
+  const paths = new Map<string, Record<string, Json>>();
+  for (const { name, operations } of chapters) {
+    for (const operation of operations) {
+      const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+      paths.set(path, { ...paths.get(path), [operation.method]: spell(name, operation) });
+    }
+  }
+  return Object.fromEntries(paths);
+}
+
+function spell(tag: string, operation: Operation): JsonObject {
+  const { id, summary, description, who, open, parameters = [], body, answers } = operation;
+  const words = [description, who === undefined ? undefined : `Who may: ${who}.`].filter((text) => text !== undefined);
+  const refusals = refusalsOf(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(words.length === 0 ? {} : { description: words.join('\n\n') }),
+    ...(open === true ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, spellAnswer(answer)]), ...refusals]),
+  };
+}
+
+/** The refusals that an operation may answer, those that follow from its shape included. */
+function refusalsOf({ path, open, who, body, refuses = [] }: Operation): readonly Refusal[] {
+  const following: readonly Refusal[] = [
+    ...(open === true ? [] : [401 as const]),
+    ...(who === undefined ? [] : [403 as const]),
+    ...(path.includes(':') ? [404 as const] : []),
+    ...(body === undefined ? [] : [400 as const, 413 as const, 422 as const]),
+  ];
+  return [...new Set<Refusal>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
+}
+
+function spellAnswer({ description, schema, headers: names = [], html }: Answer): JsonObject {
+  const sent = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return {
+    description,
+    ...(sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }),
+    ...(schema === undefined ? {} : { content: { [html === true ? 'text/html; charset=UTF-8' : 'application/json']: { schema } } }),
+  };
+}
+
+function answerWith(description: string): JsonObject {
+  return { description, content: { 'application/json': { schema: refer('Refusal') } } };
+}
+
+/** Lets the local references of a schema point at its place in the document. */
+function embed(name: string, schema: Json): Json {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map((entry: Json) => embed(name, entry));
+  const entries = Object.entries(schema).filter(([key]) => key !== '$schema');
+  return Object.fromEntries(
+    entries.map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string'
+        ? value.replace(/^#\/\$defs\//, `#/components/schemas/${name}/$defs/`)
+        : embed(name, value),
+    ]),
+  );
+}

@@ -1,0 +1,30 @@
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Makes text harmless in HTML, attributes included. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+/** Writes the little Markdown that descriptions use (paragraphs, lists, code, bold) as HTML; anything else stays text. */
+export function renderText(text: string): string {
+  return text
+    .split(/\n{2,}/)
+    .map((block) => (block.startsWith('- ') ? `<ul>${renderEntries(block)}</ul>` : `<p>${renderLine(block)}</p>`))
+    .join('\n');
+}
+
+/** Writes one line of it, for a cell of a table. */
+export function renderLine(text: string): string {
+  return text
+    .split(/(`[^`]+`|\*\*[^*]+\*\*)/)
+    .map((part) => {
+      if (/^`.+`$/s.test(part)) return `<code>${escapeHtml(part.slice(1, -1))}</code>`;
+      return /^\*\*.+\*\*$/s.test(part) ? `<strong>${escapeHtml(part.slice(2, -2))}</strong>` : escapeHtml(part);
+    })
+    .join('');
+}
+
+function renderEntries(block: string): string {
+  const entries = block.split(/^- /m).filter((entry) => entry !== '');
+  return entries.map((entry) => `<li>${renderLine(entry.trim())}</li>`).join('');
+}

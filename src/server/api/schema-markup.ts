@@ -1,0 +1,98 @@
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { escapeHtml, renderLine } from './markup.ts';
+
+/** Says in a few words what a schema takes; a named one is a link. */
+export function renderShape(schema: Json | undefined): string {
+  if (!isObject(schema)) return 'anything';
+  const reference = schema['$ref'];
+  if (typeof reference === 'string') return linkTo(reference);
+  for (const choice of ['oneOf', 'anyOf'] as const) {
+    if (schema[choice] !== undefined && schema['properties'] === undefined) return listOf(schema[choice]).map(renderShape).join(', or ');
+  }
+  if ('const' in schema) return code(schema['const']);
+  if (Array.isArray(schema['enum'])) return listOf(schema['enum']).map(code).join(' or ');
+  const types = typeof schema['type'] === 'string' ? [schema['type']] : listOf(schema['type']).map(String);
+  if (types.length === 0) return 'anything';
+  return types.map((type) => shapeOf(type, schema)).join(' or ');
+}
+
+/** Lists the fields of an object schema, nested ones below their parents; empty where it has none. */
+export function renderFields(schema: Json | undefined): string {
+  const rows = rowsOf(schema, '');
+  if (rows.length === 0) return '';
+  return `<table><thead><tr><th>Field</th><th>Value</th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
+function rowsOf(schema: Json | undefined, parent: string): readonly string[] {
+  if (!isObject(schema)) return [];
+  if (isObject(schema['items'])) return rowsOf(schema['items'], `${parent}[]`);
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const required = listOf(schema['required']);
+  // Where every field is, as in answers, the word would only be noise.
+  const telling = Object.keys(properties).some((name) => !required.includes(name));
+  return Object.entries(properties).flatMap(([name, property]) => {
+    if (isObject(property) && property['readOnly'] === true) return [];
+    const path = parent === '' ? name : `${parent}.${name}`;
+    const mark = telling && required.includes(name) ? ' <span class="required">required</span>' : '';
+    const told = isObject(property) ? meaningOf(property) : '';
+    const inner = rowsOf(property, path);
+    const shape = renderShape(inner.length === 0 ? property : withoutFields(property));
+    return [`<tr><td><code>${escapeHtml(path)}</code>${mark}</td><td>${shape}</td><td>${told}</td></tr>`, ...inner];
+  });
+}
+
+/** What has rows of its own below is not spelled out beside its name too. */
+function withoutFields(schema: Json): Json {
+  if (!isObject(schema)) return schema;
+  const { properties: _properties, items, ...rest } = schema;
+  return { ...rest, ...(items === undefined ? {} : { items: withoutFields(items) }) };
+}
+
+function meaningOf(schema: JsonObject): string {
+  const text = typeof schema['description'] === 'string' ? renderLine(schema['description']) : '';
+  const rules = [
+    schema['minLength'] === 1 && schema['maxLength'] === undefined
+      ? 'not empty'
+      : range(schema['minLength'], schema['maxLength'], 'characters'),
+    range(schema['minItems'], schema['maxItems'], 'entries'),
+    range(schema['minimum'], schema['maximum'], ''),
+    schema['uniqueItems'] === true ? 'no entry twice' : '',
+    schema['pattern'] === undefined ? '' : `matches ${code(schema['pattern'])}`,
+    schema['default'] === undefined ? '' : `left out: ${code(JSON.stringify(schema['default']))}`,
+    schema['deprecated'] === true ? 'deprecated' : '',
+  ].filter((rule) => rule !== '');
+  return rules.length === 0 ? text : `${text} <span class="rules">${rules.join('; ')}</span>`;
+}
+
+function shapeOf(type: string, schema: JsonObject): string {
+  if (type === 'array') return `list of ${renderShape(schema['items'])}`;
+  const values = schema['additionalProperties'];
+  const { properties } = schema;
+  if (type === 'object' && isObject(properties)) {
+    return `{ ${Object.entries(properties)
+      .map(([name, property]) => `${code(name)}: ${renderShape(property)}`)
+      .join(', ')} }`;
+  }
+  if (type === 'object' && isObject(values)) return `map of ${renderShape(values)}`;
+  return typeof schema['format'] === 'string' && type === 'string' ? escapeHtml(schema['format']) : escapeHtml(type);
+}
+
+function linkTo(reference: string): string {
+  const parts = reference.split('/');
+  const name = parts[3] ?? '';
+  const inner = parts.slice(5).join('.');
+  return `<a href="#schema-${escapeHtml(name)}">${escapeHtml(inner === '' ? name : `${name} ${inner}`)}</a>`;
+}
+
+function range(least: Json | undefined, most: Json | undefined, unit: string): string {
+  if (least === undefined) return most === undefined ? '' : `at most ${code(most)} ${unit}`.trim();
+  return most === undefined ? `at least ${code(least)} ${unit}`.trim() : `${code(least)} to ${code(most)} ${unit}`.trim();
+}
+
+function code(value: Json): string {
+  return `<code>${escapeHtml(typeof value === 'string' ? value : JSON.stringify(value))}</code>`;
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,206 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject } from '../../model/json.ts';
+import type { Collection } from '../collections.ts';
+import { listObjects, type Store, type StoredObject } from '../reader.ts';
+import { readTemplate } from './template.ts';
+
+/** A repository as its configuration describes it; empty texts stand for nothing. */
+export type Repository = {
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly sshKey: string;
+  readonly sshKeyPassphrase: string;
+};
+
+/** The head of a repository: its commit and the files that may be runbooks; no content: too large. */
+export type Head = {
+  readonly commit: string;
+  readonly author: string;
+  readonly message: string;
+  readonly files: readonly { readonly path: string; readonly content?: string }[];
+};
+
+/** Reads a repository's head; tells why it cannot, without secrets and in bounded time. */
+export type ReadRepository = (repository: Repository) => Promise<{ readonly head: Head } | { readonly failure: string }>;
+
+export type RunbookSource = {
+  readonly read: ReadRepository;
+  /** Ends all reading; the server calls it when it stops. */
+  readonly close?: () => Promise<void>;
+  /** Milliseconds that a listing waits for slow repositories, which are read all the same, for the next one; 15 seconds unless given. */
+  readonly patience?: number;
+};
+
+/** A runbook: `error` says why it cannot run. */
+export type Runbook = { readonly name: string; readonly metadata: JsonObject; readonly error: string | null };
+
+/** The runbooks of one repository, as of one commit. */
+export type Shelf = {
+  readonly repository: string;
+  readonly commit: string;
+  readonly commit_author: string;
+  readonly commit_message: string;
+  readonly items: readonly Runbook[];
+};
+
+/** What could be read, and a line for each repository that could not. */
+export type Listing = { readonly shelves: readonly Shelf[]; readonly errors: readonly string[] };
+
+export type FoundRunbooks = {
+  readonly runbooks: readonly { readonly name: string; readonly repository: string }[];
+  readonly errors: readonly string[];
+};
+
+/** All runbooks of all configured repositories. */
+export interface Library {
+  readonly list: () => Promise<Listing>;
+  /** Finds a term in `repository/name`, whatever its case. */
+  readonly search: (term: string) => Promise<FoundRunbooks>;
+}
+
+export type LibraryParts = {
+  readonly store: Store;
+  readonly collection: Collection;
+  /** Left out: no repository can be read. */
+  readonly runbooks?: RunbookSource;
+  readonly now: () => Date;
+  readonly log: (line: string) => void;
+};
+
+/** Seconds that a head stays, unless `git_hook_ttl` says otherwise. */
+const usualTtl = 300;
+// A repository that cannot be read is not asked again at once, however often it is listed.
+const failureTtl = 10;
+const mostAtOnce = 4;
+const usualPatience = 15_000;
+
+type Shelved = { readonly shelf: Shelf } | { readonly failure: string };
+type Kept = { readonly revision: number; readonly shelved: Promise<Shelved>; expires: number };
+
+/** Keeps what it has read for `git_hook_ttl` seconds; a changed configuration is read anew. */
+export function createLibrary({ store, collection, runbooks, now, log }: LibraryParts): Library {
+  const kept = new Map<string, Kept>();
+  const alongside = limitedTo(mostAtOnce);
+
+  async function list(): Promise<Listing> {
+    const configurations = await listObjects(store, collection);
+    const known = new Set(configurations.map(({ id }) => id));
+    for (const id of kept.keys()) if (!known.has(id)) kept.delete(id);
+    const shelved = await Promise.all(configurations.map((one) => within(runbooks?.patience ?? usualPatience, shelve(one))));
+    return {
+      shelves: shelved.flatMap((one) => ('shelf' in one ? [one.shelf] : [])),
+      errors: shelved.flatMap((one, index) =>
+        'failure' in one ? [`failed listing runbooks for repo ${textAt(configurations[index], 'git_url')}, err=${one.failure}`] : [],
+      ),
+    };
+  }
+
+  function shelve(configuration: StoredObject): Promise<Shelved> {
+    const found = kept.get(configuration.id);
+    if (found !== undefined && found.revision === configuration.revision && now().getTime() < found.expires) return found.shelved;
+    const shelved = alongside(() => readShelf(configuration));
+    const entry: Kept = { revision: configuration.revision, shelved, expires: Number.POSITIVE_INFINITY };
+    kept.set(configuration.id, entry);
+    void expire(entry, ttlOf(configuration));
+    return shelved;
+  }
+
+  async function expire(entry: Kept, ttl: number): Promise<void> {
+    const shelved = await entry.shelved;
+    entry.expires = now().getTime() + 1000 * ('failure' in shelved ? failureTtl : ttl);
+  }
+
+  async function readShelf(configuration: StoredObject): Promise<Shelved> {
+    if (runbooks === undefined) return { failure: 'this server was started without git' };
+    try {
+      const result = await runbooks.read(repositoryOf(configuration));
+      return 'failure' in result ? result : { shelf: await shelfOf(configuration.name, result.head) };
+    } catch (error) {
+      log(`runbooks of ${configuration.name} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`);
+      return { failure: 'the server could not read it; its log says more' };
+    }
+  }
+
+  return {
+    list,
+    async search(term) {
+      const { shelves, errors } = await list();
+      const wanted = term.toLowerCase();
+      const all = shelves.flatMap(({ repository, items }) => items.map(({ name }) => ({ name, repository })));
+      return { runbooks: all.filter(({ name, repository }) => `${repository}/${name}`.toLowerCase().includes(wanted)), errors };
+    },
+  };
+}
+
+/** A runbook's file name holds `.runbook.`. */
+export function isRunbook(path: string): boolean {
+  return path.slice(path.lastIndexOf('/') + 1).includes('.runbook.');
+}
+
+async function shelfOf(repository: string, { commit, author, message, files }: Head): Promise<Shelf> {
+  const items: Runbook[] = [];
+  for (const { path, content } of files.filter((file) => isRunbook(file.path))) {
+    items.push(runbookOf(path, content));
+    // Other requests come between: a megabyte of template takes its time.
+    await nextTurn();
+  }
+  return { repository, commit, commit_author: author, commit_message: message, items };
+}
+
+function runbookOf(name: string, content: string | undefined): Runbook {
+  if (content === undefined) return { name, metadata: {}, error: 'max template size [1000 KB] reached' };
+  const template = readTemplate(content);
+  return 'problem' in template
+    ? { name, metadata: {}, error: `template parse error: ${template.problem}` }
+    : { name, metadata: template.metadata, error: null };
+}
+
+function repositoryOf(configuration: StoredObject): Repository {
+  const secret = (field: string): string => {
+    const value = configuration.secrets[field];
+    return typeof value === 'string' ? value : '';
+  };
+  return {
+    url: textAt(configuration, 'git_url'),
+    user: textAt(configuration, 'git_user'),
+    password: secret('git_password'),
+    sshKey: secret('ssh_key'),
+    sshKeyPassphrase: secret('ssh_keypass'),
+  };
+}
+
+function textAt(configuration: StoredObject | undefined, field: string): string {
+  const value = configuration?.spec[field];
+  return typeof value === 'string' ? value : '';
+}
+
+function ttlOf({ spec }: StoredObject): number {
+  const ttl = spec['git_hook_ttl'];
+  return typeof ttl === 'number' && ttl > 0 ? ttl : usualTtl;
+}
+
+async function within(milliseconds: number, shelved: Promise<Shelved>): Promise<Shelved> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Shelved>((resolve) => {
+    timer = setTimeout(() => resolve({ failure: 'it is still being read' }), milliseconds);
+  });
+  return Promise.race([shelved, late]).finally(() => clearTimeout(timer));
+}
+
+/** Runs at most so many at once, in the order in which they came. */
+function limitedTo(most: number): <T>(act: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (act) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await act();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

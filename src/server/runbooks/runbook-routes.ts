@@ -1,0 +1,142 @@
+import type { Context, Hono } from 'hono';
+import { sql } from 'kysely';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { exactly, refer, type Chapter } from '../api/operation.ts';
+import type { AppEnv } from '../app-env.ts';
+import type { Store } from '../reader.ts';
+import type { Library, Listing, Runbook } from './library.ts';
+
+/** Serves the runbooks of all repositories: as the interface has it, and as the public gateway does now. */
+export function serveRunbooks(app: Hono<AppEnv>, library: Library, store: Store): void {
+  app.get('/plugins/runbooks/templates', async (c) => {
+    const connections = await connectionNames(store);
+    return c.json(answerOf(await library.list(), (runbook) => [{ ...runbook, connections }]));
+  });
+  app.get('/runbooks', async (c) => {
+    const all = await connectionNames(store);
+    const wanted = c.req.query('connection_name') || c.req.query('connection') || undefined;
+    const connections = wanted === undefined ? all : all.filter((name) => name === wanted);
+    if (connections.length === 0 && asks(c, 'remove_empty_connections', true)) return c.json(answerOf(await library.list(), () => []));
+    const shown = asks(c, 'list_connections', false) && connections.length > 0 ? { connections } : {};
+    return c.json(answerOf(await library.list(), (runbook) => [{ ...runbook, ...shown }]));
+  });
+}
+
+function asks(c: Context<AppEnv>, name: string, otherwise: boolean): boolean {
+  const value = c.req.query(name);
+  return otherwise ? value !== 'false' : value === 'true';
+}
+
+/** The top level holds all items, and the commit of the first repository, for callers that know only one. */
+function answerOf({ shelves, errors }: Listing, spell: (runbook: Runbook) => readonly JsonObject[]): JsonObject {
+  const repositories = shelves.map((shelf) => ({ ...shelf, items: shelf.items.flatMap((runbook) => spell(runbook)) }));
+  const [first] = repositories;
+  return {
+    errors,
+    repositories,
+    items: repositories.flatMap(({ items }): readonly Json[] => items),
+    commit: first?.commit ?? '',
+    commit_author: first?.commit_author ?? '',
+    commit_message: first?.commit_message ?? '',
+  };
+}
+
+async function connectionNames({ db }: Store): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('connections')
+    .select('name')
+    .where(sql<boolean>`spec ->> 'access_mode_runbooks' = 'enabled'`)
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+const text: JsonObject = { type: 'string' };
+const names: JsonObject = { type: 'array', items: text, description: 'Connections with `access_mode_runbooks` enabled.' };
+
+const runbook: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'metadata', 'error'],
+  properties: {
+    name: { type: 'string', description: 'The path in its repository.' },
+    metadata: { type: 'object', description: 'What the runbook asks for, by parameter.', additionalProperties: refer('RunbookParameter') },
+    connections: names,
+    error: { type: ['string', 'null'], description: 'Why it cannot run; null: it can.' },
+  },
+};
+
+const parameter: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'required', 'description'],
+  properties: {
+    type: { enum: ['text', 'number', 'tel', 'time', 'date', 'url', 'email', 'select', 'textarea', 'password', 'file'] },
+    required: { type: 'boolean' },
+    description: text,
+    default: text,
+    placeholder: text,
+    options: { type: 'array', items: text },
+    asenv: { type: 'string', description: 'The environment variable that it becomes.' },
+    order: { type: 'integer' },
+    minlength: text,
+    maxlength: text,
+  },
+};
+
+const commit: JsonObject = {
+  commit: { type: 'string', description: 'Of the head of the default branch.' },
+  commit_author: { type: 'string', description: '`NAME <EMAIL>`' },
+  commit_message: text,
+};
+
+const items: JsonObject = { type: 'array', items: refer('Runbook') };
+
+const listing = exactly({
+  errors: { type: 'array', items: text, description: 'A line for each repository that could not be read.' },
+  repositories: { type: 'array', items: exactly({ repository: text, ...commit, items }), description: 'One a configuration.' },
+  items: { ...items, description: 'The runbooks of all repositories.' },
+  ...commit,
+});
+
+const how = `Files whose name holds \`.runbook.\`, at the head of the default branch of every configured repository, by path;
+links are not followed. A repository is fetched when it is asked for, and kept for \`git_hook_ttl\` seconds (300 where that is 0);
+changing its configuration fetches it anew. One that cannot be read, or is too slow, is a line in \`errors\`; the answer stays 200.
+A file that is no template, or larger than 1 MB, has an \`error\`. \`metadata\` has the parameters that stand outside of every block.
+The top level has the runbooks of all repositories, and the commit of the first.`;
+
+/** Tells of the runbooks. */
+export const runbookChapter: Chapter = {
+  name: 'Runbooks',
+  description: 'Files of git repositories that run on connections.',
+  schemas: { Runbook: runbook, RunbookParameter: parameter, RunbookListing: listing },
+  operations: [
+    {
+      method: 'get',
+      path: '/plugins/runbooks/templates',
+      id: 'listTemplates',
+      summary: 'List runbook templates',
+      description: `${how}\n\nThe interface shows one repository and no query; every item tells all \`connections\` that it may run on.`,
+      answers: { 200: { description: 'The runbooks.', schema: refer('RunbookListing') } },
+    },
+    {
+      method: 'get',
+      path: '/runbooks',
+      id: 'listRunbooks',
+      summary: 'List runbooks by connection',
+      description: 'The same list as the public gateway serves it; the interface does not show this one.',
+      parameters: [
+        { name: 'connection_name', in: 'query', description: 'Only runbooks that may run on it.', schema: text },
+        { name: 'connection', in: 'query', description: 'An older name of `connection_name`.', schema: { ...text, deprecated: true } },
+        { name: 'list_connections', in: 'query', description: 'true: every item tells its `connections`.', schema: { type: 'boolean' } },
+        {
+          name: 'remove_empty_connections',
+          in: 'query',
+          description: 'false: lists runbooks that no connection may run, too.',
+          schema: { type: 'boolean' },
+        },
+      ],
+      answers: { 200: { description: 'The runbooks.', schema: refer('RunbookListing') } },
+    },
+  ],
+};

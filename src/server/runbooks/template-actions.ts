@@ -1,0 +1,108 @@
+import { readWord, type Word } from './template-words.ts';
+
+/** One step of a pipeline: a function with its arguments, or a value. */
+export type Command = { readonly words: readonly Word[] };
+
+/** What stands between `{{` and `}}` outside of every block, and outputs a value. */
+export type Action = { readonly line: number; readonly commands: readonly Command[] };
+
+const opens: ReadonlySet<string> = new Set(['if', 'range', 'with', 'define', 'block']);
+const within: ReadonlySet<string> = new Set(['else', 'break', 'continue', 'template']);
+const functions: ReadonlySet<string> = new Set(
+  [
+    'and or not len index slice print printf println html js urlquery call eq ne lt le gt ge',
+    'required default pattern placeholder options description type squote dquote quotechar encodeb64 decodeb64',
+    'asenv order minlength maxlength',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/** Reads a text as Go's text/template does, as far as runbooks need it; a mistake is told in Go's words. */
+export function readActions(text: string): { readonly actions: readonly Action[] } | { readonly problem: string } {
+  const actions: Action[] = [];
+  let depth = 0;
+  let at = text.indexOf('{{');
+  let counted = { at: 0, line: 1 };
+  while (at >= 0) {
+    counted = { at, line: counted.line + lineBreaks(text, counted.at, at) };
+    const { line } = counted;
+    const read = readAction(text, at + 2);
+    if ('problem' in read) return { problem: `template: :${line + lineBreaks(text, at, read.at)}: ${placed(read, text, { at, line })}` };
+    const keyword = read.commands[0]?.words[0]?.text ?? '';
+    if (opens.has(keyword)) depth += 1;
+    else if (keyword === 'end') depth -= 1;
+    else if (depth === 0 && !read.comment && !within.has(keyword)) actions.push({ line, commands: read.commands });
+    if (depth < 0 || (depth === 0 && (keyword === 'else' || keyword === 'break' || keyword === 'continue'))) {
+      return { problem: `template: :${line}: unexpected {{${keyword}}}` };
+    }
+    at = text.indexOf('{{', read.end);
+  }
+  return depth > 0 ? { problem: `template: :${1 + lineBreaks(text, 0, text.length)}: unexpected EOF` } : { actions };
+}
+
+type Read = { readonly commands: readonly Command[]; readonly comment: boolean; readonly end: number };
+type Mistake = { readonly problem: string; readonly at: number; readonly open?: true };
+
+function readAction(text: string, start: number): Read | Mistake {
+  const first = /^-\s/.test(text.slice(start, start + 2)) ? start + 1 : start;
+  const comment = /\s*\/\*/y;
+  comment.lastIndex = first;
+  if (comment.test(text)) return readComment(text, comment.lastIndex);
+  const commands: Word[][] = [[]];
+  let nested = 0;
+  let at = first;
+  for (;;) {
+    const blank = /[ \t\r\n]*/y;
+    blank.lastIndex = at;
+    blank.test(text);
+    const trims = /[ \t\r\n]-}}/.test(text.slice(blank.lastIndex - 1, blank.lastIndex + 3));
+    at = trims ? blank.lastIndex + 1 : blank.lastIndex;
+    if (text.startsWith('}}', at)) return finished(commands, { nested, at });
+    const word = readWord(text, at);
+    if ('problem' in word) return word;
+    at = word.end;
+    if (word.text === '|') commands.push([]);
+    else commands.at(-1)?.push(word);
+    nested += word.text === '(' ? 1 : word.text === ')' ? -1 : 0;
+    if (nested < 0) return { problem: 'unexpected right paren', at };
+  }
+}
+
+function finished(
+  commands: readonly (readonly Word[])[],
+  { nested, at }: { readonly nested: number; readonly at: number },
+): Read | Mistake {
+  if (nested > 0) return { problem: 'unclosed left paren', at };
+  if (commands.some((words) => words.length === 0)) return { problem: 'missing value for command', at };
+  const [first] = commands;
+  const keyword = first?.[0]?.text ?? '';
+  if (!opens.has(keyword) && !within.has(keyword) && keyword !== 'end') {
+    const unknown = commands.flat().find(({ text }) => /^[A-Za-z_]\w*$/.test(text) && !isKnown(text));
+    if (unknown !== undefined) return { problem: `function ${JSON.stringify(unknown.text)} not defined`, at };
+  }
+  return { commands: commands.map((words) => ({ words })), comment: false, end: at + 2 };
+}
+
+function isKnown(name: string): boolean {
+  return functions.has(name) || name === 'true' || name === 'false' || name === 'nil';
+}
+
+function readComment(text: string, at: number): Read | Mistake {
+  const end = text.indexOf('*/', at);
+  if (end < 0) return { problem: 'unclosed comment', at };
+  const close = /(?:\s-)?}}/y;
+  close.lastIndex = end + 2;
+  if (!close.test(text)) return { problem: 'comment ends before closing delimiter', at: end };
+  return { commands: [], comment: true, end: close.lastIndex };
+}
+
+/** Go says where an action began that was left open on a later line. */
+function placed({ problem, at, open }: Mistake, text: string, start: { readonly at: number; readonly line: number }): string {
+  if (open === undefined || lineBreaks(text, start.at, at) === 0) return problem;
+  return problem.endsWith(' action') ? `${problem} started at :${start.line}` : `${problem} in action started at :${start.line}`;
+}
+
+function lineBreaks(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}

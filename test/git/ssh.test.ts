@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Remote, RemoteOptions, RemoteRead } from '../../src/git/read-remote.ts';
+import { commitFiles, putProgram } from '../support/git-repository.ts';
+import { failureOf, makeFolder, readerIn } from './reading.ts';
+
+const folder = makeFolder();
+const scratch = makeFolder();
+const read = readerIn(scratch);
+let commit = '';
+
+beforeAll(async () => {
+  commit = await commitFiles(join(folder, 'ops.git'), { 'a.runbook.sh': 'echo a' });
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  rmSync(scratch, { recursive: true });
+});
+
+// Stands in for the ssh program: tells how it was called, then runs the command here, as a server would.
+const ssh = (log: string): string => `
+{ echo "args: $@"
+  for option in "$@"; do case "$option" in IdentityFile=/*)
+    echo "mode: $(stat -c %a "\${option#IdentityFile=}")"; echo "key: $(cat "\${option#IdentityFile=}")" ;; esac; done
+  echo "passphrase: $("$SSH_ASKPASS" "Enter passphrase for key 'x': ")"
+  echo "password: $("$SSH_ASKPASS" "git@host's password: ")"
+  echo "agent: $SSH_AUTH_SOCK"
+} >> '${log}' 2>&1
+for last; do :; done
+eval "$last"
+`;
+
+async function readBySsh(
+  remote: Partial<Remote> & Pick<Remote, 'url'>,
+  options: Partial<RemoteOptions> = {},
+): Promise<{ readonly result: RemoteRead; readonly told: string }> {
+  const log = join(mkdtempSync(join(folder, 'ssh-')), 'log');
+  const env = { ...(await putProgram(`${log}-bin`, 'ssh', ssh(log))), SSH_AUTH_SOCK: '/agent-of-the-user' };
+  const result = await read(remote, { env, ...options });
+  return { result, told: existsSync(log) ? readFileSync(log, 'utf8') : '' };
+}
+
+describe('a repository over ssh', () => {
+  test('is read with the key, which only its owner may read, and which is gone afterwards', async () => {
+    const { result, told } = await readBySsh({ url: `ssh://host${folder}/ops.git`, sshKey: 'canary-key\nof two lines' });
+    expect(result).toMatchObject({ head: { commit } });
+    expect(told).toMatch(/^mode: 600$/m);
+    expect(told).toContain('key: canary-key\nof two lines\n');
+    expect(told).toMatch(/^args: -F \/dev\/null -o IdentityFile=\S+\/key -o IdentitiesOnly=yes -o IdentityAgent=none /m);
+    expect(told).toMatch(/-o StrictHostKeyChecking=accept-new/);
+    expect(told).toMatch(/-o User=git .* host git-upload-pack/);
+    expect(told).toMatch(/^agent: $/m);
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  test('takes the user and the port of the address, and the shorthand', async () => {
+    expect((await readBySsh({ url: `ssh://ops@host:2222${folder}/ops.git` })).told).toMatch(/-p 2222 ops@host git-upload-pack/);
+    const { result, told } = await readBySsh({ url: `ops@host:${folder}/ops.git` });
+    expect(result).toMatchObject({ head: { commit } });
+    expect(told).toMatch(/ ops@host git-upload-pack/);
+    expect(told).not.toContain('User=git');
+    expect(told).toContain('IdentityFile=none');
+  });
+
+  test('answers the question for the passphrase, and no other', async () => {
+    const { told } = await readBySsh({ url: `ssh://host${folder}/ops.git`, sshKey: 'k', sshKeyPassphrase: 'canary', password: 'canary-2' });
+    expect(told).toMatch(/^passphrase: canary$/m);
+    expect(told).toMatch(/^password: $/m);
+    expect(told.match(/^args: .*$/m)?.[0]).not.toContain('canary');
+  });
+
+  test('trusts only the host keys that are given, if any are', async () => {
+    const { told } = await readBySsh({ url: `ssh://host${folder}/ops.git` }, { knownHosts: '/etc/hosts of ops' });
+    expect(told).toContain('UserKnownHostsFile=/etc/hosts of ops');
+    expect(told).toContain('StrictHostKeyChecking=yes');
+  });
+
+  test('that sends too much is cut off while it comes', async () => {
+    await commitFiles(join(folder, 'large.git'), { 'x.runbook.sh': randomBytes(4_000_000) });
+    const env = await putProgram(
+      join(folder, 'slow'),
+      'ssh',
+      'for last; do :; done; eval "$last" | { dd bs=1k count=3000 2>/dev/null; sleep 60; }',
+    );
+    const started = performance.now();
+    const result = await read({ url: `git@host:${folder}/large.git` }, { env, limits: { largestRepository: 1_000_000 } });
+    expect(failureOf(result)).toBe('it is larger than 1000000 bytes');
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  test('tells what ssh says', async () => {
+    const env = await putProgram(join(folder, 'refused'), 'ssh', 'echo "git@host: Permission denied (publickey)." >&2; exit 255');
+    expect(failureOf(await read({ url: 'git@host:x' }, { env }))).toBe('git@host: Permission denied (publickey).');
+  });
+});

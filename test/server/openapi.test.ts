@@ -1,0 +1,87 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { startPgliteServer, type TestServer } from '../support/servers.ts';
+
+let server: TestServer;
+let document: JsonObject = {};
+let page: string;
+
+beforeAll(async () => {
+  server = await startPgliteServer();
+  document = JSON.parse(await fetch(`${server.url}/openapi.json`).then((response) => response.text()));
+  page = await fetch(`${server.url}/docs`).then((response) => response.text());
+});
+afterAll(() => server.close());
+
+type Described = { readonly route: string; readonly operation: JsonObject };
+
+function described(): readonly Described[] {
+  return Object.entries(objectAt(document, 'paths')).flatMap(([path, methods]) =>
+    Object.entries(isObject(methods) ? methods : {}).map(([method, operation]) => ({
+      route: `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      operation: isObject(operation) ? operation : {},
+    })),
+  );
+}
+
+function objectAt(value: JsonObject, key: string): JsonObject {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
+function withoutTypes(value: Json): readonly string[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, schema]) => (isObject(schema) && Object.keys(schema).length > 0 ? [] : [name]));
+}
+
+test('an independent validator takes the document', async () => {
+  const { valid, errors } = await new Validator().validate(structuredClone(document));
+  expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+});
+
+test('every route is in the document, and nothing else', () => {
+  expect(
+    described()
+      .map(({ route }) => route)
+      .toSorted(),
+  ).toEqual(server.routes.toSorted());
+});
+
+test('every operation has its own id, words, and the parameters of its path', () => {
+  const ids = described().map(({ operation }) => operation['operationId']);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { route, operation } of described()) {
+    expect({ route, summary: operation['summary'] }).toEqual({ route, summary: expect.stringMatching(/^[A-Z].*[^.]$/) });
+    const parameters = Array.isArray(operation['parameters']) ? operation['parameters'] : [];
+    const inPath = parameters.flatMap((parameter: Json) => (isObject(parameter) && parameter['in'] === 'path' ? [parameter['name']] : []));
+    expect({ route, inPath }).toEqual({ route, inPath: [...route.matchAll(/:(\w+)/g)].map((match) => match[1]) });
+  }
+});
+
+test('every field that travels has a schema', () => {
+  const schemas = objectAt(objectAt(document, 'components'), 'schemas');
+  const wanting = Object.entries(schemas).flatMap(([name, schema]) =>
+    withoutTypes(objectAt(isObject(schema) ? schema : {}, 'properties')).map((field) => `${name}.${field}`),
+  );
+  expect(wanting).toEqual([]);
+});
+
+test('the document holds nothing that only manifests have', () => {
+  const found = JSON.stringify(document).match(/x-ostiary|urn:ostiary|valueFrom|connection_selector|Omitted|by name or id|manifest/g);
+  expect(found).toEqual(null);
+});
+
+test('the page is whole: nothing to run, nothing to load, every operation', async () => {
+  const { headers } = await fetch(`${server.url}/docs`);
+  expect(headers.get('Content-Type')).toMatch(/^text\/html/);
+  expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]+';/);
+  expect(page).not.toMatch(/<script|<link|<img|\bsrc=|\bon\w+=|@import|url\(/i);
+  for (const { operation } of described()) expect(page).toContain(`id=${JSON.stringify(operation['operationId'])}`);
+});
+
+test('every link of the page leads somewhere', () => {
+  const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
+  const targets = [...page.matchAll(/href="([^"]+)"/g)].map((match) => match[1] ?? '');
+  expect(targets.filter((target) => target !== 'openapi.json' && !ids.has(target.slice(1)))).toEqual([]);
+});
