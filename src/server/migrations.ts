@@ -27,6 +27,13 @@ export async function migrate(db: Kysely<Tables>): Promise<void> {
   if (error !== undefined) throw new AppError('serve/migration', 1, 'the database could not be brought to this version', { cause: error });
 }
 
+/** Names the migrations of this version that the database has not had. */
+export async function missingMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ readonly name: string }>`select name from kysely_migration`.execute(db);
+  const done = new Set(rows.map(({ name }) => name));
+  return Object.keys(migrations).filter((name) => !done.has(name));
+}
+
 async function createObjects(db: Kysely<unknown>, table: ObjectTable): Promise<void> {
   await sql`
     create table ${sql.table(table)} (
