@@ -1,5 +1,5 @@
 import { Hono, type MiddlewareHandler } from 'hono';
-import { listAgents } from './agents.ts';
+import { serveAgents, serveHeartbeat } from './agent-routes.ts';
 import type { AppEnv } from './app-env.ts';
 import { authenticate, presentedKey, type KnownKey } from './auth.ts';
 import { causeChaos, refuseChaos, type Chaos } from './chaos.ts';
@@ -8,7 +8,9 @@ import { serveHealth } from './health.ts';
 import { answerErrors, observe, type ObserveOptions } from './observe.ts';
 import type { Store } from './reader.ts';
 import { Rejection } from './rejection.ts';
+import { serveResources } from './resource-routes.ts';
 import { serveCollection } from './routes.ts';
+import { serveSearch, type RunbookSearch } from './search.ts';
 
 export type AppParts = ObserveOptions & {
   readonly store: Store;
@@ -16,7 +18,11 @@ export type AppParts = ObserveOptions & {
   readonly keys: readonly KnownKey[];
   readonly now: () => Date;
   readonly chaos?: Chaos | undefined;
+  /** Finds no runbook unless given. */
+  readonly searchRunbooks?: RunbookSearch | undefined;
 };
+
+const noRunbooks: RunbookSearch = () => Promise.resolve({ runbooks: [], errors: [] });
 
 /** Puts the gateway together: who is let in, which routes there are, how errors are answered. */
 export function createApp(parts: AppParts): Hono<AppEnv> {
@@ -27,9 +33,12 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.use(parts.chaos === undefined ? refuseChaos : causeChaos(parts.chaos));
 
   serveHealth(app, parts);
+  serveHeartbeat(app, parts);
   app.use(letIn(keys));
   app.get('/serverinfo', (c) => c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default' }));
-  app.get('/agents', async (c) => c.json(await listAgents(parts.store.db)));
+  serveAgents(app, parts);
+  serveResources(app, parts);
+  serveSearch(app, { ...parts, searchRunbooks: parts.searchRunbooks ?? noRunbooks });
   for (const collection of parts.collections) serveCollection(app, collection, parts);
   refuseOtherMethods(app);
   app.notFound((c) => c.json({ message: 'there is no such route' }, 404));

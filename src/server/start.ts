@@ -13,6 +13,7 @@ import { openDatabase, type DatabaseOptions, type OpenDatabase } from './databas
 import { claimDatabase } from './encryption-key.ts';
 import { createLog, type LogForm, type LogSink } from './log.ts';
 import { migrate } from './migrations.ts';
+import type { RunbookSearch } from './search.ts';
 
 export type ServeOptions = {
   readonly database: DatabaseOptions;
@@ -40,6 +41,8 @@ export type ServeOptions = {
   readonly drainMs?: number;
   /** For tests: makes requests fail. */
   readonly chaos?: Chaos | undefined;
+  /** Finds no runbook unless given. */
+  readonly searchRunbooks?: RunbookSearch;
 };
 
 /** Milliseconds that a request line with its headers, a whole request, and the next request of a connection may take. */
@@ -65,7 +68,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     await claimDatabase(opened.db, cipher.keyId, options.now());
     await registerAgents(opened.db, options.agents ?? ['default'], options.now());
     let closing = false;
-    const store = { db: opened.db, cipher };
+    const store = { db: opened.db, cipher, now: options.now };
     const app = createApp({ ...options, log, store, collections, keys, closing: () => closing });
     const server = createServer(
       serverOptions({ ...usualTimeouts, ...options.timeouts }),

@@ -14,16 +14,23 @@ const mostProblems = 50;
 // Neither can be stored: the database has no NUL, and half a surrogate pair is no character.
 const unstorable = /\0|\p{Surrogate}/u;
 
-/** Compiles the wire schema of a kind once. */
-export function compileValidation({ kind, fields, readOnly }: Collection): Validate {
+/** Compiles what a body of the kind must be, once. */
+export function compileValidation({ kind, readOnly, narrows }: Collection): Validate {
   const schema = wireSchema(kind);
-  const ignored = [...answered, ...Object.keys(readOnly('', {}))].map((field) => [field, true] as const);
+  const ignored = [...answered, ...Object.keys(readOnly({ name: '', secrets: {}, online: false }))].map((field) => [field, true] as const);
   const accepted = isObject(schema['properties']) ? schema['properties'] : {};
-  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
-  const validate: ValidateFunction = ajv.compile({ ...schema, properties: { ...accepted, ...Object.fromEntries(ignored) } });
+  const properties = { ...accepted, ...Object.fromEntries(ignored) };
+  return compileBody({ ...schema, properties, allOf: [{ properties: narrows }] });
+}
+
+/** Compiles a schema of bodies once; what its fields hold can be stored, too. */
+export function compileBody(schema: JsonObject): Validate {
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictTypes: false });
+  const validate: ValidateFunction = ajv.compile(schema);
+  const checked = Object.entries(isObject(schema['properties']) ? schema['properties'] : {}).filter(([, node]) => node !== true);
   return (body) => {
     if (!validate(body)) return problemsOf(validate.errors ?? []);
-    return fields.flatMap(({ name: field }) =>
+    return checked.flatMap(([field]) =>
       isStorable(body[field] ?? null) ? [] : [{ field: pointer(field), reason: 'holds a NUL or half a character' }],
     );
   };
