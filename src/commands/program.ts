@@ -129,7 +129,15 @@ function addOthers(program: Command, world: World, finish: Finish): void {
     .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--database <where>', 'a folder for the embedded database, or postgres://…', defaultDatabase)
-    .option('--agent <name>', 'register an agent of this name (repeatable)', collect, []);
+    .option('--agent <name>', 'register an agent of this name (repeatable)', collect, [])
+    .addOption(
+      new Option('--log <form>', 'lines for people or one JSON object each (default: text on a terminal, else json)').choices([
+        'text',
+        'json',
+      ]),
+    )
+    .option('--drain <seconds>', 'serve on for so long after SIGTERM, while /readyz answers 503', wholeNumber(0, 3600), 0)
+    .option('--chaos', 'let requests ask to fail; for tests only', false);
   serve.action(async (flags) => finish(await (await import('./serve.ts')).serve(flags, world)));
 }
 
