@@ -63,7 +63,7 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     logForm,
     drainMs: flags.drain * 1000,
     version,
-    runbooks: { read: repositories.read },
+    runbooks: repositories,
     ...(flags.chaos ? { chaos: chaosBySwitches } : {}),
   });
   // The address ends at a space, in JSON too: scripts look for it.
@@ -75,9 +75,7 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     });
   }
   if (!flags.quiet) say({ level: 'info', message: 'stopping: finishing what is under way' });
-  // A drain goes on serving, so repositories are still read; whoever waits for one then is cut off after the patience.
   await server.close();
-  await repositories.close();
   return 0;
 }
 

@@ -95,8 +95,9 @@ them, but none of these operations.`,
       path: '/agents/heartbeat',
       id: 'beat',
       summary: 'Tell that an agent lives',
-      description: `With the agent's token in place of a key, which opens nothing here. An agent is offline when \`timeout_seconds\` pass without a
+      description: `An agent is offline when \`timeout_seconds\` pass without a
 heartbeat; three in that time are a good pace. A body may be left out; what it leaves out becomes empty.`,
+      byAgent: true,
       body: refer('HeartbeatBody'),
       answers: { 200: { description: 'It is noted.', schema: refer('Heartbeat') } },
     },

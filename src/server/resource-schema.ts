@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
+import { ignored } from './api/operation.ts';
 import { connectionTypes } from './collections.ts';
 
 /** The most characters that the name of a resource has. */
@@ -38,8 +39,8 @@ export const resourceSchema: JsonObject = {
       default: {},
       description: 'Secrets of all connections of the resource, written like those of a connection; null keeps the stored value.',
     },
-    id: true,
-    created_at: true,
-    updated_at: true,
+    id: ignored,
+    created_at: ignored,
+    updated_at: ignored,
   },
 };

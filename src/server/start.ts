@@ -87,10 +87,10 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     let closed: Promise<void> | undefined;
     return {
       url,
-      routes: app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
+      routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stop(server, opened, options.drainMs ?? 0);
+        closed ??= stop(server, opened, { drainMs: options.drainMs ?? 0, runbooks: options.runbooks });
         return closed;
       },
     };
@@ -129,8 +129,14 @@ function serverOptions({ headers, request, keepAlive }: Timeouts): ServerOptions
   };
 }
 
-async function stop(server: Server, opened: OpenDatabase, drainMs: number): Promise<void> {
+async function stop(
+  server: Server,
+  opened: OpenDatabase,
+  { drainMs, runbooks }: { readonly drainMs: number; readonly runbooks: RunbookSource | undefined },
+): Promise<void> {
   if (drainMs > 0) await delay(drainMs);
+  // Who waits for a repository is answered without it.
+  await runbooks?.close?.();
   const cutOff = setTimeout(() => server.closeAllConnections(), patience);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());

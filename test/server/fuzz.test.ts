@@ -42,6 +42,8 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   let server: TestServer;
   let document: JsonObject = {};
   let validators: Validators;
+  /** The latest token of an agent. */
+  let token: string | undefined;
   const reached = new Map<string, Set<number>>();
   const pool = new Map<string, readonly JsonObject[]>();
 
@@ -67,15 +69,15 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   }, 300_000);
 
   /** Sends a request, holds its answer against the document, and remembers what there is. */
-  async function exchange({ method, path, place }: Operation, made: Made): Promise<number> {
+  async function exchange({ method, path, place, spoken }: Operation, made: Made): Promise<number> {
     const meant = rowOf(path, made.pick);
-    const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(idOf(meant) ?? segmentOf(made.path[name])));
+    const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segmentOf(meant?.[name] ?? made.path[name])));
     const query = Object.entries(made.query).map(([name, value]): [string, string] => [name, textOf(value)]);
     const url = `${server.url}${target}?${new URLSearchParams(query).toString()}`;
     const body = made.text ?? (made.body === undefined ? undefined : JSON.stringify(sensible(made.body, meant, made.pick)));
     const response = await fetch(url, {
       method: method.toUpperCase(),
-      headers: { Authorization: `Bearer ${server.key}`, ...headersOf(made.headers) },
+      headers: { Authorization: `Bearer ${byAgent(spoken) ? (token ?? '') : server.key}`, ...headersOf(made.headers) },
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
@@ -92,15 +94,17 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   function remember(path: string, text: string): void {
     if (!/^[[{]/.test(text)) return;
     const received: Json = JSON.parse(text);
-    const one = path.endsWith('}') ? path : `${path}/{id}`;
-    const rows = (Array.isArray(received) ? received : [received]).filter((row) => isObject(row) && typeof row['id'] === 'string');
+    const one = rootOf(path);
+    if (isObject(received) && typeof received['token'] === 'string') token = received['token'];
+    const paged = isObject(received) ? (received['data'] ?? received) : received;
+    const rows = (Array.isArray(paged) ? paged : [paged]).filter((row) => isObject(row) && typeof row['id'] === 'string');
     const known = (pool.get(one) ?? []).filter((row) => !rows.some((other) => isObject(other) && other['id'] === row['id']));
     pool.set(one, [...known, ...rows.filter((row) => isObject(row))]);
   }
 
   /** One of the objects that a path may mean; sometimes none. */
   function rowOf(path: string, pick: number): JsonObject | undefined {
-    const rows = pool.get(path) ?? [];
+    const rows = pool.get(rootOf(path)) ?? [];
     return rows[pick % (rows.length + 1)];
   }
 
@@ -116,7 +120,7 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
       ['guardrail_rules', 'guardrails'],
       ['connection_ids', 'connections'],
     ] as const) {
-      const id = idOf(rowOf(`/${kind}/{id}`, pick)) ?? idOf(pool.get(`/${kind}/{id}`)?.[0]);
+      const id = idOf(rowOf(`/${kind}`, pick)) ?? idOf(pool.get(`/${kind}`)?.[0]);
       if (typeof body[field] === 'string' && id !== undefined) filled[field] = id;
       if (Array.isArray(body[field])) filled[field] = id === undefined ? [] : [id];
     }
@@ -207,6 +211,16 @@ function bodyOf(spoken: JsonObject): Json | undefined {
   const content = isObject(spoken['requestBody']) && isObject(spoken['requestBody']['content']) ? spoken['requestBody']['content'] : {};
   const media = content['application/json'];
   return isObject(media) ? media['schema'] : undefined;
+}
+
+/** Tells whether an operation takes the token of an agent in place of a key. */
+function byAgent({ security }: JsonObject): boolean {
+  return Array.isArray(security) && security.some((scheme) => isObject(scheme) && 'agent' in scheme);
+}
+
+/** The path of the list that an object stands in. */
+function rootOf(path: string): string {
+  return path.replace(/\/\{.*$/, '');
 }
 
 function idOf(row: JsonObject | undefined): string | undefined {

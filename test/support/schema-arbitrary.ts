@@ -86,12 +86,14 @@ function lengthsOf(schema: JsonObject, least: string, most: string): { readonly 
   return { ...(typeof min === 'number' ? { minLength: min } : {}), ...(typeof max === 'number' ? { maxLength: max } : {}) };
 }
 
-/** The schema itself, and with each `if … then` of it made true. */
+/** The schema with all its conditions, then with each `if … then` of them made true. */
 function branches(schema: JsonObject, conditions: readonly Json[]): readonly Json[] {
+  const always = conditions.filter((condition) => !isObject(condition) || condition['if'] === undefined);
+  const whole = always.reduce((merged, condition) => merge(merged, condition), schema);
   const made = conditions.flatMap((condition) =>
-    isObject(condition) && condition['if'] !== undefined ? [merge(merge(schema, condition['then'] ?? {}), condition['if'])] : [condition],
+    isObject(condition) && condition['if'] !== undefined ? [merge(merge(whole, condition['then'] ?? {}), condition['if'])] : [],
   );
-  return [schema, ...made];
+  return [whole, ...made];
 }
 
 function merge(left: Json, right: Json): Json {

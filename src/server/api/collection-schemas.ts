@@ -2,7 +2,7 @@ import { wireSchema } from '../../kinds/wire.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Collection } from '../collections.ts';
-import { idSchema, timeSchema } from './operation.ts';
+import { idSchema, ignored, timeSchema } from './operation.ts';
 
 /** What only the gateway knows of objects, whatever their kind. */
 const everyKind: JsonObject = {
@@ -25,17 +25,17 @@ const byField: JsonObject = {
 /** The schema of a body that creates or replaces an object; read-only fields are let through, so that an answer can be sent back. */
 export function bodySchema({ kind, readOnly, narrows }: Collection): JsonObject {
   const wire = wireSchema(kind);
-  const ignored = [
+  const passed = [
     ...Object.keys(everyKind),
     ...Object.keys(everySecret),
     ...Object.keys(readOnly({ name: '', secrets: {}, online: false })),
   ];
   const properties = isObject(wire['properties']) ? wire['properties'] : {};
-  const passed = ignored.map((field) => [field, { readOnly: true, description: 'Let through and ignored.' }]);
+  const readOnlyFields = passed.map((field) => [field, ignored]);
   return {
     ...wire,
     title: `${kind.name}Body`,
-    properties: { ...properties, ...Object.fromEntries(passed) },
+    properties: { ...properties, ...Object.fromEntries(readOnlyFields) },
     allOf: [{ properties: narrows }],
   };
 }

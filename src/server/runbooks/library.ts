@@ -27,6 +27,8 @@ export type ReadRepository = (repository: Repository) => Promise<{ readonly head
 
 export type RunbookSource = {
   readonly read: ReadRepository;
+  /** Ends all reading; the server calls it when it stops. */
+  readonly close?: () => Promise<void>;
   /** Milliseconds that a listing waits for slow repositories, which are read all the same, for the next one; 15 seconds unless given. */
   readonly patience?: number;
 };
