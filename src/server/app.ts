@@ -8,6 +8,7 @@ import type { Collection } from './collections.ts';
 import { answerErrors, observe, type ObserveOptions } from './observe.ts';
 import type { Store } from './reader.ts';
 import { Rejection } from './rejection.ts';
+import { serveReviews } from './reviews/routes.ts';
 import { serveCollection } from './routes.ts';
 
 export type AppParts = ObserveOptions & {
@@ -34,6 +35,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get('/serverinfo', (c) => c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default' }));
   app.get('/agents', async (c) => c.json(await listAgents(store.db)));
   for (const collection of parts.collections) serveCollection(app, collection, parts);
+  serveReviews(app, parts);
   refuseOtherMethods(app);
   app.notFound((c) => c.json({ message: 'there is no such route' }, 404));
   return app;
