@@ -12,6 +12,7 @@ import { answerErrors, observe, type ObserveOptions } from './observe.ts';
 import type { Store } from './reader.ts';
 import { Rejection } from './rejection.ts';
 import { serveResources } from './resource-routes.ts';
+import { serveReviews } from './reviews/routes.ts';
 import { serveCollection } from './routes.ts';
 import type { Library } from './runbooks/library.ts';
 import { serveRunbooks } from './runbooks/runbook-routes.ts';
@@ -46,6 +47,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   serveSearch(app, { ...parts, searchRunbooks: parts.searchRunbooks ?? parts.library.search });
   for (const collection of parts.collections) serveCollection(app, collection, parts);
   serveRunbooks(app, parts.library, parts.store);
+  serveReviews(app, parts);
   refuseOtherMethods(app);
   app.notFound((c) => c.json({ message: 'there is no such route' }, 404));
   return app;

@@ -45,6 +45,27 @@ const migrations: Readonly<Record<string, Migration>> = {
         from connections order by spec ->> 'resource_name', created_at, id`.execute(db);
     },
   },
+  '0002-reviews': {
+    async up(db: Kysely<unknown>): Promise<void> {
+      await sql`
+        create table reviews (
+          id uuid primary key,
+          session uuid not null unique,
+          connection_id uuid references connections on delete set null,
+          type text not null,
+          status text not null,
+          access_duration bigint not null,
+          time_window jsonb,
+          groups jsonb not null,
+          owner_id uuid not null,
+          revision integer not null,
+          created_at timestamptz not null,
+          revoked_at timestamptz
+        )`.execute(db);
+      await sql`create index on reviews (connection_id)`.execute(db);
+      await sql`create index on reviews (created_at desc, id)`.execute(db);
+    },
+  },
 };
 
 /** Brings the database to the shape that this version needs; a database of a later version is refused. */

@@ -31,6 +31,12 @@ export function compileBody(schema: JsonObject): Validate {
   };
 }
 
+/** Compiles any schema of a body once; `formats` are the formats that it names. */
+export function compileSchema(schema: JsonObject, formats: Readonly<Record<string, RegExp>>): Validate {
+  const validate: ValidateFunction = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { ...formats } }).compile(schema);
+  return (body) => (validate(body) ? [] : problemsOf(validate.errors ?? []));
+}
+
 function isStorable(value: Json): boolean {
   if (typeof value === 'string') return !unstorable.test(value);
   if (!isObject(value)) return !Array.isArray(value) || value.every((entry: Json) => isStorable(entry));

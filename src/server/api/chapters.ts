@@ -2,6 +2,7 @@ import { agentChapter } from '../agent-chapter.ts';
 import { collectionChapter } from '../collection-chapter.ts';
 import type { Collection } from '../collections.ts';
 import { resourceChapter } from '../resource-chapter.ts';
+import { reviewChapter } from '../reviews/review-chapter.ts';
 import { runbookChapter } from '../runbooks/runbook-routes.ts';
 import { searchChapter } from '../search-chapter.ts';
 import type { Chapter } from './operation.ts';
@@ -12,6 +13,7 @@ export function chaptersOf(collections: readonly Collection[]): readonly Chapter
   return [
     ...collections.map((collection) => collectionChapter(collection)),
     resourceChapter,
+    reviewChapter,
     runbookChapter,
     searchChapter,
     agentChapter,
