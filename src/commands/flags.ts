@@ -4,6 +4,11 @@ export const formats = ['text', 'json', 'markdown'] as const;
 
 export type Format = (typeof formats)[number];
 
+/** How something that was looked up is printed. */
+export const viewFormats = ['text', 'json', 'yaml'] as const;
+
+export type ViewFormat = (typeof viewFormats)[number];
+
 /** Where the embedded database of `serve` lies unless told. */
 export const defaultDatabase = '.ostiary/gateway';
 
@@ -25,6 +30,9 @@ export type TargetFlags = OutputFlags & {
   readonly only: readonly string[];
   readonly paths: readonly string[];
 };
+
+/** Flags of commands that look something up. */
+export type ViewFlags = TargetFlags & { readonly format: ViewFormat };
 
 /** Flags of commands that plan. */
 export type PlanFlags = TargetFlags & {

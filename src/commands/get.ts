@@ -4,17 +4,14 @@ import { compareText } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
-import { escapeJson } from '../report/escape.ts';
-import { tableText } from '../report/table.ts';
-import type { Format, TargetFlags } from './flags.ts';
+import type { ViewFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
+import { lookUp, lookUps, tellView } from './look-up.ts';
 import { printerFor } from './printer.ts';
 import { chooseTarget, readSetting } from './setting.ts';
 import type { World } from './world.ts';
 
-export type GetFlags = TargetFlags & { readonly what: string; readonly format: Format };
-
-type Listing = { readonly headers: readonly string[]; readonly rows: readonly (readonly string[])[]; readonly json: readonly JsonObject[] };
+export type GetFlags = ViewFlags & { readonly what: string };
 
 type View = {
   readonly kinds: readonly string[];
@@ -50,46 +47,35 @@ const views: Readonly<Record<string, View>> = {
 
 /** Lists what the gateway has, without secrets. */
 export async function get(flags: GetFlags, world: World): Promise<number> {
-  const names = [...Object.keys(views), 'agents'];
-  if (!names.includes(flags.what)) {
-    const near = closest(flags.what, names);
-    throw new UsageError(
-      `there is nothing to get called "${flags.what}"`,
-      near === undefined ? `one of ${names.join(', ')}` : `did you mean "${near}"?`,
-    );
-  }
+  const { what } = flags;
+  const names = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents'];
+  const view = views[what];
+  if (view !== undefined) return getView(view, flags, world);
+  if (lookUps.includes(what)) return lookUp(what, flags, world);
+  const near = closest(what, names);
+  throw new UsageError(
+    `there is nothing to get called "${what}"`,
+    near === undefined ? `one of ${names.join(', ')}` : `did you mean "${near}"?`,
+  );
+}
+
+async function getView(view: View, flags: GetFlags, world: World): Promise<number> {
   const target = chooseTarget(readSetting(flags, world), flags);
   const { gateway } = await connect(target, { flags, world });
   try {
-    const view = views[flags.what];
-    const live = await readLive(gateway, view?.kinds ?? ['Connection'], { flags, world });
-    const listing = view === undefined ? agentsOf(live) : listingOf(view, live);
-    const { print, results } = printerFor(world, flags);
-    print(
-      flags.format === 'json'
-        ? `${escapeJson(JSON.stringify(listing.json, null, 2))}\n`
-        : tableText(listing.headers, listing.rows, results.columns),
-    );
+    const shown = shownOf(view, await readLive(gateway, view.kinds, { flags, world }));
+    const listing = { headers: view.headers, rows: shown.map(view.row) };
+    tellView({ document: shown.map(jsonOf), listing }, flags.format, printerFor(world, flags));
     return 0;
   } finally {
     await gateway.close();
   }
 }
 
-function listingOf(view: View, live: LiveState): Listing {
-  const shown = live.resources
+function shownOf(view: View, live: LiveState): readonly LiveResource[] {
+  return live.resources
     .filter((one) => view.kinds[0] === kindOf(one.id) || (view.headers[0] === 'kind' && 'connection_ids' in one.edges))
     .toSorted((left, right) => compareText(left.id, right.id));
-  return { headers: view.headers, rows: shown.map(view.row), json: shown.map(jsonOf) };
-}
-
-function agentsOf(live: LiveState): Listing {
-  const agents = (live.lookups['Agent'] ?? []).toSorted((left, right) => compareText(left.name, right.name));
-  return {
-    headers: ['name', 'id'],
-    rows: agents.map((agent) => [agent.name, agent.uid]),
-    json: agents.map((agent) => ({ name: agent.name, id: agent.uid })),
-  };
 }
 
 function jsonOf(one: LiveResource): JsonObject {

@@ -1,12 +1,17 @@
+import type { LineOptions } from '../gateway/line.ts';
 import { openGateway } from '../gateway/open.ts';
+import { openService } from '../gateway/service.ts';
 import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
+import type { Checked } from '../model/diagnostic.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/outcome.ts';
 import type { LiveState } from '../model/live.ts';
+import type { Service } from '../model/service.ts';
 import type { TargetFlags } from './flags.ts';
 import { waiting } from './progress.ts';
+import { chooseTarget, readSetting } from './setting.ts';
 import type { World } from './world.ts';
 
 export type Connecting = {
@@ -18,27 +23,32 @@ export type Connecting = {
 /** Opens the target's gateway with the token from the environment. */
 export async function connect(
   target: Target,
-  { flags, world, onRequest }: Connecting,
+  connecting: Connecting,
 ): Promise<{ readonly gateway: Gateway; readonly identity: GatewayIdentity }> {
+  const gateway = await openGateway({ ...lineTo(target, connecting), registry });
+  try {
+    return { gateway, identity: await waiting(`asking ${target.url}`, connecting, () => gateway.identify()) };
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+}
+
+/** Opens what people look up and decide on the one target that is meant. */
+export async function connectService(connecting: Connecting): Promise<Service> {
+  const { flags, world } = connecting;
+  const line = lineTo(chooseTarget(readSetting(flags, world), flags), connecting);
+  return waiting(`asking ${line.url}`, connecting, () => openService(line));
+}
+
+function lineTo(target: Target, { world, onRequest }: Connecting): LineOptions {
   if (target.url === '')
     throw new UsageError('which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL');
   requireAddress(target.url);
   const token = world.env[target.token.env] ?? '';
   if (token === '') throw new UsageError(`there is no token for ${target.url}`, `set ${target.token.env} in the environment`);
-  const gateway = await openGateway({
-    url: target.url,
-    token,
-    auth: target.auth,
-    dialect: target.dialect,
-    registry,
-    ...(onRequest === undefined ? {} : { onRequest }),
-  });
-  try {
-    return { gateway, identity: await waiting(`asking ${target.url}`, { flags, world }, () => gateway.identify()) };
-  } catch (error) {
-    await gateway.close();
-    throw error;
-  }
+  const { url, auth, dialect } = target;
+  return { url, token, auth, dialect, ...(onRequest === undefined ? {} : { onRequest }) };
 }
 
 /** Refuses what is no plain web address; one that may hold credentials is not repeated. */
@@ -59,7 +69,11 @@ export async function readLive(
   kinds: readonly string[],
   { flags, world }: { readonly flags: TargetFlags; readonly world: World },
 ): Promise<LiveState> {
-  const { value, diagnostics } = await waiting('reading the gateway', { flags, world }, () => gateway.readAll(kinds));
+  return valueOf(await waiting('reading the gateway', { flags, world }, () => gateway.readAll(kinds)));
+}
+
+/** The value of a read; without one the run ends. */
+export function valueOf<T>({ value, diagnostics }: Checked<T>): T {
   if (value !== undefined) return value;
   const [first] = diagnostics;
   throw new AppError(

@@ -1,7 +1,7 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
 import type { Allowance } from '../model/plan.ts';
-import { defaultDatabase, formats, type Format, type ReportFlag } from './flags.ts';
+import { defaultDatabase, formats, viewFormats, type ReportFlag } from './flags.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
 
@@ -29,6 +29,8 @@ export async function parseArguments(argv: readonly string[], world: World): Pro
   return exitCode;
 }
 
+const allowedChoices = /^Allowed choices are (.*)\.$/;
+
 /** Says what is wrong with a command line in one line, and what to do in another. */
 function usageError({ code, message }: CommanderError, argv: readonly string[], program: Command): UsageError {
   const named = program.commands.find((one) => one.name() === argv[0]);
@@ -36,8 +38,9 @@ function usageError({ code, message }: CommanderError, argv: readonly string[], 
   if (code === 'commander.help') return new UsageError(`there is no command "${argv[1] ?? ''}"`, help);
   const text = message.replace(/^error: /, '');
   const [, option, value = '', wanted = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
-  if (option !== undefined)
-    return new UsageError(`${option} cannot be "${value}"`, wanted.replace(/^Allowed choices are (.*)\.$/, 'one of $1'));
+  if (option !== undefined) return new UsageError(`${option} cannot be "${value}"`, wanted.replace(allowedChoices, 'one of $1'));
+  const [, argument = '', name = '', choices] = /^command-argument value '(.*)' is invalid for argument '(.*)'\. (.*)$/s.exec(text) ?? [];
+  if (choices !== undefined) return new UsageError(`the ${name} cannot be "${argument}"`, choices.replace(allowedChoices, 'one of $1'));
   const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];
   return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), near === undefined ? help : near.replace('Did', 'did'));
 }
@@ -61,6 +64,7 @@ function build(world: World, finish: Finish): Command {
       getOutHelpWidth: () => world.stdout.columns ?? 100,
     });
   addReading(program, world, finish);
+  addReviewing(program, world, finish);
   addPlanning(program, world, finish);
   addOthers(program, world, finish);
   return program;
@@ -80,9 +84,19 @@ function addReading(program: Command, world: World, finish: Finish): void {
   selectionOption(targetOptions(validate)).addOption(formatOption(['text', 'json']));
   validate.action(async (paths, flags) => finish(await (await import('./validate.ts')).validate({ ...flags, paths }, world)));
 
-  const get = command(program, 'get', 'list what the gateway has').argument('<what>', 'connections, rules, runbooks or agents');
-  targetOptions(get).addOption(formatOption(['text', 'json']));
+  const get = command(program, 'get', 'list what the gateway has').argument(
+    '<what>',
+    'connections, rules, resources, runbooks, templates, reviews or agents',
+  );
+  targetOptions(get).addOption(formatOption(viewFormats));
   get.action(async (what, flags) => finish(await (await import('./get.ts')).get({ ...flags, what, only: [], paths: [] }, world)));
+
+  const search = command(program, 'search', 'find connections, resources and runbooks by a part of their name').argument(
+    '<term>',
+    'the part',
+  );
+  targetOptions(search).addOption(formatOption(viewFormats));
+  search.action(async (term, flags) => finish(await (await import('./search.ts')).search({ ...flags, term, only: [], paths: [] }, world)));
 
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
@@ -90,6 +104,19 @@ function addReading(program: Command, world: World, finish: Finish): void {
   cacheOption(targetOptions(explain));
   explain.action(async (resource, field, flags) =>
     finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),
+  );
+}
+
+function addReviewing(program: Command, world: World, finish: Finish): void {
+  const review = command(program, 'review', 'approve, reject or revoke a review')
+    .addArgument(new Argument('<verdict>', 'what becomes of it').choices(['approve', 'reject', 'revoke']))
+    .argument('<id>', 'the review, as ostiary get reviews lists it');
+  targetOptions(review)
+    .option('--force', 'approve for all groups, as a group that may', false)
+    .option('--window <hours>', 'approve for these hours of the day alone, in UTC, such as 09:00-18:00')
+    .addOption(formatOption(viewFormats));
+  review.action(async (verdict, id, flags) =>
+    finish(await (await import('./review.ts')).review({ ...flags, verdict, id, only: [], paths: [] }, world)),
   );
 }
 
@@ -129,7 +156,15 @@ function addOthers(program: Command, world: World, finish: Finish): void {
     .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--database <where>', 'a folder for the embedded database, or postgres://…', defaultDatabase)
-    .option('--agent <name>', 'register an agent of this name (repeatable)', collect, []);
+    .option('--agent <name>', 'register an agent of this name (repeatable)', collect, [])
+    .addOption(
+      new Option('--log <form>', 'lines for people or one JSON object each (default: text on a terminal, else json)').choices([
+        'text',
+        'json',
+      ]),
+    )
+    .option('--drain <seconds>', 'serve on for so long after SIGTERM, while /readyz answers 503', wholeNumber(0, 3600), 0)
+    .option('--chaos', 'let requests ask to fail; for tests only', false);
   serve.action(async (flags) => finish(await (await import('./serve.ts')).serve(flags, world)));
 }
 
@@ -166,7 +201,7 @@ function planOptions(on: Command): Command {
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
 }
 
-function formatOption(choices: readonly Format[]): Option {
+function formatOption(choices: readonly string[]): Option {
   return new Option('--format <format>', 'how the result is printed').choices([...choices]).default('text');
 }
 

@@ -5,6 +5,8 @@ import { createFile } from '../disk/create.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbook } from '../server/runbooks/library.ts';
+import { chaosBySwitches } from '../server/chaos-switches.ts';
+import { createLog, type LogForm, type LogSink } from '../server/log.ts';
 import { startServer } from '../server/start.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
@@ -16,12 +18,20 @@ export type ServeFlags = OutputFlags & {
   readonly host: string;
   readonly database: string;
   readonly agent: readonly string[];
+  readonly log?: LogForm;
+  readonly drain: number;
+  readonly chaos: boolean;
 };
 
 /** Runs a gateway until it is interrupted; then it finishes what it is doing and stops. */
 export async function serve(flags: ServeFlags, world: World): Promise<number> {
-  const { hint, note } = printerFor(world, flags);
+  const { note } = printerFor(world, flags);
   const { env } = world;
+  const logForm = flags.log ?? (world.stderr.isTTY ? 'text' : 'json');
+  const sink: LogSink = (line, level) => {
+    if (!flags.quiet || level !== 'info') note(`${line}\n`);
+  };
+  const say = createLog((line) => note(`${line}\n`), logForm, world.now);
   const adminKey = env['OSTIARY_SERVE_KEY'] ?? '';
   if (adminKey === '')
     throw new UsageError('serve needs an admin key', `set OSTIARY_SERVE_KEY, for example to ${randomBytes(24).toString('base64url')}`);
@@ -36,8 +46,11 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
   const stopped = world.interrupts();
   // The default folder holds keys and data: git leaves it alone, whatever the project's own .gitignore says.
   if (flags.database === defaultDatabase) createFile(join(world.cwd, '.ostiary', '.gitignore'), '*\n');
+  const database = /^postgres(ql)?:\/\//.test(flags.database)
+    ? { url: flags.database }
+    : { folder: isAbsolute(flags.database) ? flags.database : join(world.cwd, flags.database) };
   const server = await startServer({
-    database: /^postgres(ql)?:\/\//.test(flags.database) ? { url: flags.database } : { folder: inFolder(world.cwd, flags.database) },
+    database,
     host: flags.host,
     port: flags.port,
     registry,
@@ -46,17 +59,22 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
     agents: flags.agent.length === 0 ? ['default'] : flags.agent,
     now: world.now,
-    log: (line) => hint(`${line}\n`),
+    log: sink,
+    logForm,
+    drainMs: flags.drain * 1000,
     version,
     runbooks: repositories,
+    ...(flags.chaos ? { chaos: chaosBySwitches } : {}),
   });
-  note(`ostiary ${version} serves on ${server.url}\n`);
+  // The address ends at a space, in JSON too: scripts look for it.
+  say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in database ? 'PostgreSQL' : 'a folder'}` });
+  if (flags.chaos) say({ level: 'warn', message: 'callers can make requests fail (--chaos): for tests only' });
   if (!stopped.aborted) {
     await new Promise<void>((resolve) => {
       stopped.addEventListener('abort', () => resolve(), { once: true });
     });
   }
-  hint('stopping: finishing what is under way\n');
+  if (!flags.quiet) say({ level: 'info', message: 'stopping: finishing what is under way' });
   await server.close();
   return 0;
 }

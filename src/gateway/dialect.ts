@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { GatewayIdentity, Proposal } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { Decision, Review } from '../model/service.ts';
 
 /** What a gateway answers to `GET /serverinfo`, whatever the status. */
 export type Hello = { readonly server: string; readonly status: number; readonly body: unknown };
@@ -86,6 +87,27 @@ export type WireKind = {
   readonly rereads?: true;
 };
 
+/** How the gateway spells what people look up and decide beside its configuration. */
+export type WireService = {
+  readonly agents: WireList;
+  readonly resources: WireList;
+  readonly reviews: WireList;
+  /** Where runbooks are listed, with its query: one listing, or several under `repositories`. */
+  readonly templates: WireList;
+  /** The gateway's status of an agent → ours, where they differ. */
+  readonly agentStatus: Readonly<Record<string, string>>;
+  /** The gateway's subtype → ours, where they differ. */
+  readonly subtypes: Readonly<Record<string, string>>;
+  /** What it calls the chat-system id of a reviewer. */
+  readonly chatId: string;
+  /** The type that it wants in a time window. */
+  readonly windowType?: string;
+  /** Lists of reviews tell their time windows. */
+  readonly listsWindows: boolean;
+  /** Why it would not carry a decision out though the interface allows it. */
+  readonly objection: (review: Review, decision: Decision) => string | undefined;
+};
+
 /** What to do about an error of the gateway whose words match. */
 export type Advice = { readonly says: RegExp; readonly hint: string };
 
@@ -102,6 +124,7 @@ export type Dialect = {
   readonly lookups: Readonly<Record<string, WireList>>;
   /** The list of groups, where there is one; entries are names or objects with a name. */
   readonly groups?: WireList;
+  readonly service: WireService;
   /** Prefixes of secret values that are references, in our words. */
   readonly referencePrefixes: readonly string[];
   readonly advice: readonly Advice[];

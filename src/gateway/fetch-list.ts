@@ -3,7 +3,7 @@ import type { WireList } from './dialect.ts';
 import type { Link } from './link.ts';
 
 /** Fetches a list, or a page of it; where there is none the answer is null if that is how the gateway says that it is empty. */
-export async function fetchList(link: Link, list: WireList, path: string): Promise<unknown> {
+export async function fetchList(link: Pick<Link, 'client' | 'url'>, list: WireList, path: string): Promise<unknown> {
   const { status, body } = await link.client.send({ method: 'GET', path, accept: [404] });
   if (status !== 404) return body;
   if (list.isEmpty?.(body) === true) return null;

@@ -1,17 +1,44 @@
-import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
-import type { JsonObject } from '../model/json.ts';
-import { pointer } from '../model/pointer.ts';
-import { exactly, idSchema, refer, type Chapter } from './api/operation.ts';
-import type { Collection } from './collections.ts';
-import { InvalidBody } from './rejection.ts';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { AppError } from '../model/errors.ts';
+import { statusAt } from './agent-status.ts';
+import { uuidForm } from './reader.ts';
+import { Rejection } from './rejection.ts';
 import type { Tables } from './tables.ts';
 
-/** An agent as the gateway tells of it; none can connect yet, so none is online. */
-export type Agent = { readonly id: string; readonly name: string; readonly status: 'offline' };
+/** An agent as the gateway tells of it. */
+export type Agent = {
+  readonly id: string;
+  readonly name: string;
+  readonly status: 'online' | 'offline';
+  /** When it came last; null until it does. */
+  readonly last_seen: string | null;
+  /** What the agent says of itself; empty until it does. */
+  readonly hostname: string;
+  readonly version: string;
+  readonly platform: string;
+  readonly created_at: string;
+};
+
+/** What an agent says of itself. */
+export type Heartbeat = { readonly hostname: string; readonly version: string; readonly platform: string };
+
+const tokenPrefix = 'osa_';
+const columns = ['id', 'name', 'last_seen', 'hostname', 'version', 'platform', 'created_at'] as const;
+const nameForm = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}/]{1,254}$/u;
+
+/** Tells what is wrong with the name of an agent; undefined where nothing is. */
+export function nameProblem(name: string): string | undefined {
+  if (!nameForm.test(name)) return 'must have 1 to 254 characters, no / and no control or invisible characters';
+  return uuidForm.test(name) ? 'must not have the form of an id' : undefined;
+}
 
 /** Makes the named agents known; those that already are keep their ids. */
 export async function registerAgents(db: Kysely<Tables>, names: readonly string[], now: Date): Promise<void> {
+  for (const name of names) {
+    const problem = nameProblem(name);
+    if (problem !== undefined) throw new AppError('serve/agent', 3, `the agent name ${JSON.stringify(name)} ${problem}`);
+  }
   if (names.length === 0) return;
   const rows = names.map((name) => ({ id: randomUUID(), name, created_at: now }));
   await db
@@ -22,35 +49,99 @@ export async function registerAgents(db: Kysely<Tables>, names: readonly string[
 }
 
 /** Lists all agents by name. */
-export async function listAgents(db: Kysely<Tables>): Promise<readonly Agent[]> {
-  const rows = await db.selectFrom('agents').select(['id', 'name']).orderBy('name').execute();
-  return rows.map(({ id, name }) => ({ id, name, status: 'offline' }));
+export async function listAgents(db: Kysely<Tables>, now: Date): Promise<readonly Agent[]> {
+  const rows = await db.selectFrom('agents').select(columns).orderBy('name').execute();
+  return rows.map((row) => agentOf(row, now));
 }
 
-/** Refuses a spec that refers to an agent that does not exist. */
-export async function checkAgents(db: Kysely<Tables>, { fields }: Collection, spec: JsonObject): Promise<void> {
-  for (const { name, refers, edge } of fields) {
-    const id = spec[name];
-    if (refers !== 'Agent' || edge !== undefined || typeof id !== 'string') continue;
-    const known = await db.selectFrom('agents').select('id').where('id', '=', id).executeTakeFirst();
-    if (known === undefined) throw new InvalidBody([{ field: pointer(name), reason: `is no agent of this gateway: ${id}` }]);
+/** Finds an agent by its id or its name. */
+export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Promise<Agent> {
+  const row = await db.selectFrom('agents').select(columns).where(called(text)).executeTakeFirst();
+  if (row === undefined) throw unknownAgent(text);
+  return agentOf(row, now);
+}
+
+/** Makes an agent known and gives it a token; the token is told here and never again. */
+export async function createAgent(db: Kysely<Tables>, name: string, now: Date): Promise<Agent & { readonly token: string }> {
+  const { token, hash } = newToken();
+  const row = await db
+    .insertInto('agents')
+    .values({ id: randomUUID(), name, created_at: now, token_hash: hash })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning(columns)
+    .executeTakeFirst();
+  if (row === undefined) throw new Rejection(409, `an agent ${name} exists already`);
+  return { ...agentOf(row, now), token };
+}
+
+/** Gives an agent a new token; the one it had opens nothing from then on. */
+export async function renewToken(db: Kysely<Tables>, text: string, now: Date): Promise<Agent & { readonly token: string }> {
+  const { token, hash } = newToken();
+  const row = await db.updateTable('agents').set({ token_hash: hash }).where(called(text)).returning(columns).executeTakeFirst();
+  if (row === undefined) throw unknownAgent(text);
+  return { ...agentOf(row, now), token };
+}
+
+/** Removes an agent that no connection uses; resources that named it name none. */
+export async function removeAgent(trx: Transaction<Tables>, text: string): Promise<void> {
+  const agent = await trx.selectFrom('agents').select(['id', 'name']).where(called(text)).executeTakeFirst();
+  if (agent === undefined) throw unknownAgent(text);
+  const { rows } = await sql<{ readonly name: string; readonly total: number }>`
+    select name, count(*) over ()::integer as total from connections where spec ->> 'agent_id' = ${agent.id} order by name limit 3`.execute(
+    trx,
+  );
+  const [first] = rows;
+  if (first !== undefined) {
+    const more = first.total > rows.length ? ` and ${first.total - rows.length} more` : '';
+    throw new Rejection(
+      409,
+      `the agent ${agent.name} serves ${rows.map(({ name }) => name).join(', ')}${more}: give them another agent first`,
+    );
   }
+  await trx.deleteFrom('agents').where('id', '=', agent.id).execute();
 }
 
-/** Tells of the agents. */
-export const agentChapter: Chapter = {
-  name: 'Agents',
-  description: 'What carries sessions to the resources.',
-  schemas: { Agent: exactly({ id: idSchema, name: { type: 'string' }, status: { enum: ['online', 'offline'] } }) },
-  operations: [
-    {
-      method: 'get',
-      path: '/agents',
-      id: 'listAgents',
-      summary: 'List agents',
-      description:
-        'Sorted by name. The interface does not show this list; it resolves the names of agents to the ids that connections take.',
-      answers: { 200: { description: 'All agents.', schema: { type: 'array', items: refer('Agent') } } },
-    },
-  ],
-};
+/** Notes that the agent with this token lives, and what it says of itself; undefined where no agent has the token. */
+export async function hearAgent(db: Kysely<Tables>, token: string, beat: Heartbeat, now: Date): Promise<Agent | undefined> {
+  if (!token.startsWith(tokenPrefix)) return undefined;
+  const row = await db
+    .updateTable('agents')
+    .set({ ...beat, last_seen: now })
+    .where('token_hash', '=', hashOf(token))
+    .returning(columns)
+    .executeTakeFirst();
+  return row === undefined ? undefined : agentOf(row, now);
+}
+
+type Row = Heartbeat & { readonly id: string; readonly name: string; readonly last_seen: Date | null; readonly created_at: Date };
+
+function agentOf({ id, name, last_seen: seen, hostname, version, platform, created_at: created }: Row, now: Date): Agent {
+  return {
+    id,
+    name,
+    status: statusAt(now, seen),
+    last_seen: seen?.toISOString() ?? null,
+    hostname,
+    version,
+    platform,
+    created_at: created.toISOString(),
+  };
+}
+
+function called(text: string): RawBuilder<boolean> {
+  if (uuidForm.test(text)) return sql`id = ${text}`;
+  return text.includes('\0') ? sql`false` : sql`name = ${text}`;
+}
+
+function unknownAgent(text: string): Rejection {
+  return new Rejection(404, `there is no agent ${text}`);
+}
+
+function newToken(): { readonly token: string; readonly hash: string } {
+  const token = `${tokenPrefix}${randomBytes(32).toString('base64url')}`;
+  return { token, hash: hashOf(token) };
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

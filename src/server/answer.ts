@@ -11,7 +11,7 @@ export function answerOf(collection: Collection, object: StoredObject): JsonObje
     else if (secret !== undefined) answer[name] = object.secrets[name] ?? (secret === 'plain' ? '' : {});
     else answer[name] = object.spec[name] ?? empty;
   }
-  Object.assign(answer, collection.readOnly(object.name, object.secrets));
+  Object.assign(answer, collection.readOnly(object));
   if (collection.hasSecrets) answer['secrets_updated_at'] = object.secretsUpdatedAt?.toISOString() ?? null;
   answer['managed_by'] = object.managedBy;
   answer['created_at'] = object.createdAt.toISOString();

@@ -1,19 +1,22 @@
 import { Hono, type MiddlewareHandler } from 'hono';
-import { sql } from 'kysely';
-import { listAgents } from './agents.ts';
+import { serveAgents, serveHeartbeat } from './agent-routes.ts';
 import { chaptersOf } from './api/chapters.ts';
 import { describeApi } from './api/document.ts';
 import { serveDocument } from './api/serve-document.ts';
 import type { AppEnv } from './app-env.ts';
 import { authenticate, presentedKey, type KnownKey } from './auth.ts';
-import { causeChaos, type Chaos } from './chaos.ts';
+import { causeChaos, refuseChaos, type Chaos } from './chaos.ts';
 import type { Collection } from './collections.ts';
+import { serveHealth } from './health.ts';
 import { answerErrors, observe, type ObserveOptions } from './observe.ts';
 import type { Store } from './reader.ts';
 import { Rejection } from './rejection.ts';
+import { serveResources } from './resource-routes.ts';
+import { serveReviews } from './reviews/routes.ts';
 import { serveCollection } from './routes.ts';
 import type { Library } from './runbooks/library.ts';
 import { serveRunbooks } from './runbooks/runbook-routes.ts';
+import { serveSearch, type RunbookSearch } from './search.ts';
 
 export type AppParts = ObserveOptions & {
   readonly store: Store;
@@ -22,26 +25,29 @@ export type AppParts = ObserveOptions & {
   readonly keys: readonly KnownKey[];
   readonly now: () => Date;
   readonly chaos?: Chaos | undefined;
+  /** Finds what the library finds unless given. */
+  readonly searchRunbooks?: RunbookSearch | undefined;
 };
 
 /** Puts the gateway together: who is let in, which routes there are, how errors are answered. */
 export function createApp(parts: AppParts): Hono<AppEnv> {
-  const { store, keys, log, version } = parts;
+  const { keys, log, version } = parts;
   const app = new Hono<AppEnv>();
   app.onError(answerErrors(log));
   app.use(observe(parts));
-  if (parts.chaos !== undefined) app.use(causeChaos(parts.chaos));
+  app.use(parts.chaos === undefined ? refuseChaos : causeChaos(parts.chaos));
 
-  app.get('/healthz', async (c) => {
-    await sql`select 1`.execute(store.db);
-    return c.json({ status: 'ok' });
-  });
+  serveHealth(app, parts);
   serveDocument(app, describeApi(chaptersOf(parts.collections), version));
+  serveHeartbeat(app, parts);
   app.use(letIn(keys));
   app.get('/serverinfo', (c) => c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default' }));
-  app.get('/agents', async (c) => c.json(await listAgents(store.db)));
+  serveAgents(app, parts);
+  serveResources(app, parts);
+  serveSearch(app, { ...parts, searchRunbooks: parts.searchRunbooks ?? parts.library.search });
   for (const collection of parts.collections) serveCollection(app, collection, parts);
-  serveRunbooks(app, parts.library, store);
+  serveRunbooks(app, parts.library, parts.store);
+  serveReviews(app, parts);
   refuseOtherMethods(app);
   app.notFound((c) => c.json({ message: 'there is no such route' }, 404));
   return app;
@@ -55,19 +61,20 @@ function letIn(keys: readonly KnownKey[]): MiddlewareHandler<AppEnv> {
     const principal = authenticate(key, keys);
     if (principal === undefined) throw new Rejection(401, 'the key is unknown', challenge);
     c.set('principal', principal);
+    c.set('who', principal.name);
     await next();
   };
 }
 
 /** Answers 405 with `Allow` wherever a path is served, but not with the method. */
 function refuseOtherMethods(app: Hono<AppEnv>): void {
-  const methods = new Map<string, string[]>();
+  const methods = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {
-    if (method !== 'ALL') methods.set(path, [...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
+    if (method !== 'ALL') methods.set(path, new Set([...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]));
   }
   for (const [path, allowed] of methods) {
     app.all(path, (c) => {
-      throw new Rejection(405, `${c.req.method} is not served here`, { Allow: allowed.join(', ') });
+      throw new Rejection(405, `${c.req.method} is not served here`, { Allow: [...allowed].join(', ') });
     });
   }
 }

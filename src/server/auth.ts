@@ -1,39 +1,77 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
 
-/** Who calls: a role, and the manager that the key writes for (empty: none). */
-export type Principal = { readonly role: 'admin'; readonly manager: string };
+/** What a caller may do: everything, read everything, or only what standard users do. */
+export type Role = 'admin' | 'auditor' | 'standard';
+
+/** Who calls: the groups decide the role; the manager is the one that the key writes for (empty: none). */
+export type Principal = {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly groups: readonly string[];
+  readonly role: Role;
+  readonly manager: string;
+};
 
 /** A key that opens the gateway, as its hash alone. */
-export type KnownKey = Principal & { readonly hash: Buffer };
+export type KnownKey = { readonly hash: Buffer; readonly principal: Principal };
 
 /** What callers prove themselves with. */
 export type Keys = { readonly adminKey: string; readonly managerKey?: { readonly key: string; readonly manager: string } };
 
+// Any uuid will do, as long as every version of the server takes the same one.
+const environmentKeys = '3f1c7a52-8f0e-4d0b-9a56-6b1c2d9e7f10';
+
 /** Makes known keys of what the operator gave; an empty or shared key is refused. */
 export function knownKeys({ adminKey, managerKey }: Keys): readonly KnownKey[] {
   if (adminKey === '') throw new AppError('serve/key', 3, 'the admin key is empty', { hint: 'set OSTIARY_SERVE_KEY' });
-  const admin: KnownKey = { role: 'admin', manager: '', hash: hashOf(adminKey) };
+  const admin = { hash: hashOf(adminKey), principal: environmentPrincipal('admin', '') };
   if (managerKey === undefined) return [admin];
   if (managerKey.key === '' || managerKey.manager === '' || managerKey.key === adminKey) {
     throw new AppError('serve/key', 3, 'the manager key is empty, has no manager, or is the admin key', {
       hint: 'set OSTIARY_SERVE_MANAGER_KEY',
     });
   }
-  return [admin, { role: 'admin', manager: managerKey.manager, hash: hashOf(managerKey.key) }];
+  const name = `manager ${managerKey.manager}`;
+  return [admin, { hash: hashOf(managerKey.key), principal: environmentPrincipal(name, managerKey.manager) }];
 }
 
 /** Finds whose key it is; takes as long for a wrong key as for a right one. */
 export function authenticate(key: string, known: readonly KnownKey[]): Principal | undefined {
   const hash = hashOf(key);
   const matching = known.filter((candidate) => timingSafeEqual(candidate.hash, hash));
-  return matching[0];
+  return matching[0]?.principal;
+}
+
+/** The role that groups give: `admin`, else `auditor`, else `standard`. */
+export function roleOf(groups: readonly string[]): Role {
+  if (groups.includes('admin')) return 'admin';
+  return groups.includes('auditor') ? 'auditor' : 'standard';
 }
 
 /** Takes the key out of the headers: `Authorization: Bearer KEY`, or `Api-Key: KEY`. */
 export function presentedKey(authorization: string | undefined, apiKey: string | undefined): string | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   return bearer ?? apiKey;
+}
+
+/** A key of the environment has the same id on every start and on every server, so that what it did stays its own. */
+function environmentPrincipal(name: string, manager: string): Principal {
+  const groups = ['admin'];
+  return { id: uuidOf(name), name, email: name, groups, role: roleOf(groups), manager };
+}
+
+/** UUID version 5 (RFC 9562). */
+function uuidOf(name: string): string {
+  const bytes = createHash('sha1')
+    .update(Buffer.from(environmentKeys.replaceAll('-', ''), 'hex'))
+    .update(name)
+    .digest()
+    .subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 function hashOf(key: string): Buffer {

@@ -4,11 +4,12 @@ import { Rejection } from './rejection.ts';
 
 const largestBody = 1024 * 1024;
 
-/** Reads a JSON object of at most 1 MiB; what is wrong with the text is never quoted, as it may hold secrets. */
-export async function readBody(incoming: IncomingMessage): Promise<JsonObject> {
+/** Reads a JSON object of at most 1 MiB; what is wrong with the text is never quoted, as it may hold secrets. No body is `missing`. */
+export async function readBody(incoming: IncomingMessage, missing?: JsonObject): Promise<JsonObject> {
   const text = await readText(incoming).catch((error: unknown) => {
     throw error instanceof Rejection ? error : new Rejection(400, 'the body was cut off');
   });
+  if (text === '' && missing !== undefined) return missing;
   const body = parse(text);
   if (isObject(body)) return body;
   throw new Rejection(400, 'the body is not a JSON object');

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from './app-env.ts';
+import { Rejection } from './rejection.ts';
 
 /** What a test does to one request; `n` counts requests from 1. */
 export type Effect = {
@@ -17,15 +18,30 @@ export type Effect = {
   readonly status500AfterCommit?: true;
 };
 
-/** Decides what happens to a request; a switch for tests that the network cannot reach. */
-export type Chaos = (request: { readonly method: string; readonly path: string; readonly n: number }) => Effect | undefined;
+/** Decides what happens to a request; `switches` is what it asks for itself. */
+export type Chaos = (request: {
+  readonly method: string;
+  readonly path: string;
+  readonly n: number;
+  readonly switches: string | undefined;
+}) => Effect | undefined;
+
+/** The header by which a request asks to fail. */
+export const chaosHeader = 'Ostiary-Chaos';
+
+/** Refuses requests that ask to fail: a gateway that is not started for tests has no such switches. */
+export const refuseChaos: MiddlewareHandler<AppEnv> = async (c, next) => {
+  if (c.req.header(chaosHeader) !== undefined)
+    throw new Rejection(400, `${chaosHeader} is for tests: this gateway was started without --chaos`);
+  await next();
+};
 
 /** Makes requests fail as a gateway and a network do. */
 export function causeChaos(chaos: Chaos): MiddlewareHandler<AppEnv> {
   let n = 0;
   return async (c, next) => {
     n += 1;
-    const effect = chaos({ method: c.req.method, path: c.req.path, n }) ?? {};
+    const effect = chaos({ method: c.req.method, path: c.req.path, n, switches: c.req.header(chaosHeader) }) ?? {};
     if (effect.delayMs !== undefined) await delay(effect.delayMs);
     if (effect.status !== undefined) {
       if (effect.retryAfter !== undefined) c.header('Retry-After', String(effect.retryAfter));

@@ -16,8 +16,12 @@ type Mount = {
   readonly identityField: string;
   /** Fields that follow from the others, whatever the caller sends. */
   readonly computed: readonly string[];
-  /** Read-only fields beside those that every kind has. */
-  readonly readOnly: (name: string, secrets: Secrets) => JsonObject;
+  /** What the gateway asks of fields beyond what manifests must have, as schemas. */
+  readonly narrows: JsonObject;
+  /** The field that names the resource an object belongs to; the resource is made where there is none. */
+  readonly resourceField?: string;
+  /** Read-only fields beside those that every kind has; `online`: the agent of the object is. */
+  readonly readOnly: (object: { readonly name: string; readonly secrets: Secrets; readonly online: boolean }) => JsonObject;
 };
 
 /** The edges of one rule kind as one of the two ends sees them. */
@@ -38,15 +42,21 @@ export type Collection = Mount & {
   readonly kind: Kind;
   readonly fields: readonly FieldRule[];
   readonly hasSecrets: boolean;
+  /** The field that names the agent which serves an object. */
+  readonly agentField?: string;
   readonly sides: readonly Side[];
 };
 
-const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'readOnly'> = {
+const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'narrows' | 'readOnly'> = {
   byName: false,
   identityField: 'name',
   computed: [],
+  narrows: {},
   readOnly: () => ({}),
 };
+
+/** What a connection, and so a resource, can be. */
+export const connectionTypes: readonly string[] = ['database', 'application', 'custom'];
 
 const mounts: Readonly<Record<string, Mount>> = {
   Connection: {
@@ -55,17 +65,34 @@ const mounts: Readonly<Record<string, Mount>> = {
     table: 'connections',
     byName: true,
     computed: ['redact_enabled'],
-    // No agent can connect yet.
-    readOnly: (_name, secrets) => ({ default_database: databaseOf(secrets), status: 'offline' }),
+    narrows: { type: { enum: connectionTypes } },
+    resourceField: 'resource_name',
+    readOnly: ({ secrets, online }) => ({ default_database: databaseOf(secrets), status: online ? 'online' : 'offline' }),
   },
-  DataMaskingRule: { ...plain, path: '/datamasking-rules', table: 'datamasking_rules', edges: 'datamasking_edges' },
+  DataMaskingRule: {
+    ...plain,
+    path: '/datamasking-rules',
+    table: 'datamasking_rules',
+    edges: 'datamasking_edges',
+    narrows: {
+      supported_entity_types: { items: { properties: { entity_types: { items: { pattern: '^[A-Z0-9_]+$' } } } } },
+      custom_entity_types: {
+        items: {
+          anyOf: [
+            { properties: { regex: { minLength: 1 } }, required: ['regex'] },
+            { properties: { deny_list: { minItems: 1 } }, required: ['deny_list'] },
+          ],
+        },
+      },
+    },
+  },
   GuardrailRule: { ...plain, path: '/guardrails', table: 'guardrails', edges: 'guardrail_edges' },
   RunbookConfiguration: {
     ...plain,
     path: '/runbooks/configurations',
     table: 'runbook_configurations',
     identityField: 'git_url',
-    readOnly: (name) => ({ repository: name }),
+    readOnly: ({ name }) => ({ repository: name }),
   },
 };
 
@@ -76,8 +103,14 @@ export function collectionsOf(registry: Registry): readonly Collection[] {
     kind,
     fields: kind.fields.filter((field) => field.manifestOnly !== true && field.dialect === undefined),
     hasSecrets: kind.fields.some((field) => field.secret !== undefined),
+    ...agentFieldOf(kind),
     sides: sidesOf(kind, registry),
   }));
+}
+
+function agentFieldOf(kind: Kind): Pick<Collection, 'agentField'> {
+  const field = kind.fields.find(({ refers, edge }) => refers === 'Agent' && edge === undefined);
+  return field === undefined ? {} : { agentField: field.name };
 }
 
 function mountOf(kind: string): Mount {

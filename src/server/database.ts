@@ -6,6 +6,7 @@ import { Pool } from 'pg';
 import { AppError } from '../model/errors.ts';
 import { parseEncryptionKey, readOrCreateKeyFile } from './encryption-key.ts';
 import { lockFolder } from './folder-lock.ts';
+import type { Log } from './log.ts';
 import { preparedPool } from './prepared-pool.ts';
 import type { Tables } from './tables.ts';
 
@@ -21,7 +22,7 @@ export type OpenDatabase = {
 export type OpenOptions = {
   readonly database: DatabaseOptions;
   readonly encryptionKey?: Buffer | string | undefined;
-  readonly log: (line: string) => void;
+  readonly log: Log;
 };
 
 /** Opens the database and finds its encryption key. */
@@ -74,7 +75,7 @@ async function openMemory(snapshot: Blob | undefined, { encryptionKey, log }: Op
   return { ...(await openLite('memory://', log, snapshot)), encryptionKey: key };
 }
 
-async function openLite(dataDir: string, log: (line: string) => void, snapshot?: Blob): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
+async function openLite(dataDir: string, log: Log, snapshot?: Blob): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
   const { PGlite } = await import('@electric-sql/pglite');
   const { createPgConfig } = await import('@electric-sql/pglite/node-postgres');
   const lite = await PGlite.create({ dataDir, ...(snapshot === undefined ? {} : { loadDataDir: snapshot }) });
@@ -86,8 +87,8 @@ async function openLite(dataDir: string, log: (line: string) => void, snapshot?:
 }
 
 /** An idle connection that breaks is replaced; without a listener it would end the process. */
-function tellLoss(pool: Pool, log: (line: string) => void): void {
-  pool.on('error', (error) => log(`database connection lost: ${error.message}`));
+function tellLoss(pool: Pool, log: Log): void {
+  pool.on('error', (error) => log({ level: 'warn', message: `database connection lost: ${error.message}` }));
 }
 
 /** Where several addresses were tried, the error as a whole says nothing. */

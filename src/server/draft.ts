@@ -3,6 +3,7 @@ import { pointer } from '../model/pointer.ts';
 import type { Collection } from './collections.ts';
 import { uuidForm } from './reader.ts';
 import { InvalidBody, type Problem } from './rejection.ts';
+import { longestResourceName } from './resource-schema.ts';
 import { checkSecrets, readSecrets, type GivenSecrets } from './secrets.ts';
 import type { Validate } from './validation.ts';
 
@@ -28,7 +29,12 @@ export function readDraft(collection: Collection, validate: Validate, body: Json
   const spec = fill(collection, { ...kind.createDefaults(given), ...withoutNulls(body) });
   const name = kind.identity(given, spec);
   const secrets = readSecrets(fields, body);
-  const problems = [...checkName(collection, name), ...checkSecrets(secrets), ...checkSpec(collection, spec)];
+  const problems = [
+    ...checkName(collection, name),
+    ...checkResource(collection, spec),
+    ...checkSecrets(secrets),
+    ...checkSpec(collection, spec),
+  ];
   if (problems.length > 0) throw new InvalidBody(problems);
   const edges = fields.filter((field) => field.edge !== undefined).map((field) => [field.name, idsOf(body[field.name])] as const);
   return { name, spec, secrets, edges: Object.fromEntries(edges) };
@@ -52,6 +58,13 @@ function checkName({ byName, identityField }: Collection, name: string): readonl
   const field = pointer(identityField);
   if (byName && uuidForm.test(name)) return [{ field, reason: 'must not have the form of an id' }];
   return Buffer.byteLength(name) > longestName ? [{ field, reason: `is longer than ${longestName} bytes` }] : [];
+}
+
+/** A name that is longer than a resource may have one cannot stand in for it. */
+function checkResource({ resourceField }: Collection, spec: JsonObject): readonly Problem[] {
+  const resource = resourceField === undefined ? undefined : spec[resourceField];
+  if (resourceField === undefined || typeof resource !== 'string' || Array.from(resource).length <= longestResourceName) return [];
+  return [{ field: pointer(resourceField), reason: `must be given where the name is longer than ${longestResourceName} characters` }];
 }
 
 function checkSpec({ kind }: Collection, spec: JsonObject): readonly Problem[] {

@@ -18,6 +18,54 @@ const migrations: Readonly<Record<string, Migration>> = {
       await sql`create table encryption_keys (id text primary key, created_at timestamptz not null)`.execute(db);
     },
   },
+  '0002-agents-and-resources': {
+    async up(db: Kysely<unknown>): Promise<void> {
+      await sql`
+        alter table agents add token_hash text unique, add last_seen timestamptz, add hostname text not null default '',
+          add version text not null default '', add platform text not null default ''`.execute(db);
+      await sql`
+        create table resources (
+          id uuid primary key,
+          name text collate "C" not null unique,
+          type text not null,
+          subtype text not null,
+          agent_id uuid references agents on delete set null,
+          env_vars text,
+          revision integer not null,
+          created_at timestamptz not null,
+          updated_at timestamptz not null
+        )`.execute(db);
+      await sql`create index on connections ((spec ->> 'resource_name'))`.execute(db);
+      await sql`create index on connections ((spec ->> 'agent_id'))`.execute(db);
+      // Connections of before have no resource yet; the oldest one gives it its type.
+      await sql`
+        insert into resources (id, name, type, subtype, agent_id, revision, created_at, updated_at)
+        select distinct on (spec ->> 'resource_name') gen_random_uuid(), spec ->> 'resource_name', spec ->> 'type',
+          spec ->> 'subtype', (spec ->> 'agent_id')::uuid, 1, created_at, created_at
+        from connections order by spec ->> 'resource_name', created_at, id`.execute(db);
+    },
+  },
+  '0002-reviews': {
+    async up(db: Kysely<unknown>): Promise<void> {
+      await sql`
+        create table reviews (
+          id uuid primary key,
+          session uuid not null unique,
+          connection_id uuid references connections on delete set null,
+          type text not null,
+          status text not null,
+          access_duration bigint not null,
+          time_window jsonb,
+          groups jsonb not null,
+          owner_id uuid not null,
+          revision integer not null,
+          created_at timestamptz not null,
+          revoked_at timestamptz
+        )`.execute(db);
+      await sql`create index on reviews (connection_id)`.execute(db);
+      await sql`create index on reviews (created_at desc, id)`.execute(db);
+    },
+  },
 };
 
 /** Brings the database to the shape that this version needs; a database of a later version is refused. */
@@ -25,6 +73,13 @@ export async function migrate(db: Kysely<Tables>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw new AppError('serve/migration', 1, 'the database could not be brought to this version', { cause: error });
+}
+
+/** Names the migrations of this version that the database has not had. */
+export async function missingMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ readonly name: string }>`select name from kysely_migration`.execute(db);
+  const done = new Set(rows.map(({ name }) => name));
+  return Object.keys(migrations).filter((name) => !done.has(name));
 }
 
 async function createObjects(db: Kysely<unknown>, table: ObjectTable): Promise<void> {

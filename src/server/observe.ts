@@ -1,32 +1,56 @@
 import { randomUUID } from 'node:crypto';
-import type { ErrorHandler, MiddlewareHandler } from 'hono';
+import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import type { AppEnv } from './app-env.ts';
+import type { Log } from './log.ts';
 import { Rejection } from './rejection.ts';
 
 export type ObserveOptions = {
   readonly version: string;
-  readonly log: (line: string) => void;
+  readonly log: Log;
   /** Whether the server is going away, so that connections should too. */
   readonly closing: () => boolean;
 };
 
-/** Names every request, signs every answer, and logs both without query, headers and body. */
+/** Headers of every answer: nothing is guessed, kept, framed or told to others; a page may bring a policy of its own. */
+const guards: Readonly<Record<string, string>> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Names every request, signs and guards every answer, and logs both without query, headers and body. */
 export function observe({ version, log, closing }: ObserveOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const started = performance.now();
     const requestId = randomUUID();
     c.set('requestId', requestId);
     await next();
+    for (const [name, value] of Object.entries(guards)) if (!c.res.headers.has(name)) c.header(name, value);
     c.header('Server', `ostiary/${version}`);
     c.header('X-Request-Id', requestId);
     if (closing()) c.header('Connection', 'close');
-    const [path = ''] = (c.env.incoming.url ?? '').split('?');
-    log(`${c.req.method} ${path} ${c.res.status} ${(performance.now() - started).toFixed(1)}ms ${requestId}`);
+    logRequest(c, log, performance.now() - started);
   };
 }
 
+function logRequest(c: Context<AppEnv>, log: Log, took: number): void {
+  const { method } = c.req;
+  const path = printable((c.env.incoming.url ?? '').split('?')[0] ?? '');
+  const { status } = c.res;
+  const ms = Number(took.toFixed(1));
+  const details = { method, path, status, ms, who: c.get('who') ?? null, address: c.env.incoming.socket.remoteAddress ?? null };
+  log({ level: 'info', message: `${method} ${path} ${status} ${took.toFixed(1)}ms`, requestId: c.get('requestId'), details });
+}
+
+/** What a terminal would act on is escaped as a path escapes it. */
+function printable(path: string): string {
+  return path.replaceAll(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character));
+}
+
 /** Answers a rejection as it says, and anything else as 500; only the log learns more. */
-export function answerErrors(log: (line: string) => void): ErrorHandler<AppEnv> {
+export function answerErrors(log: Log): ErrorHandler<AppEnv> {
   return (error, c) => {
     if (error instanceof Rejection) {
       for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
@@ -34,7 +58,7 @@ export function answerErrors(log: (line: string) => void): ErrorHandler<AppEnv> 
       return c.json({ message: error.message, ...errors }, error.status);
     }
     const requestId = c.get('requestId');
-    log(`internal error ${requestId} ${error.stack ?? error.message}`);
+    log({ level: 'error', message: 'internal error', requestId, details: { stack: error.stack ?? error.message } });
     return c.json({ message: 'internal error', request_id: requestId }, 500);
   };
 }

@@ -6,6 +6,9 @@ const usualSize = 50;
 const largestSize = 100;
 const largestPage = 1_000_000;
 
+/** The page of a list that is never whole, where none is asked for. */
+export const usualPage: Page = { page: 1, size: usualSize };
+
 /** Reads `page` and `page_size`; undefined where neither is given, which asks for the whole list. */
 export function readPage(request: HonoRequest): Page | undefined {
   const [page, size] = [request.query('page'), request.query('page_size')];

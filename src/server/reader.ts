@@ -1,12 +1,13 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { JsonObject } from '../model/json.ts';
+import { onlineAgents } from './agent-status.ts';
 import type { Cipher } from './cipher.ts';
 import type { Collection } from './collections.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
 import type { Tables } from './tables.ts';
 
-/** The database (or a transaction of it) and what opens its secrets. */
-export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher };
+/** The database (or a transaction of it), what opens its secrets, and the clock. */
+export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher; readonly now: () => Date };
 
 /** An object as it is stored, opened. */
 export type StoredObject = {
@@ -19,6 +20,8 @@ export type StoredObject = {
   readonly edges: Readonly<Record<string, readonly string[]>>;
   readonly secretsUpdatedAt: Date | null;
   readonly managedBy: string;
+  /** Whether the agent that serves it is online; false where none does. */
+  readonly online: boolean;
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -73,11 +76,14 @@ export function placeOf({ table }: Collection, id: string): string {
   return `${table}/${id}/secrets`;
 }
 
-async function select({ db, cipher }: Store, collection: Collection, rest: RawBuilder<unknown>): Promise<readonly StoredObject[]> {
+async function select({ db, cipher, now }: Store, collection: Collection, rest: RawBuilder<unknown>): Promise<readonly StoredObject[]> {
   const edges = listedEdges(collection);
+  const { agentField } = collection;
+  const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${onlineAgents(now())}`;
   const objects = sql`
     select o.id, o.name, o.spec, o.secrets as sealed, o.secrets_updated_at as "secretsUpdatedAt", o.managed_by as "managedBy",
-      o.revision, o.created_at as "createdAt", o.updated_at as "updatedAt", json_build_object(${sql.join(edges.columns)}) as edges
+      o.revision, o.created_at as "createdAt", o.updated_at as "updatedAt", json_build_object(${sql.join(edges.columns)}) as edges,
+      ${online} as online
     from ${sql.table(collection.table)} o ${sql.join(edges.joins, sql` `)}`;
   const { rows } = await sql<{ readonly row: Row }>`select row_to_json(o) as row from (${objects}) o ${rest}`.execute(db);
   return rows.map(({ row }) => ({
@@ -88,6 +94,7 @@ async function select({ db, cipher }: Store, collection: Collection, rest: RawBu
     edges: row.edges,
     secretsUpdatedAt: row.secretsUpdatedAt === null ? null : new Date(row.secretsUpdatedAt),
     managedBy: row.managedBy,
+    online: row.online,
     revision: row.revision,
     createdAt: new Date(row.createdAt),
     updatedAt: new Date(row.updatedAt),

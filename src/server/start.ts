@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { AppError } from '../model/errors.ts';
 import type { Registry } from '../model/kind.ts';
@@ -10,8 +11,10 @@ import { createCipher } from './cipher.ts';
 import { collectionsOf, type Collection } from './collections.ts';
 import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { claimDatabase } from './encryption-key.ts';
+import { createLog, type LogForm, type LogSink } from './log.ts';
 import { migrate } from './migrations.ts';
 import { createLibrary, type RunbookSource } from './runbooks/library.ts';
+import type { RunbookSearch } from './search.ts';
 
 export type ServeOptions = {
   readonly database: DatabaseOptions;
@@ -29,12 +32,24 @@ export type ServeOptions = {
   /** 32 bytes, also as base64 or hex; PostgreSQL needs one, a folder keeps its own. */
   readonly encryptionKey?: Buffer | string;
   readonly now: () => Date;
-  readonly log: (line: string) => void;
+  readonly log: LogSink;
+  /** `text` unless given. */
+  readonly logForm?: LogForm;
   readonly version: string;
-  readonly chaos?: Chaos;
+  /** How long slow callers are waited for. */
+  readonly timeouts?: Partial<Timeouts>;
+  /** For so long after `close` callers are still served, while `/readyz` sends new ones elsewhere; 0 unless given. */
+  readonly drainMs?: number;
+  /** For tests: makes requests fail. */
+  readonly chaos?: Chaos | undefined;
   /** How repositories of runbooks are read; left out: they are not. */
   readonly runbooks?: RunbookSource;
+  /** Finds what is in `runbooks` unless given. */
+  readonly searchRunbooks?: RunbookSearch;
 };
+
+/** Milliseconds that a request line with its headers, a whole request, and the next request of a connection may take. */
+export type Timeouts = { readonly headers: number; readonly request: number; readonly keepAlive: number };
 
 /** A gateway that answers at `url`; `close` finishes what is in flight, then closes the database. */
 export type RunningServer = {
@@ -46,22 +61,28 @@ export type RunningServer = {
 
 // A request that is still not finished then is cut off.
 const patience = 10_000;
+// Connections are kept longer than the minute after which proxies usually drop theirs.
+const usualTimeouts: Timeouts = { headers: 10_000, request: 60_000, keepAlive: 65_000 };
 
 /** Starts the gateway; when this returns, it answers. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const keys = knownKeys(options);
   const collections = collectionsOf(options.registry);
-  const opened = await openDatabase(options);
+  const log = createLog(options.log, options.logForm ?? 'text', options.now);
+  const opened = await openDatabase({ ...options, log });
   try {
     const cipher = createCipher(opened.encryptionKey);
     await migrate(opened.db);
     await claimDatabase(opened.db, cipher.keyId, options.now());
     await registerAgents(opened.db, options.agents ?? ['default'], options.now());
-    const store = { db: opened.db, cipher };
-    const library = createLibrary({ ...options, store, collection: configurationsOf(collections) });
+    const store = { db: opened.db, cipher, now: options.now };
+    const library = createLibrary({ ...options, log, store, collection: configurationsOf(collections) });
     let closing = false;
-    const app = createApp({ ...options, store, library, collections, keys, closing: () => closing });
-    const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+    const app = createApp({ ...options, log, store, library, collections, keys, closing: () => closing });
+    const server = createServer(
+      serverOptions({ ...usualTimeouts, ...options.timeouts }),
+      getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+    );
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
     let closed: Promise<void> | undefined;
     return {
@@ -69,7 +90,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stop(server, opened, options.runbooks);
+        closed ??= stop(server, opened, { drainMs: options.drainMs ?? 0, runbooks: options.runbooks });
         return closed;
       },
     };
@@ -98,7 +119,22 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
-async function stop(server: Server, opened: OpenDatabase, runbooks: RunbookSource | undefined): Promise<void> {
+/** Half-sent requests are looked for as often as the shortest of them may take. */
+function serverOptions({ headers, request, keepAlive }: Timeouts): ServerOptions {
+  return {
+    headersTimeout: headers,
+    requestTimeout: request,
+    keepAliveTimeout: keepAlive,
+    connectionsCheckingInterval: Math.min(headers, request, 5000),
+  };
+}
+
+async function stop(
+  server: Server,
+  opened: OpenDatabase,
+  { drainMs, runbooks }: { readonly drainMs: number; readonly runbooks: RunbookSource | undefined },
+): Promise<void> {
+  if (drainMs > 0) await delay(drainMs);
   // Who waits for a repository is answered without it.
   await runbooks?.close?.();
   const cutOff = setTimeout(() => server.closeAllConnections(), patience);

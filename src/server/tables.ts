@@ -1,4 +1,4 @@
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { JsonObject } from '../model/json.ts';
 
 /** One object of a kind; `spec` has all fields but secrets and edges, `secrets` is sealed, `name` identifies it. */
@@ -15,7 +15,31 @@ type ObjectRow = {
 };
 
 type EdgeRow = { readonly connection_id: string; readonly rule_id: string };
-type AgentRow = { readonly id: string; readonly name: string; readonly created_at: Date };
+/** `token_hash` is null until a token is made; `last_seen` until the agent comes. */
+type AgentRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: Date;
+  readonly token_hash: ColumnType<string | null, string | undefined, string>;
+  readonly last_seen: ColumnType<Date | null, undefined, Date>;
+  readonly hostname: Generated<string>;
+  readonly version: Generated<string>;
+  readonly platform: Generated<string>;
+};
+
+/** A grouping of connections; `env_vars` is sealed. Connections name theirs in `resource_name`. */
+type ResourceRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly subtype: string;
+  readonly agent_id: string | null;
+  readonly env_vars: string | null;
+  readonly revision: number;
+  readonly created_at: ColumnType<Date, Date, never>;
+  readonly updated_at: Date;
+};
+
 type EncryptionKeyRow = { readonly id: string; readonly created_at: Date };
 
 export type ObjectTable = 'connections' | 'datamasking_rules' | 'guardrails' | 'runbook_configurations';
@@ -23,4 +47,8 @@ export type EdgeTable = 'datamasking_edges' | 'guardrail_edges';
 
 /** The database as Kysely sees it; `migrations.ts` creates it. */
 export type Tables = Readonly<Record<ObjectTable, ObjectRow>> &
-  Readonly<Record<EdgeTable, EdgeRow>> & { readonly agents: AgentRow; readonly encryption_keys: EncryptionKeyRow };
+  Readonly<Record<EdgeTable, EdgeRow>> & {
+    readonly agents: AgentRow;
+    readonly resources: ResourceRow;
+    readonly encryption_keys: EncryptionKeyRow;
+  };

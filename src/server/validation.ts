@@ -12,16 +12,29 @@ const mostProblems = 50;
 // Neither can be stored: the database has no NUL, and half a surrogate pair is no character.
 const unstorable = /\0|\p{Surrogate}/u;
 
-/** Compiles the schema of a kind's bodies once. */
+/** Compiles what a body of the kind must be, once. */
 export function compileValidation(collection: Collection): Validate {
-  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
-  const validate: ValidateFunction = ajv.compile(bodySchema(collection));
+  return compileBody(bodySchema(collection));
+}
+
+/** Compiles a schema of bodies once; what its fields hold can be stored, too. */
+export function compileBody(schema: JsonObject): Validate {
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictTypes: false });
+  const validate: ValidateFunction = ajv.compile(schema);
+  const properties = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
+  const checked = properties.filter(([, node]) => node !== true && !(isObject(node) && node['readOnly'] === true));
   return (body) => {
     if (!validate(body)) return problemsOf(validate.errors ?? []);
-    return collection.fields.flatMap(({ name: field }) =>
+    return checked.flatMap(([field]) =>
       isStorable(body[field] ?? null) ? [] : [{ field: pointer(field), reason: 'holds a NUL or half a character' }],
     );
   };
+}
+
+/** Compiles any schema of a body once; `formats` are the formats that it names. */
+export function compileSchema(schema: JsonObject, formats: Readonly<Record<string, RegExp>>): Validate {
+  const validate: ValidateFunction = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { ...formats } }).compile(schema);
+  return (body) => (validate(body) ? [] : problemsOf(validate.errors ?? []));
 }
 
 function isStorable(value: Json): boolean {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { compareText, equal } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import { checkAgents } from './agents.ts';
 import type { Collection } from './collections.ts';
 import type { Draft } from './draft.ts';
 import { releaseEdges, replaceEdges, type Author } from './edges.ts';
@@ -10,6 +9,7 @@ import { matches } from './entity-tag.ts';
 import { findObject, placeOf, type Store, type StoredObject } from './reader.ts';
 import { InvalidBody, Rejection } from './rejection.ts';
 import { resolveSecrets, sealSecrets } from './secrets.ts';
+import { settle } from './settle.ts';
 import type { Tables } from './tables.ts';
 
 /** Which object a caller means, and the versions it may have (`If-Match`). */
@@ -26,7 +26,7 @@ export async function createObject(store: Store, collection: Collection, write: 
   const sealed = sealSecrets(store.cipher, secrets, placeOf(collection, id));
   const secretsUpdatedAt = sealed === null ? null : author.now;
   return alone(store.db, async (trx) => {
-    await checkAgents(trx, collection, draft.spec);
+    const online = await settle(trx, collection, { spec: draft.spec, now: author.now });
     const row = {
       id,
       name: draft.name,
@@ -38,9 +38,9 @@ export async function createObject(store: Store, collection: Collection, write: 
       created_at: author.now,
       updated_at: author.now,
     };
-    await distinctly(collection, draft, trx.insertInto(collection.table).values(row).execute());
+    await distinctly(`${collection.kind.name} ${draft.name}`, trx.insertInto(collection.table).values(row).execute());
     await replaceEdges(trx, collection, { id, before: {}, after: draft.edges, author });
-    const rest = { managedBy: author.manager, revision: 1, createdAt: author.now, updatedAt: author.now };
+    const rest = { managedBy: author.manager, online, revision: 1, createdAt: author.now, updatedAt: author.now };
     return { id, ...draft, secrets, edges: sorted(draft.edges), secretsUpdatedAt, ...rest };
   });
 }
@@ -58,7 +58,7 @@ export async function replaceObject(
     }
     const secrets = resolveSecrets(draft.secrets, stored.secrets);
     const secretsUpdatedAt = equal(secrets, stored.secrets) ? stored.secretsUpdatedAt : author.now;
-    await checkAgents(trx, collection, draft.spec);
+    const online = await settle(trx, collection, { spec: draft.spec, now: author.now });
     const row = {
       name: draft.name,
       spec: JSON.stringify(draft.spec),
@@ -67,9 +67,13 @@ export async function replaceObject(
       revision: stored.revision + 1,
       updated_at: author.now,
     };
-    await distinctly(collection, draft, trx.updateTable(collection.table).set(row).where('id', '=', stored.id).execute());
+    await distinctly(
+      `${collection.kind.name} ${draft.name}`,
+      trx.updateTable(collection.table).set(row).where('id', '=', stored.id).execute(),
+    );
     await replaceEdges(trx, collection, { id: stored.id, before: stored.edges, after: draft.edges, author });
-    return { ...stored, ...draft, secrets, edges: sorted(draft.edges), secretsUpdatedAt, revision: row.revision, updatedAt: author.now };
+    const rest = { online, revision: row.revision, updatedAt: author.now };
+    return { ...stored, ...draft, secrets, edges: sorted(draft.edges), secretsUpdatedAt, ...rest };
   });
 }
 
@@ -87,7 +91,7 @@ export async function removeObject(
 }
 
 /** Runs one write at a time: what it reads stays true until it commits, and no two writes wait for each other's rows. */
-function alone<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
+export function alone<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(writeLock)})`.execute(trx);
     return act(trx);
@@ -107,12 +111,13 @@ function writable(
   return stored;
 }
 
-async function distinctly({ kind }: Collection, draft: Draft, statement: Promise<unknown>): Promise<void> {
+/** Runs a statement that gives `what` its name; a name that is taken is a conflict. */
+export async function distinctly(what: string, statement: Promise<unknown>): Promise<void> {
   try {
     await statement;
   } catch (error) {
     const duplicate = error instanceof Error && 'code' in error && error.code === '23505';
-    throw duplicate ? new Rejection(409, `a ${kind.name} ${draft.name} exists already`) : error;
+    throw duplicate ? new Rejection(409, `a ${what} exists already`) : error;
   }
 }
 

@@ -20,6 +20,7 @@ function usage(message: string, hint: string): string {
   return `error cli/usage  ${message}\n  hint: ${hint}\n`;
 }
 
+const uuid = '1e625499-34c9-4b26-a9c3-17c7fa662bdf';
 const wrong: readonly (readonly [line: string, message: string, hint: string])[] = [
   ['paln', 'unknown command "paln"', 'did you mean plan?'],
   ['frobnicate x', 'unknown command "frobnicate"', 'ostiary --help lists the commands'],
@@ -30,7 +31,16 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['get', 'missing required argument "what"', 'ostiary get --help lists the flags'],
   ['get agents connections', 'too many arguments for "get". Expected 1 argument but got 2.', 'ostiary get --help lists the flags'],
   ['get conections', 'there is nothing to get called "conections"', 'did you mean "connections"?'],
-  ['get x', 'there is nothing to get called "x"', 'one of connections, rules, runbooks, agents'],
+  ['get x', 'there is nothing to get called "x"', 'one of connections, rules, resources, runbooks, templates, reviews, agents'],
+  ['get reviews --format markdown', '--format cannot be "markdown"', 'one of text, json, yaml'],
+  ['search', 'missing required argument "term"', 'ostiary search --help lists the flags'],
+  ['review approve', 'missing required argument "id"', 'ostiary review --help lists the flags'],
+  [`review aprove ${uuid}`, 'the verdict cannot be "aprove"', 'one of approve, reject, revoke'],
+  ['review approve 17', '"17" is no id of a review', 'ostiary get reviews lists them'],
+  [`review approve ${uuid} --window 9-18`, '--window cannot be "9-18"', 'two hours of the day in UTC, such as 09:00-18:00'],
+  [`review approve ${uuid} --window 09:00-09:00`, '--window cannot be "09:00-09:00"', 'two hours of the day in UTC, such as 09:00-18:00'],
+  [`review reject ${uuid} --force`, '--force goes with approve alone', 'leave it out to reject'],
+  [`review revoke ${uuid} --window 09:00-18:00`, '--window goes with approve alone', 'leave it out to revoke'],
   ['explain', 'missing required argument "resource"', 'ostiary explain --help lists the flags'],
   ['explain no-drop', '"no-drop" is no KIND/NAME', 'the kinds are Connection, DataMaskingRule, GuardrailRule, RunbookConfiguration'],
   ['explain GuardrailRul/no-drop', '"GuardrailRul/no-drop" is no KIND/NAME', 'did you mean "GuardrailRule/no-drop"?'],
@@ -121,12 +131,14 @@ describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
     validate: '--no-color --quiet --config --target --url --dialect --auth --only --format --help',
     get: '--no-color --quiet --config --target --url --dialect --auth --format --help',
+    search: '--no-color --quiet --config --target --url --dialect --auth --format --help',
+    review: '--no-color --quiet --config --target --url --dialect --auth --force --window --format --help',
     explain: '--no-color --quiet --config --target --url --dialect --auth --cache --help',
     plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --format --report --allow --detailed-exitcode --help',
     apply:
       '--no-color --quiet --config --target --url --dialect --auth --only --cache --format --report --allow --yes --concurrency --on-managed --journal --help',
     init: '--no-color --quiet --help',
-    serve: '--no-color --quiet --port --host --database --agent --help',
+    serve: '--no-color --quiet --port --host --database --agent --log --drain --chaos --help',
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Chaos } from '../../src/server/chaos.ts';
+import { chaosBySwitches } from '../../src/server/chaos-switches.ts';
 import { startPgliteServer, type TestServer } from '../support/servers.ts';
 import { callerOf, type Call } from './client.ts';
 
@@ -31,6 +32,50 @@ test('effects are chosen by request, and each does what it says', async () => {
   const { list } = await call('GET', '/guardrails');
   expect(list.map(({ name }) => name)).toEqual(['after', 'failed', 'late']);
   expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test('each request switches its own effects, where the server is started for it', async () => {
+  const call = await withChaos(chaosBySwitches);
+  const post = (name: string, switches: string): ReturnType<Call> =>
+    call('POST', '/guardrails', { body: { name }, headers: { 'Ostiary-Chaos': switches } });
+  const throttled = await post('throttled', 'status=429, retry-after=3');
+  expect({ status: throttled.status, after: throttled.headers.get('Retry-After') }).toEqual({ status: 429, after: '3' });
+  await expect(post('before', 'drop=before')).rejects.toThrow('fetch failed');
+  await expect(post('after', 'drop=after')).rejects.toThrow('fetch failed');
+  expect((await post('failed', 'fail=after-commit')).status).toBe(500);
+  const started = performance.now();
+  expect((await post('late', 'delay=60')).status).toBe(201);
+  expect(performance.now() - started).toBeGreaterThan(50);
+  const { list } = await call('GET', '/guardrails');
+  expect(list.map(({ name }) => name)).toEqual(['after', 'failed', 'late']);
+});
+
+test('switches that there are not are refused', async () => {
+  const call = await withChaos(chaosBySwitches);
+  const wrong = [
+    '',
+    'status=200',
+    'status=429;retry-after=1',
+    'delay=-1',
+    'delay=60001',
+    'drop=__proto__',
+    '__proto__=1',
+    'fail',
+    'constructor',
+  ];
+  for (const switches of wrong) {
+    const answer = await call('GET', '/connections', { headers: { 'Ostiary-Chaos': switches } });
+    expect({ switches, ...answer }).toMatchObject({ switches, status: 400, body: { message: expect.stringContaining('delay=MS') } });
+  }
+});
+
+test('a server that is not started for tests refuses the switches, and does nothing', async () => {
+  server = await startPgliteServer();
+  const call = callerOf(server);
+  const headers = { 'Ostiary-Chaos': 'fail=after-commit' };
+  const refused = await call('POST', '/guardrails', { body: { name: 'none' }, headers });
+  expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining('without --chaos') } });
+  expect((await call('GET', '/guardrails')).list).toEqual([]);
 });
 
 test('closing finishes what is in flight', async () => {

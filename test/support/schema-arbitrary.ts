@@ -68,6 +68,7 @@ function object(schema: JsonObject, document: JsonObject): Arbitrary<Json> {
 function text(schema: JsonObject): Arbitrary<string> {
   const lengths = { minLength: 0, maxLength: 20, ...lengthsOf(schema, 'minLength', 'maxLength') };
   if (schema['format'] === 'uuid') return fc.uuid();
+  if (schema['format'] === 'HH:MM') return fc.stringMatching(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/);
   if (schema['format'] === 'date-time') return fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
   const { pattern } = schema;
   if (typeof pattern !== 'string')

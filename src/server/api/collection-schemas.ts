@@ -2,7 +2,7 @@ import { wireSchema } from '../../kinds/wire.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Collection } from '../collections.ts';
-import { idSchema, timeSchema } from './operation.ts';
+import { idSchema, ignored, timeSchema } from './operation.ts';
 
 /** What only the gateway knows of objects, whatever their kind. */
 const everyKind: JsonObject = {
@@ -23,12 +23,21 @@ const byField: JsonObject = {
 };
 
 /** The schema of a body that creates or replaces an object; read-only fields are let through, so that an answer can be sent back. */
-export function bodySchema({ kind, readOnly }: Collection): JsonObject {
+export function bodySchema({ kind, readOnly, narrows }: Collection): JsonObject {
   const wire = wireSchema(kind);
-  const ignored = [...Object.keys(everyKind), ...Object.keys(everySecret), ...Object.keys(readOnly('', {}))];
+  const passed = [
+    ...Object.keys(everyKind),
+    ...Object.keys(everySecret),
+    ...Object.keys(readOnly({ name: '', secrets: {}, online: false })),
+  ];
   const properties = isObject(wire['properties']) ? wire['properties'] : {};
-  const passed = ignored.map((field) => [field, { readOnly: true, description: 'Let through and ignored.' }]);
-  return { ...wire, title: `${kind.name}Body`, properties: { ...properties, ...Object.fromEntries(passed) } };
+  const readOnlyFields = passed.map((field) => [field, ignored]);
+  return {
+    ...wire,
+    title: `${kind.name}Body`,
+    properties: { ...properties, ...Object.fromEntries(readOnlyFields) },
+    allOf: [{ properties: narrows }],
+  };
 }
 
 /** The schema of an object as it is answered: every field, none more. */
@@ -39,7 +48,7 @@ export function answerSchema(collection: Collection): JsonObject {
   const properties: Record<string, Json> = { ...everyKind, ...(hasSecrets ? everySecret : {}) };
   if (kind.named) properties['name'] = spoken['name'] ?? true;
   for (const field of fields) properties[field.name] = answered(field, spoken[field.name]);
-  for (const field of Object.keys(readOnly('', {}))) properties[field] = known(field);
+  for (const field of Object.keys(readOnly({ name: '', secrets: {}, online: false }))) properties[field] = known(field);
   return { ...wire, required: Object.keys(properties), properties };
 }
 

@@ -63,7 +63,11 @@ export function describeApi(chapters: readonly Chapter[], version: string): Json
     tags: chapters.map(({ name, description }) => ({ name, description })),
     paths: pathsOf(chapters),
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' },
+        agent: { type: 'http', scheme: 'bearer', description: 'The token of an agent.' },
+      },
       headers,
       schemas: { Refusal: refusal, ...Object.fromEntries(schemas.map(([name, schema]) => [name, embed(name, schema)])) },
       responses: Object.fromEntries(
@@ -85,7 +89,7 @@ function pathsOf(chapters: readonly Chapter[]): JsonObject {
 }
 
 function spell(tag: string, operation: Operation): JsonObject {
-  const { id, summary, description, who, open, parameters = [], body, answers } = operation;
+  const { id, summary, description, who, open, byAgent, parameters = [], body, answers } = operation;
   const words = [description, who === undefined ? undefined : `Who may: ${who}.`].filter((text) => text !== undefined);
   const refusals = refusalsOf(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
   return {
@@ -94,6 +98,7 @@ function spell(tag: string, operation: Operation): JsonObject {
     summary,
     ...(words.length === 0 ? {} : { description: words.join('\n\n') }),
     ...(open === true ? { security: [] } : {}),
+    ...(byAgent === true ? { security: [{ agent: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, spellAnswer(answer)]), ...refusals]),

@@ -33,6 +33,8 @@ export type Operation = {
   readonly description?: string;
   /** It needs no key. */
   readonly open?: true;
+  /** It needs the token of an agent in place of a key. */
+  readonly byAgent?: true;
   /** Who may call it, in words; left out: everybody who has a key. */
   readonly who?: string;
   readonly parameters?: readonly Parameter[];
@@ -91,3 +93,6 @@ export const paging: readonly Parameter[] = [
   { name: 'page', in: 'query', description: 'Counted from 1.', schema: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
   { name: 'page_size', in: 'query', description: '50 unless given.', schema: { type: 'integer', minimum: 1, maximum: 100 } },
 ];
+
+/** The schema of a read-only field in a body: let through, so that an answer can be changed and sent back. */
+export const ignored: JsonObject = { readOnly: true, description: 'Let through and ignored.' };

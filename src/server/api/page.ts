@@ -102,7 +102,8 @@ function renderChapter(tag: JsonObject, operations: readonly Served[]): string {
 function renderOperation({ method, path, operation }: Served): string {
   const parameters = listAt(operation, 'parameters').filter((parameter) => isObject(parameter));
   const body = schemaOf(objectAt(operation, 'requestBody'));
-  const open = Array.isArray(operation['security']) ? ' <span class="open">needs no key</span>' : '';
+  const needs = listAt(operation, 'security').length > 0 ? 'needs the token of an agent' : 'needs no key';
+  const open = operation['security'] === undefined ? '' : ` <span class="open">${needs}</span>`;
   const description = textAt(operation, 'description');
   return `<article id="${escapeHtml(textAt(operation, 'operationId'))}">
 <h3>${escapeHtml(textAt(operation, 'summary'))}</h3>

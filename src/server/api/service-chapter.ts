@@ -6,10 +6,11 @@ export const serviceChapter: Chapter = {
   description: 'The gateway about itself; the interface shows none of it.',
   schemas: {
     Health: exactly({ status: { const: 'ok' } }),
+    Unavailable: exactly({ status: { const: 'unavailable' }, message: { type: 'string' } }),
     ServerInfo: exactly({
       name: { const: 'ostiary' },
       version: { type: 'string' },
-      role: { enum: ['admin'], description: 'The role of the key that asks.' },
+      role: { enum: ['admin', 'auditor', 'standard'], description: 'The role of the key that asks.' },
       organisation: { type: 'string' },
     }),
   },
@@ -25,9 +26,21 @@ export const serviceChapter: Chapter = {
       method: 'get',
       path: '/healthz',
       id: 'readHealth',
-      summary: 'Tell whether the gateway works',
+      summary: 'Tell whether the gateway lives',
+      description: 'It asks nothing of the database.',
       open: true,
-      answers: { 200: { description: 'The database answers.', schema: refer('Health') } },
+      answers: { 200: { description: 'The process lives.', schema: refer('Health') } },
+    },
+    {
+      method: 'get',
+      path: '/readyz',
+      id: 'readReadiness',
+      summary: 'Tell whether the gateway can serve',
+      open: true,
+      answers: {
+        200: { description: 'The database answers within two seconds, and is of this version.', schema: refer('Health') },
+        503: { description: 'It does not, or the server is stopping.', schema: refer('Unavailable') },
+      },
     },
     {
       method: 'get',

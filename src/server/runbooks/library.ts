@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../model/json.ts';
 import type { Collection } from '../collections.ts';
+import type { Log } from '../log.ts';
 import { listObjects, type Store, type StoredObject } from '../reader.ts';
 import { readTemplate } from './template.ts';
 
@@ -65,7 +66,7 @@ export type LibraryParts = {
   /** Left out: no repository can be read. */
   readonly runbooks?: RunbookSource;
   readonly now: () => Date;
-  readonly log: (line: string) => void;
+  readonly log: Log;
 };
 
 /** Seconds that a head stays, unless `git_hook_ttl` says otherwise. */
@@ -117,7 +118,11 @@ export function createLibrary({ store, collection, runbooks, now, log }: Library
       const result = await runbooks.read(repositoryOf(configuration));
       return 'failure' in result ? result : { shelf: await shelfOf(configuration.name, result.head) };
     } catch (error) {
-      log(`runbooks of ${configuration.name} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`);
+      log({
+        level: 'error',
+        message: `runbooks of ${configuration.name} cannot be read`,
+        details: { stack: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+      });
       return { failure: 'the server could not read it; its log says more' };
     }
   }

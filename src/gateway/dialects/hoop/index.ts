@@ -5,6 +5,7 @@ import { authOf, introduce } from './introduce.ts';
 import { preflight } from './preflight.ts';
 import { groups } from './read.ts';
 import { referencePrefixes } from './secret-spelling.ts';
+import { service } from './service.ts';
 import { kinds } from './write.ts';
 
 /** The public gateway hoop, as version 1.148 behaves. */
@@ -16,6 +17,7 @@ export const hoopDialect: Dialect = {
   kinds,
   lookups: { Agent: list('/agents') },
   groups,
+  service,
   referencePrefixes,
   advice,
   preflight,

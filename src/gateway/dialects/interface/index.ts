@@ -1,6 +1,7 @@
 import type { Dialect } from '../../dialect.ts';
 import { list, roots } from '../rest.ts';
 import { introduce } from './preflight.ts';
+import { service } from './service.ts';
 import { restful } from './write.ts';
 
 /** The interface as `interface.md` has it and `ostiary serve` speaks it. */
@@ -10,6 +11,7 @@ export const interfaceDialect: Dialect = {
   introduce,
   kinds: Object.fromEntries(Object.entries(roots).map(([kind, root]) => [kind, restful(root)])),
   lookups: { Agent: list('/agents') },
+  service,
   referencePrefixes: ['_cloudsecrets:', '_envjson:'],
   advice: [],
   preflight: () => [],

@@ -1,0 +1,105 @@
+import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
+import { equal } from '../model/json.ts';
+import type { Decision, Review, Service, TimeWindow } from '../model/service.ts';
+import { jsonText, yamlText } from '../report/documents.ts';
+import { reviewText } from '../report/review.ts';
+import type { ViewFlags } from './flags.ts';
+import { connectService } from './live.ts';
+import { printerFor } from './printer.ts';
+import { waiting } from './progress.ts';
+import type { World } from './world.ts';
+
+export type ReviewFlags = ViewFlags & {
+  readonly verdict: keyof typeof wanted;
+  readonly id: string;
+  readonly force: boolean;
+  readonly window?: string;
+};
+
+const wanted = { approve: 'APPROVED', reject: 'REJECTED', revoke: 'REVOKED' } as const;
+
+/** Decides a review and shows where it stands then; the gateway has the last word. */
+export async function review(flags: ReviewFlags, world: World): Promise<number> {
+  const decision = readDecision(flags);
+  const { print, hint, results } = printerFor(world, flags);
+  const service = await connectService({ flags, world });
+  try {
+    const decided = await waiting('asking the gateway', { flags, world }, () => decide(service, flags.id, decision));
+    if (flags.format === 'text') print(reviewText(decided, results));
+    else print(flags.format === 'json' ? jsonText(decided) : yamlText(decided));
+    if (decided.status === 'PENDING') hint('the approval counts; the review still waits for other groups\n');
+    return 0;
+  } finally {
+    await service.close();
+  }
+}
+
+function readDecision({ verdict, id, force, window }: ReviewFlags): Decision {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))
+    throw new UsageError(`"${id}" is no id of a review`, 'ostiary get reviews lists them');
+  if (verdict !== 'approve' && (force || window !== undefined))
+    throw new UsageError(`--${force ? 'force' : 'window'} goes with approve alone`, `leave it out to ${verdict}`);
+  return { status: wanted[verdict], force, window: window === undefined ? undefined : readWindow(window) };
+}
+
+function readWindow(text: string): TimeWindow {
+  const [, start = '', end = ''] = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text) ?? [];
+  if (start === '' || start === end)
+    throw new UsageError(`--window cannot be "${text}"`, 'two hours of the day in UTC, such as 09:00-18:00');
+  return { configuration: { start_time: start, end_time: end } };
+}
+
+/** Looks first, so that what cannot work is told in words; looks again where the answer was lost. */
+async function decide(service: Service, id: string, decision: Decision): Promise<Review> {
+  const { role, url } = await service.identify();
+  if (role === 'auditor')
+    throw new AppError('review/read-only', 4, `${url}: the token's role auditor reads reviews and decides none`, {
+      hint: 'use the token of somebody in a reviewing group',
+    });
+  const before = await service.review(id);
+  if (before === undefined)
+    throw new AppError('review/unknown', 3, `GET ${url}/reviews/${id}: there is no such review, or you may not see it`, {
+      hint: 'ostiary get reviews lists those that you may see',
+    });
+  const refusal = service.objection(before, decision) ?? windowRefusal(before, decision);
+  if (refusal !== undefined) throw refused('review/refused', `the review ${id} is ${before.status}: ${refusal}`);
+  const after = await decideOnce(service, before, decision);
+  if (after.status === before.status && equal(after.review_groups_data, before.review_groups_data))
+    throw refused(
+      'review/no-effect',
+      `PUT ${url}/reviews/${id}: the gateway took it and changed nothing: none of your groups reviews this`,
+    );
+  return after;
+}
+
+async function decideOnce(service: Service, before: Review, decision: Decision): Promise<Review> {
+  // A window that is set already may not be said again on every gateway.
+  const said = before.time_window ? { ...decision, window: undefined } : decision;
+  try {
+    return await service.decide(before.id, said);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { ambiguous, status } = error.failure;
+    const found = ambiguous ? await service.review(before.id) : undefined;
+    if (found !== undefined && isDone(before, found, decision)) return found;
+    if (status !== undefined && [400, 403, 409, 422].includes(status)) throw refused('review/refused', error.message);
+    throw error;
+  }
+}
+
+/** The decision has been carried out, though nobody heard of it. */
+function isDone(before: Review, found: Review, { status }: Decision): boolean {
+  if (found.status === status) return before.status !== status;
+  const votes = (one: Review): number => one.review_groups_data.filter((group) => group.status === status).length;
+  return votes(found) > votes(before);
+}
+
+function windowRefusal({ time_window: stored }: Review, { window }: Decision): string | undefined {
+  if (!stored || window === undefined || equal(stored, window)) return undefined;
+  const { start_time: start, end_time: end } = stored.configuration;
+  return `its time window is set already, and stays: ${start}-${end}`;
+}
+
+function refused(code: `review/${string}`, message: string): RefusedError {
+  return new RefusedError([{ code, message, hint: 'ostiary get reviews shows where it stands', allowable: false }]);
+}

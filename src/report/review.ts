@@ -1,0 +1,49 @@
+import type { Review, ReviewGroup } from '../model/service.ts';
+import { escapeTerminal } from './escape.ts';
+import { widthFor, type Paint, type Terminal } from './terminal.ts';
+import { clip, pad, visibleWidth } from './width.ts';
+
+/** One review: where it stands, what it is for, and what each group said. */
+export function reviewText(review: Review, terminal: Terminal): string {
+  const { id, type, status, session, created_at: asked, access_duration: duration, revoke_at: end, review_groups_data: groups } = review;
+  const facts = [
+    ['for', type === 'jit' ? `${type}, ${durationText(duration)}` : type],
+    ['window', windowText(review)],
+    ['session', session],
+    ['asked', asked],
+    [status === 'REVOKED' ? 'revoked' : 'ends', end],
+    ...groups.map((group) => [group.group, voteText(group)]),
+  ].filter(([, value]) => value !== '');
+  const rows = facts.map(([label = '', value = '']) => [escapeTerminal(label), escapeTerminal(value)] as const);
+  const width = rows.reduce((most, [label]) => Math.max(most, visibleWidth(label)), 0);
+  const lines = rows.map(([label, value]) => clip(`  ${pad(label, width)}  ${value}`, widthFor(terminal)));
+  return [`${escapeTerminal(id)}  ${paintOf(status, terminal)(escapeTerminal(status))}`, ...lines].map((line) => `${line}\n`).join('');
+}
+
+function voteText({ status, forced_review: forced, reviewed_by: by, review_date: date }: ReviewGroup): string {
+  const who = by === null ? '' : ` by ${by.name === '' ? by.email : by.name}`;
+  return `${status}${forced ? ', forced' : ''}${who}${date === null ? '' : ` at ${date}`}`;
+}
+
+function windowText({ time_window: window }: Review): string {
+  if (window === undefined || window === null) return '';
+  const { start_time: start, end_time: end } = window.configuration;
+  return `${start} to ${end} UTC`;
+}
+
+/** Nanoseconds as people say them: 1h 30m. */
+function durationText(nanoseconds: number): string {
+  const seconds = Math.floor(nanoseconds / 1_000_000_000);
+  const parts = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ] as const;
+  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
+  return said.length === 0 ? '0s' : said.join(' ');
+}
+
+function paintOf(status: string, { colour }: Terminal): Paint {
+  if (status === 'APPROVED' || status === 'EXECUTED') return colour.green;
+  return status === 'REJECTED' || status === 'REVOKED' ? colour.red : colour.yellow;
+}

@@ -1,0 +1,86 @@
+import type { Hono } from 'hono';
+import type { JsonObject } from '../model/json.ts';
+import { admins } from './admins.ts';
+import { agentTimeoutSeconds } from './agent-status.ts';
+import { createAgent, findAgent, hearAgent, listAgents, nameProblem, removeAgent, renewToken } from './agents.ts';
+import type { AppEnv } from './app-env.ts';
+import { presentedKey } from './auth.ts';
+import { readBody } from './body.ts';
+import type { Store } from './reader.ts';
+import { InvalidBody, Rejection } from './rejection.ts';
+import { compileBody, type Validate } from './validation.ts';
+import { alone } from './writer.ts';
+
+type Parts = { readonly store: Store; readonly now: () => Date };
+
+const schemaVersion = 'https://json-schema.org/draft/2020-12/schema';
+
+/** What a body that registers an agent must be. */
+export const agentSchema: JsonObject = {
+  $schema: schemaVersion,
+  title: 'Agent',
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: { name: { type: 'string', description: 'Unique: 1 to 254 characters, no / and none that is invisible.' } },
+};
+
+const word = { type: 'string', maxLength: 255, default: '' } as const;
+
+/** What an agent may say of itself with a heartbeat. */
+export const heartbeatSchema: JsonObject = {
+  $schema: schemaVersion,
+  title: 'Heartbeat',
+  type: 'object',
+  additionalProperties: false,
+  properties: { hostname: word, version: word, platform: word },
+};
+
+/** Serves the one route that an agent's token opens. */
+export function serveHeartbeat(app: Hono<AppEnv>, { store, now }: Parts): void {
+  const validate = compileBody(heartbeatSchema);
+  app.post('/agents/heartbeat', async (c) => {
+    const challenge = { 'WWW-Authenticate': 'Bearer' };
+    const token = presentedKey(c.req.header('Authorization'), undefined);
+    if (token === undefined) throw new Rejection(401, 'an agent token is needed: Authorization: Bearer TOKEN', challenge);
+    const said = await readBody(c.env.incoming, {});
+    refuse(validate, said);
+    const text = (field: string): string => (typeof said[field] === 'string' ? said[field] : '');
+    const beat = { hostname: text('hostname'), version: text('version'), platform: text('platform') };
+    const agent = await hearAgent(store.db, token, beat, now());
+    if (agent === undefined) throw new Rejection(401, 'the agent token is unknown', challenge);
+    c.set('who', `agent ${agent.name}`);
+    return c.json({ id: agent.id, name: agent.name, status: agent.status, timeout_seconds: agentTimeoutSeconds });
+  });
+}
+
+/** Serves agents to those who administer them. */
+export function serveAgents(app: Hono<AppEnv>, { store, now }: Parts): void {
+  const validate = compileBody(agentSchema);
+  app.get('/agents', async (c) => {
+    const status = c.req.query('status') ?? '';
+    if (!['', 'online', 'offline'].includes(status)) throw new InvalidBody([{ field: 'status', reason: 'must be online or offline' }]);
+    const agents = await listAgents(store.db, now());
+    return c.json(agents.filter((agent) => status === '' || agent.status === status));
+  });
+  app.post('/agents', admins, async (c) => {
+    const body = await readBody(c.env.incoming);
+    refuse(validate, body);
+    const name = typeof body['name'] === 'string' ? body['name'] : '';
+    const problem = nameProblem(name);
+    if (problem !== undefined) throw new InvalidBody([{ field: '/name', reason: problem }]);
+    const created = await createAgent(store.db, name, now());
+    return c.json(created, 201, { Location: `/agents/${created.id}` });
+  });
+  app.get('/agents/:id', async (c) => c.json(await findAgent(store.db, c.req.param('id'), now())));
+  app.delete('/agents/:id', admins, async (c) => {
+    await alone(store.db, (trx) => removeAgent(trx, c.req.param('id')));
+    return c.body(null, 204);
+  });
+  app.post('/agents/:id/token', admins, async (c) => c.json(await renewToken(store.db, c.req.param('id'), now()), 201));
+}
+
+function refuse(validate: Validate, body: JsonObject): void {
+  const problems = validate(body);
+  if (problems.length > 0) throw new InvalidBody(problems);
+}

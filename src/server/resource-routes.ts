@@ -1,0 +1,77 @@
+import type { Context, Hono } from 'hono';
+import type { Json, JsonObject } from '../model/json.ts';
+import { admins } from './admins.ts';
+import type { AppEnv } from './app-env.ts';
+import { readBody } from './body.ts';
+import type { Author } from './edges.ts';
+import { entityTag } from './entity-tag.ts';
+import { readPage, usualPage } from './paging.ts';
+import { uuidForm, type Store } from './reader.ts';
+import { InvalidBody, Rejection } from './rejection.ts';
+import { resourceSchema } from './resource-schema.ts';
+import { createResource, readResource, removeResource, replaceResource, type ResourceDraft } from './resource-writer.ts';
+import { findResource, pageResources, type Resource, type ResourceFilter } from './resources.ts';
+import { compileBody } from './validation.ts';
+import type { Reference } from './writer.ts';
+
+/** Serves the resources that connections belong to: list with filters, read, create, full replace and delete, all by name. */
+export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly store: Store; readonly now: () => Date }): void {
+  const validate = compileBody(resourceSchema);
+  const author = (c: Context<AppEnv>): Author => ({ manager: c.get('principal').manager, now: now() });
+  const read = async (c: Context<AppEnv>): Promise<ResourceDraft> => {
+    const body = await readBody(c.env.incoming);
+    const problems = validate(body);
+    if (problems.length > 0) throw new InvalidBody(problems);
+    return readResource(body);
+  };
+
+  app.get('/resources', async (c) => {
+    const page = readPage(c.req) ?? usualPage;
+    const { resources, total } = await pageResources(store, filterOf(c), page);
+    return c.json({ data: resources.map((resource) => answerOf(c, resource)), pages: { ...page, total } });
+  });
+  app.post('/resources', admins, async (c) => {
+    const created = await createResource(store, await read(c), author(c));
+    c.header('Location', `/resources/${encodeURIComponent(created.name)}`);
+    return respond(c, created, 201);
+  });
+  app.get('/resources/:name', async (c) => {
+    const { text } = referenceOf(c);
+    const found = await findResource(store, text);
+    if (found === undefined) throw new Rejection(404, `there is no resource ${text}`);
+    return respond(c, found, 200);
+  });
+  app.put('/resources/:name', admins, async (c) => respond(c, await replaceResource(store, referenceOf(c), await read(c), author(c)), 200));
+  app.delete('/resources/:name', admins, async (c) => {
+    await removeResource(store, referenceOf(c));
+    return c.body(null, 204);
+  });
+}
+
+function respond(c: Context<AppEnv>, resource: Resource, status: 200 | 201): Response {
+  return c.json(answerOf(c, resource), status, { ETag: entityTag(resource) });
+}
+
+function referenceOf(c: Context<AppEnv>): Reference {
+  return { text: c.req.param('name') ?? '', ifMatch: c.req.header('If-Match') };
+}
+
+function filterOf(c: Context<AppEnv>): ResourceFilter {
+  const asked = (key: string): string => {
+    const value = c.req.query(key) ?? '';
+    if (value.includes('\0')) throw new InvalidBody([{ field: key, reason: 'holds a NUL' }]);
+    return value;
+  };
+  const agentId = asked('agent_id').toLowerCase();
+  if (agentId !== '' && !uuidForm.test(agentId)) throw new InvalidBody([{ field: 'agent_id', reason: 'must be the id of an agent' }]);
+  return { search: asked('search'), name: asked('name'), type: asked('type'), subtype: asked('subtype'), agentId };
+}
+
+/** Only an admin sees the values of the environment; others see which there are. */
+function answerOf(c: Context<AppEnv>, { id, name, type, subtype, agentId, secrets, createdAt, updatedAt }: Resource): JsonObject {
+  const values = Object.entries(typeof secrets['env_vars'] === 'object' ? secrets['env_vars'] : {});
+  const seen = c.get('principal').role === 'admin';
+  const environment = Object.fromEntries(values.map(([key, value]): [string, Json] => [key, seen ? value : null]));
+  const times = { created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
+  return { id, name, type, subtype, agent_id: agentId, env_vars: environment, ...times };
+}

@@ -1,0 +1,81 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Page, Store } from './reader.ts';
+import { openSecrets, type Secrets } from './secrets.ts';
+
+/** A grouping of connections as it is stored, opened. */
+export type Resource = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly subtype: string;
+  readonly agentId: string;
+  /** Its environment under `env_vars`, where it has one. */
+  readonly secrets: Secrets;
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+/** Which resources are asked for; an empty text asks for all. `search` is part of the name, the type or the subtype. */
+export type ResourceFilter = {
+  readonly search: string;
+  readonly name: string;
+  readonly type: string;
+  readonly subtype: string;
+  readonly agentId: string;
+};
+
+type Row = Omit<Resource, 'secrets'> & { readonly sealed: string | null };
+
+/** The field that holds the secrets of a resource. */
+export const environment = { name: 'env_vars', secret: 'base64' } as const;
+
+/** Reads one page, sorted by name, and the number of all that match, both as of one moment. */
+export async function pageResources(
+  store: Store,
+  filter: ResourceFilter,
+  { page, size }: Page,
+): Promise<{ readonly resources: readonly Resource[]; readonly total: number }> {
+  const snapshot = store.db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  return snapshot.execute(async (db) => {
+    const matching = matches(filter);
+    const bounds = sql`${matching} order by r.name limit ${size} offset ${(page - 1) * size}`;
+    const resources = await select({ ...store, db }, bounds);
+    const { rows } = await sql<{ readonly total: number }>`select count(*)::integer as total from resources r ${matching}`.execute(db);
+    return { resources, total: rows[0]?.total ?? 0 };
+  });
+}
+
+/** Finds one resource by its name; any text may be asked for. */
+export async function findResource(store: Store, name: string): Promise<Resource | undefined> {
+  if (name.includes('\0')) return undefined;
+  const [found] = await select(store, sql`where r.name = ${name}`);
+  return found;
+}
+
+/** The place of a resource's secrets, which their seal is bound to. */
+export function placeOfResource(id: string): string {
+  return `resources/${id}/env_vars`;
+}
+
+/** Tells whether one of the columns holds the text, capitals and small letters alike; no character of it means another. */
+export function holds(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
+  // Names are compared byte by byte, which knows the case of ASCII letters alone.
+  const tests = columns.map((column) => sql`strpos(lower(${column} collate "default"), lower(${text}::text collate "default")) > 0`);
+  return sql`(${sql.join(tests, sql` or `)})`;
+}
+
+/** One statement for all filters: the embedded database keeps each text it has seen. */
+function matches({ search, name, type, subtype, agentId }: ResourceFilter): RawBuilder<unknown> {
+  return sql`where (${search} = '' or ${holds(search, [sql`r.name`, sql`r.type`, sql`r.subtype`])})
+    and (${name} = '' or r.name = ${name}) and (${type} = '' or r.type = ${type})
+    and (${subtype} = '' or r.subtype = ${subtype}) and (${agentId} = '' or r.agent_id::text = ${agentId})`;
+}
+
+async function select({ db, cipher }: Store, rest: RawBuilder<unknown>): Promise<readonly Resource[]> {
+  const { rows } = await sql<Row>`
+    select r.id, r.name, r.type, r.subtype, coalesce(r.agent_id::text, '') as "agentId", r.env_vars as sealed, r.revision,
+      r.created_at as "createdAt", r.updated_at as "updatedAt"
+    from resources r ${rest}`.execute(db);
+  return rows.map(({ sealed, ...row }) => ({ ...row, secrets: openSecrets(cipher, sealed, placeOfResource(row.id)) }));
+}

@@ -1,0 +1,140 @@
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { uuidForm } from '../reader.ts';
+import { InvalidBody, type Problem } from '../rejection.ts';
+import { compileSchema } from '../validation.ts';
+import { reviewTypes, type ReviewType, type TimeWindow } from './review.ts';
+import type { Ask } from './transitions.ts';
+
+/** A review as somebody asks for it. */
+export type Request = {
+  /** The name or id of the connection. */
+  readonly connection: string;
+  readonly session: string | undefined;
+  readonly type: ReviewType;
+  /** Nanoseconds; undefined where the usual time will do. */
+  readonly accessDuration: number | undefined;
+  readonly window: TimeWindow | null;
+};
+
+/** What somebody wants to become of a review. */
+export type Decision = { readonly ask: Ask; readonly window: TimeWindow | null };
+
+const time = { type: 'string', format: 'HH:MM' };
+
+/** The hours of a day in which a session may be executed. */
+export const timeWindow: JsonObject = {
+  type: ['object', 'null'],
+  additionalProperties: false,
+  required: ['configuration'],
+  properties: {
+    type: { enum: ['time_range'] },
+    configuration: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['start_time', 'end_time'],
+      properties: { start_time: time, end_time: time },
+    },
+  },
+};
+
+/** What `POST /reviews` takes. */
+export const requestSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['connection', 'type'],
+  properties: {
+    connection: { type: 'string', minLength: 1 },
+    session: { type: 'string', format: 'uuid' },
+    type: { enum: reviewTypes },
+    access_duration: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    time_window: timeWindow,
+  },
+};
+
+/** What `PUT /reviews/{id}` takes. */
+export const decisionSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status'],
+  properties: {
+    status: { enum: ['APPROVED', 'REJECTED', 'REVOKED'] },
+    force_review: { type: 'boolean' },
+    time_window: timeWindow,
+  },
+};
+
+/** What `POST /reviews/{id}/execution` takes. */
+export const executionSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status'],
+  properties: { status: { enum: ['PROCESSING', 'EXECUTED'] } },
+};
+
+const formats = { uuid: uuidForm, 'HH:MM': /^(?:[01]\d|2[0-3]):[0-5]\d$/ };
+const validateRequest = compileSchema(requestSchema, formats);
+const validateDecision = compileSchema(decisionSchema, formats);
+const validateExecution = compileSchema(executionSchema, formats);
+
+/** Reads what somebody asks for; throws with everything that is wrong with it. */
+export function readRequest(body: JsonObject): Request {
+  const window = readWindow(body['time_window']);
+  const duration = body['access_duration'];
+  const type = reviewTypes.find((one) => one === body['type']) ?? 'onetime';
+  refuse([
+    ...validateRequest(body),
+    ...checkWindow(window),
+    ...(type === 'onetime' && duration !== undefined ? [{ field: '/access_duration', reason: 'goes with the type jit alone' }] : []),
+  ]);
+  return {
+    connection: textIn(body['connection']) ?? '',
+    session: textIn(body['session'])?.toLowerCase(),
+    type,
+    accessDuration: typeof duration === 'number' ? duration : undefined,
+    window,
+  };
+}
+
+/** Reads a decision; throws with everything that is wrong with it. */
+export function readDecision(body: JsonObject): Decision {
+  const { status, force_review: force } = body;
+  const window = readWindow(body['time_window']);
+  const approves = status === 'APPROVED';
+  const alone = 'goes with the status APPROVED alone';
+  refuse([
+    ...validateDecision(body),
+    ...checkWindow(window),
+    ...(window !== null && !approves ? [{ field: '/time_window', reason: alone }] : []),
+    ...(force === true && !approves ? [{ field: '/force_review', reason: alone }] : []),
+  ]);
+  if (approves) return { ask: force === true ? 'force' : 'approve', window };
+  return { ask: status === 'REJECTED' ? 'reject' : 'revoke', window };
+}
+
+/** Reads what the execution of a review has come to. */
+export function readExecution(body: JsonObject): Decision {
+  refuse(validateExecution(body));
+  return { ask: body['status'] === 'PROCESSING' ? 'start' : 'finish', window: null };
+}
+
+/** A window as it is stored; null where there is none, or none that reads. */
+function readWindow(value: Json | undefined): TimeWindow | null {
+  const configuration = isObject(value) ? value['configuration'] : undefined;
+  if (!isObject(configuration)) return null;
+  const [start, end] = [textIn(configuration['start_time']), textIn(configuration['end_time'])];
+  if (start === undefined || end === undefined) return null;
+  return { type: 'time_range', configuration: { start_time: start, end_time: end } };
+}
+
+function checkWindow(window: TimeWindow | null): readonly Problem[] {
+  const empty = window !== null && window.configuration.start_time === window.configuration.end_time;
+  return empty ? [{ field: '/time_window/configuration/end_time', reason: 'must not be the start time' }] : [];
+}
+
+function textIn(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function refuse(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new InvalidBody(problems);
+}

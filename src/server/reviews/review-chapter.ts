@@ -1,0 +1,112 @@
+import type { JsonObject } from '../../model/json.ts';
+import { exactly, idSchema, ifMatch, inPath, pageOf, paging, refer, timeSchema, type Answer, type Chapter } from '../api/operation.ts';
+import { decisionSchema, executionSchema, requestSchema } from './bodies.ts';
+import { reviewTypes, statuses } from './review.ts';
+
+const text = { type: 'string' } as const;
+const status = { enum: statuses } as const;
+const id = inPath('id', 'The id of the review, or of its session.');
+const found = (description: string): Answer => ({ description, schema: refer('Review'), headers: ['ETag'] });
+
+const group: JsonObject = exactly({
+  id: idSchema,
+  group: text,
+  status,
+  forced_review: { type: 'boolean' },
+  review_date: { type: ['string', 'null'], format: 'date-time' },
+  reviewed_by: { anyOf: [exactly({ id: idSchema, name: text, email: text, chat_id: text }), { type: 'null' }] },
+});
+
+const timeWindow: JsonObject = {
+  anyOf: [exactly({ type: { const: 'time_range' }, configuration: exactly({ start_time: text, end_time: text }) }), { type: 'null' }],
+  description: 'The hours of a day, in UTC, in which the session may be executed; one that ends before it starts goes over midnight.',
+};
+
+/** Tells of the reviews. */
+export const reviewChapter: Chapter = {
+  name: 'Reviews',
+  description: `Approvals that gate the execution on a connection. The interface shows neither the transitions nor how a review comes to be;
+a review is seen by who asked for it, by its groups, by auditors and by admins.`,
+  schemas: {
+    Review: exactly({
+      id: idSchema,
+      created_at: timeSchema,
+      session: idSchema,
+      type: { enum: reviewTypes, description: 'onetime: one execution; jit: access for a time.' },
+      status,
+      access_duration: { type: 'integer', description: 'Nanoseconds, for jit reviews.' },
+      revoke_at: { ...text, description: 'When it was revoked; empty: it was not.' },
+      review_groups_data: { type: 'array', items: group, description: 'The groups that must approve.' },
+      time_window: timeWindow,
+    }),
+    ReviewRequest: requestSchema,
+    ReviewDecision: decisionSchema,
+    ReviewExecution: executionSchema,
+  },
+  operations: [
+    {
+      method: 'get',
+      path: '/reviews',
+      id: 'listReviews',
+      summary: 'List reviews',
+      description: 'Newest first. Without paging parameters the whole list as an array.',
+      parameters: [
+        ...paging,
+        { name: 'status', in: 'query', description: 'Only reviews that stand so.', schema: status },
+        { name: 'type', in: 'query', description: 'Only reviews of this type.', schema: { enum: reviewTypes } },
+        { name: 'session', in: 'query', description: 'Only the review of this session.', schema: text },
+        { name: 'connection', in: 'query', description: 'Only reviews on the connection of this name.', schema: text },
+      ],
+      answers: {
+        200: {
+          description: 'The list, or a page of it.',
+          schema: { oneOf: [{ type: 'array', items: refer('Review') }, pageOf(refer('Review'))] },
+        },
+      },
+      refuses: [422],
+    },
+    {
+      method: 'post',
+      path: '/reviews',
+      id: 'requestReview',
+      summary: 'Ask for a review',
+      description:
+        'For a session on a connection that has reviewers. `access_duration` goes with jit alone, and is capped by the `access_max_duration` of the connection.',
+      body: refer('ReviewRequest'),
+      answers: { 201: { ...found('It waits now.'), headers: ['Location', 'ETag'] } },
+      refuses: [403, 409],
+    },
+    {
+      method: 'get',
+      path: '/reviews/:id',
+      id: 'readReview',
+      summary: 'Read a review',
+      parameters: [id],
+      answers: { 200: found('The review.') },
+    },
+    {
+      method: 'put',
+      path: '/reviews/:id',
+      id: 'decideReview',
+      summary: 'Approve, reject or revoke a review',
+      description: `A group of the caller approves once, and the last one that was awaited makes the review APPROVED. Nobody approves their own
+request. \`force_review\` approves at once, for groups that the connection lets do so. REJECTED, REVOKED and EXECUTED are final. A wrong
+transition is a 409, or a 403 where somebody else could make it, with the reason. \`time_window\` is set once.`,
+      parameters: [id, ifMatch],
+      body: refer('ReviewDecision'),
+      answers: { 200: found('It stands so now.') },
+      refuses: [403, 409, 412],
+    },
+    {
+      method: 'post',
+      path: '/reviews/:id/execution',
+      id: 'executeReview',
+      summary: 'Tell of the execution of a review',
+      description: 'PROCESSING when an approved onetime review begins, within its time window; EXECUTED when it is done.',
+      parameters: [id, ifMatch],
+      body: refer('ReviewExecution'),
+      answers: { 200: found('It stands so now.') },
+      refuses: [403, 409, 412],
+    },
+  ],
+};

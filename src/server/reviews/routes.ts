@@ -1,0 +1,86 @@
+import type { Context, Hono } from 'hono';
+import type { AppEnv } from '../app-env.ts';
+import { readBody } from '../body.ts';
+import { entityTag, matches } from '../entity-tag.ts';
+import { readPage } from '../paging.ts';
+import type { Store } from '../reader.ts';
+import { InvalidBody, Rejection } from '../rejection.ts';
+import { readDecision, readExecution, readRequest, type Decision } from './bodies.ts';
+import { moved } from './moves.ts';
+import { openReview } from './open.ts';
+import { findReview, listReviews, lockReview, pageReviews, saveReview, type Filter } from './records.ts';
+import { answerOf, reviewTypes, statuses, type Review } from './review.ts';
+import { judge } from './transitions.ts';
+
+type Parts = { readonly store: Pick<Store, 'db'>; readonly now: () => Date };
+
+/** Serves reviews: asking for one, reading them, deciding them, and telling of their execution. */
+export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): void {
+  /** Carries a decision out on the review as it is then; whoever decides at the same time waits. */
+  async function decide(c: Context<AppEnv>, decision: Decision): Promise<Response> {
+    const [principal, text, ifMatch] = [c.get('principal'), c.req.param('id') ?? '', c.req.header('If-Match')];
+    const next = await db.transaction().execute(async (trx) => {
+      const review = await lockReview(trx, principal, text);
+      if (review === undefined) throw unknown(text);
+      if (!matches(review, ifMatch)) throw new Rejection(412, `the review ${review.id} has changed since it was read`);
+      const mover = { principal, now: now(), window: decision.window };
+      const outcome = judge(decision.ask, review, mover);
+      if ('reason' in outcome) throw new Rejection(outcome.status, `the review is ${review.status}: ${outcome.reason}`);
+      requireSameWindow(review, decision);
+      const after = moved(review, { ask: decision.ask, move: outcome.move }, mover);
+      await saveReview(trx, after);
+      return after;
+    });
+    return respond(c, next, 200);
+  }
+
+  app.get('/reviews', async (c) => {
+    const [page, filter] = [readPage(c.req), readFilter(c)];
+    if (page === undefined) return c.json((await listReviews(db, c.get('principal'), filter)).map(answerOf));
+    const { reviews, total } = await pageReviews(db, c.get('principal'), { filter, page });
+    return c.json({ data: reviews.map(answerOf), pages: { ...page, total } });
+  });
+  app.post('/reviews', async (c) => {
+    const request = readRequest(await readBody(c.env.incoming));
+    const author = { principal: c.get('principal'), now: now() };
+    const opened = await db.transaction().execute((trx) => openReview(trx, request, author));
+    c.header('Location', `/reviews/${opened.id}`);
+    return respond(c, opened, 201);
+  });
+  app.get('/reviews/:id', async (c) => {
+    const text = c.req.param('id');
+    const found = await findReview(db, c.get('principal'), text);
+    if (found === undefined) throw unknown(text);
+    return respond(c, found, 200);
+  });
+  app.put('/reviews/:id', async (c) => decide(c, readDecision(await readBody(c.env.incoming))));
+  app.post('/reviews/:id/execution', async (c) => decide(c, readExecution(await readBody(c.env.incoming))));
+}
+
+function respond(c: Context<AppEnv>, review: Review, status: 200 | 201): Response {
+  return c.json(answerOf(review), status, { ETag: entityTag(review) });
+}
+
+/** A window is set once: whoever approves later may say the same, and nothing else. */
+function requireSameWindow({ window: stored }: Review, { window: given }: Decision): void {
+  if (stored === null || given === null) return;
+  const [is, asked] = [stored, given].map(({ configuration: { start_time: start, end_time: end } }) => `${start}-${end}`);
+  if (is !== asked) throw new Rejection(409, `the time window is set already, and stays: ${is}`);
+}
+
+function readFilter({ req }: Context<AppEnv>): Filter {
+  const [status, type, session, connection] = ['status', 'type', 'session', 'connection'].map((name) => req.query(name));
+  const known = { status: statuses.find((one) => one === status), type: reviewTypes.find((one) => one === type) };
+  const problems = [
+    ...(status !== known.status ? [{ field: 'status', reason: `must be one of ${statuses.join(', ')}` }] : []),
+    ...(type !== known.type ? [{ field: 'type', reason: `must be one of ${reviewTypes.join(', ')}` }] : []),
+    ...(connection?.includes('\0') === true ? [{ field: 'connection', reason: 'holds a NUL' }] : []),
+    ...(session?.includes('\0') === true ? [{ field: 'session', reason: 'holds a NUL' }] : []),
+  ];
+  if (problems.length > 0) throw new InvalidBody(problems);
+  return { ...known, session: session?.toLowerCase(), connection };
+}
+
+function unknown(text: string): Rejection {
+  return new Rejection(404, `there is no review ${text} that you may see`);
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { callerOf, type Call } from '../server/client.ts';
+import { builtPackage, start, startOstiary, type Running } from '../support/cli.ts';
+import { makeFolder } from '../support/servers.ts';
+import { workshop } from './project.ts';
+
+const makeProject = workshop();
+const key = 'key-of-the-tests';
+
+async function serve(flags: string): Promise<{ readonly running: Running; readonly call: Call }> {
+  const cwd = makeProject({});
+  const folder = await makeFolder(join(cwd, 'db'));
+  const args = ['serve', '--port', '0', '--database', folder, ...flags.split(' ').filter((flag) => flag !== '')];
+  const running = await startOstiary(args, { cwd, env: { OSTIARY_SERVE_KEY: key } });
+  return { running, call: callerOf({ url: await addressOf(running), key }) };
+}
+
+async function addressOf(running: Running): Promise<string> {
+  for (;;) {
+    const { stdout, stderr } = running.printed();
+    const [url] = /http:\/\/\S+(?=\s)/.exec(stderr + stdout) ?? [];
+    if (url !== undefined) return url;
+    const early = await Promise.race([running.ended, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 10))]);
+    if (early !== undefined) throw new Error(`the gateway ended: ${early.stderr}`);
+  }
+}
+
+test('without a terminal every line on stderr is a JSON object, from the start to the end', async () => {
+  const { running, call } = await serve('--agent edge --agent edge');
+  expect((await call('GET', '/agents')).list).toMatchObject([{ name: 'edge', status: 'offline' }]);
+  running.child.kill('SIGTERM');
+  const { code, stdout, stderr } = await running.ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  const lines = stderr.trim().split('\n');
+  expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+    { level: 'info', message: expect.stringMatching(/^ostiary \S+ serves on http:\/\/127\.0\.0\.1:\d+ from a folder$/) },
+    { level: 'info', method: 'GET', path: '/agents', status: 200, request_id: expect.any(String), time: expect.any(String) },
+    { level: 'info', message: 'stopping: finishing what is under way' },
+  ]);
+});
+
+test('lines for people where they are asked for; none for requests where it is to be quiet', async () => {
+  const { running, call } = await serve('--log text');
+  await call('GET', '/agents');
+  running.child.kill('SIGINT');
+  expect((await running.ended).stderr).toMatch(
+    /^ostiary \S+ serves on http:\S+ from a folder\nGET \/agents 200 [\d.]+ms \S+\nstopping: finishing what is under way\n$/,
+  );
+  const quiet = await serve('--quiet --log text');
+  await quiet.call('GET', '/agents');
+  quiet.running.child.kill('SIGINT');
+  expect((await quiet.running.ended).stderr).toMatch(/^ostiary \S+ serves on http:\S+ from a folder\n$/);
+});
+
+test('requests can ask to fail with --chaos alone, and that is told', async () => {
+  const headers = { 'Ostiary-Chaos': 'status=503' };
+  const { running, call } = await serve('--chaos');
+  expect((await call('GET', '/agents', { headers })).status).toBe(503);
+  running.child.kill('SIGTERM');
+  expect((await running.ended).stderr).toContain('"level":"warn","message":"callers can make requests fail (--chaos): for tests only"');
+});
+
+test('--drain serves on after SIGTERM, and is not ready', async () => {
+  const { running, call } = await serve('--drain 1');
+  expect((await call('GET', '/readyz')).status).toBe(200);
+  running.child.kill('SIGTERM');
+  while (!running.printed().stderr.includes('stopping')) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect((await call('GET', '/readyz')).status).toBe(503);
+  expect((await call('GET', '/agents')).status).toBe(200);
+  expect((await running.ended).code).toBe(0);
+});
+
+test.runIf(existsSync('/usr/bin/script'))('on a terminal lines are for people', async () => {
+  const cwd = makeProject({});
+  const folder = await makeFolder(join(cwd, 'db'));
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  const command = `stty cols 80 rows 40; '${process.execPath}' '${cli}' serve --port 0 --database '${folder}'`;
+  const running = start('/usr/bin/script', ['-qec', command, '/dev/null'], {
+    cwd,
+    env: { OSTIARY_SERVE_KEY: key, TERM: 'xterm' },
+    typing: true,
+  });
+  const call = callerOf({ url: await addressOf(running), key });
+  await call('GET', '/agents');
+  running.child.stdin.write('\u0003');
+  const { stdout } = await running.ended;
+  expect(stdout).toMatch(/serves on http:\S+ from a folder\r\nGET \/agents 200 [\d.]+ms \S+\r\n/);
+  expect(stdout).toContain('stopping: finishing what is under way');
+});
+
+test.each(['a/b', ''])('an agent cannot be called %j', async (name) => {
+  const cwd = makeProject({});
+  const folder = await makeFolder(join(cwd, 'db'));
+  const args = ['serve', '--port', '0', '--database', folder, '--agent', name];
+  const { code, stderr } = await (await startOstiary(args, { cwd, env: { OSTIARY_SERVE_KEY: key } })).ended;
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/^error serve\/agent {2}the agent name /);
+});

@@ -1,0 +1,187 @@
+import { parse } from 'yaml';
+import { describe, expect, test } from 'vitest';
+import { connection } from '../e2e/project.ts';
+import { adminToken, auditorToken, hoopProject, standardToken, type HoopProject } from '../support/hoop-project.ts';
+
+const dba = { OSTIARY_TOKEN: standardToken };
+const id = '1e625499-34c9-4b26-a9c3-17c7fa662bdf';
+
+/** A gateway with one connection that dba and security review. */
+async function reviewed(): Promise<HoopProject> {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba', 'security'], force_approve_groups: ['dba'] }) });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  return project;
+}
+
+describe('a review on the public gateway', () => {
+  test('is listed and shown in the words of the interface, in every format', async () => {
+    const { model, ostiary } = await reviewed();
+    model.openReview({ id, connection: 'orders-db', groups: ['dba', 'security'] });
+    expect((await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba)).code).toBe(0);
+    const listed = await ostiary(['get', 'reviews', '--format', 'json'], dba);
+    const [row] = JSON.parse(listed.stdout);
+    expect(row).toMatchObject({
+      id,
+      type: 'jit',
+      status: 'PENDING',
+      access_duration: 1_800_000_000_000,
+      revoke_at: '',
+      review_groups_data: [
+        { group: 'dba', status: 'APPROVED', reviewed_by: { name: 'standard', email: 'standard', chat_id: '' } },
+        { group: 'security', status: 'PENDING', reviewed_by: null, review_date: null },
+      ],
+    });
+    // Lists of this gateway never tell the window, so none is made up.
+    expect(row).not.toHaveProperty('time_window');
+    expect(parse((await ostiary(['get', 'reviews', '--format', 'yaml'], dba)).stdout)).toEqual([row]);
+    expect((await ostiary(['get', 'reviews'], dba)).stdout).toMatch(
+      new RegExp(`^REVIEW +STATUS +TYPE +AGE +GROUPS\n${id} {2}PENDING {2}jit {3}\\d+s +dba APPROVED, waits for security\n$`),
+    );
+  });
+
+  test('is approved with a window; the answer shows where it stands', async () => {
+    const { model, ostiary } = await reviewed();
+    model.openReview({ id, connection: 'orders-db', groups: ['dba'] });
+    const { code, stdout, stderr } = await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^${id} {2}APPROVED\n {2}for +jit, 30m\n {2}window +09:00 to 18:00 UTC\n {2}session .*\n {2}asked .*\n {2}ends .*\n {2}dba +APPROVED by standard at .*\n$`,
+      ),
+    );
+    expect(model.store.reviews.get(id)?.timeWindow).toEqual({
+      type: 'time_range',
+      configuration: { start_time: '09:00', end_time: '18:00' },
+    });
+  });
+
+  test('with the window that it has is approved all the same; with another it is not even asked', async () => {
+    const { model, ostiary } = await reviewed();
+    model.openReview({ id, connection: 'orders-db', groups: ['dba', 'security'] });
+    await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba);
+    const other = await ostiary(['review', 'approve', id, '--window', '10:00-18:00'], dba);
+    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('its time window is set already, and stays: 09:00-18:00')]);
+    expect(other.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
+    const same = await ostiary(['review', 'approve', id, '--window', '09:00-18:00', '--force', '--format', 'json'], dba);
+    expect(JSON.parse(same.stdout)).toMatchObject({ status: 'APPROVED', time_window: { configuration: { start_time: '09:00' } } });
+  });
+
+  test('is forced, rejected and revoked', async () => {
+    const { model, ostiary } = await reviewed();
+    model.openReview({ id, connection: 'orders-db', groups: ['security'] });
+    const forced = await ostiary(['review', 'approve', id, '--force', '--format', 'json'], dba);
+    expect(JSON.parse(forced.stdout)).toMatchObject({
+      status: 'APPROVED',
+      review_groups_data: [{ status: 'PENDING' }, { group: 'dba', forced_review: true }],
+    });
+    const revoked = await ostiary(['review', 'revoke', id, '--format', 'yaml'], dba);
+    expect(parse(revoked.stdout)).toMatchObject({ status: 'REVOKED' });
+    const again = '2e625499-34c9-4b26-a9c3-17c7fa662bdf';
+    model.openReview({ id: again, connection: 'orders-db', groups: ['dba'], type: 'onetime' });
+    expect((await ostiary(['review', 'reject', again], dba)).stdout).toContain('REJECTED');
+  });
+
+  test('that the gateway would answer with a mistake of its own is refused in words', async () => {
+    const { model, ostiary } = await reviewed();
+    const { stderr: unknown, code } = await ostiary(['review', 'approve', id], dba);
+    expect([code, unknown]).toEqual([3, expect.stringMatching(/review\/unknown {2}GET http:.*\/api\/reviews\/.*there is no such review/)]);
+    model.openReview({ id, connection: 'orders-db', groups: ['security'], type: 'onetime', status: 'APPROVED' });
+    const once = await ostiary(['review', 'revoke', id]);
+    expect([once.code, once.stderr]).toEqual([6, expect.stringContaining('this gateway revokes jit reviews alone')]);
+    const pending = '2e625499-34c9-4b26-a9c3-17c7fa662bdf';
+    model.openReview({ id: pending, connection: 'orders-db', groups: ['security'] });
+    const admin = await ostiary(['review', 'approve', pending]);
+    expect([admin.code, admin.stderr]).toEqual([6, expect.stringContaining('changed nothing: none of your groups reviews this')]);
+  });
+
+  test('that may not be decided so ends with 6, by an auditor with 4, and with the gateway’s reason', async () => {
+    const { model, ostiary } = await reviewed();
+    model.openReview({ id, connection: 'orders-db', groups: ['security'] });
+    const stranger = await ostiary(['review', 'approve', id], dba);
+    expect([stranger.code, stranger.stderr]).toEqual([
+      6,
+      expect.stringMatching(/error review\/refused {2}PUT http:.*\/api\/reviews\/.*\(400, "not eligible for review"\)\n {2}hint: /),
+    ]);
+    const auditor = await ostiary(['review', 'reject', id], { OSTIARY_TOKEN: auditorToken });
+    expect([auditor.code, auditor.stderr]).toEqual([4, expect.stringContaining('review/read-only')]);
+    expect(auditor.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
+    model.openReview({ id: '2e625499-34c9-4b26-a9c3-17c7fa662bdf', connection: 'orders-db', groups: ['dba'], status: 'EXECUTED' });
+    const final = await ostiary(['review', 'approve', '2e625499-34c9-4b26-a9c3-17c7fa662bdf'], dba);
+    expect([final.code, final.stderr]).toEqual([6, expect.stringContaining('review is in wrong state')]);
+  });
+
+  test.each([
+    ['lost after it was carried out', { kind: 'lost', when: 'after' }],
+    ['500 after it was carried out', { kind: 'answer', when: 'after', status: 500 }],
+  ] as const)('whose answer is %s is decided, once', async (_, fault) => {
+    const { model, ostiary } = await reviewed();
+    model.openReview({ id, connection: 'orders-db', groups: ['dba'] });
+    model.setFault((seen) => (seen.route === 'PUT /reviews/:id' && seen.routeIndex === 1 ? fault : undefined));
+    const { code, stdout } = await ostiary(['review', 'reject', id], dba);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('REJECTED')]);
+  });
+});
+
+test('resources, agents and runbooks are listed in the words of the interface; secrets are not', async () => {
+  const project = await hoopProject();
+  const { model, ostiary } = project;
+  await project.send('POST', '/resources', {
+    name: 'ledger',
+    type: 'custom',
+    subtype: 'dynamodb',
+    env_vars: { 'envvar:PASS': btoa('canary-value') },
+  });
+  model.setAgentOnline('other', true);
+  const agents = await ostiary(['get', 'agents', '--format', 'json']);
+  expect(JSON.parse(agents.stdout)).toMatchObject([
+    { name: 'default', status: 'offline' },
+    { name: 'other', status: 'online' },
+  ]);
+  const resources = await ostiary(['get', 'resources', '--format', 'yaml']);
+  expect(parse(resources.stdout)).toMatchObject([{ name: 'ledger', subtype: 'keyvaluedb', env_vars: { 'envvar:PASS': '***' } }]);
+  const table = await ostiary(['get', 'resources']);
+  expect(table.stdout).toContain('ledger  custom/keyvaluedb');
+  for (const { stdout, stderr } of [agents, resources, table]) {
+    for (const secret of ['canary-value', btoa('canary-value'), adminToken]) expect(stdout + stderr).not.toContain(secret);
+  }
+  expect(JSON.parse((await ostiary(['get', 'templates', '--format', 'json'])).stdout)).toEqual([]);
+});
+
+test('runbooks are listed with their repositories; one that cannot be read is a warning', async () => {
+  const project = await hoopProject();
+  const { model, ostiary } = project;
+  const files = [{ name: 'ops/restart.runbook.sh', metadata: { host: { type: 'text' } } }];
+  model.repositories.set('git.example.com/ops', { commit: 'a'.repeat(40), author: 'ada', message: 'first', files });
+  for (const name of ['ops', 'gone'])
+    await project.send('POST', '/runbooks/configurations', { git_url: `https://git.example.com/${name}.git` });
+  project.write({ 'access/a.yaml': connection('orders-db', { access_mode_runbooks: 'enabled' }) });
+  await ostiary(['apply', '--yes']);
+  const { code, stdout, stderr } = await ostiary(['get', 'templates', '--format', 'json']);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/warning api\/partial .*gone\.git/)]);
+  expect(JSON.parse(stdout)).toMatchObject([
+    { name: 'ops/restart.runbook.sh', repository: 'git.example.com/ops', connections: ['orders-db'], commit_author: 'ada' },
+  ]);
+  const searched = await ostiary(['search', 'RESTART', '--format', 'json']);
+  expect(searched.code).toBe(0);
+  expect(JSON.parse(searched.stdout)).toMatchObject({ connections: [], resources: [], runbooks: [], errors: [expect.any(String)] });
+  expect(searched.stderr).toContain('warning api/partial');
+});
+
+test('a search finds connections, resources and runbooks', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { type: 'custom', subtype: 'keyvaluedb', agent_id: 'other' }) });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  const found = await project.ostiary(['search', 'orders', '--format', 'json']);
+  expect(JSON.parse(found.stdout)).toMatchObject({
+    connections: [{ name: 'orders-db', type: 'custom', subtype: 'keyvaluedb', resource_name: 'orders-db' }],
+    resources: [{ name: 'orders-db', subtype: 'keyvaluedb' }],
+    runbooks: [],
+  });
+  const { stdout } = await project.ostiary(['search', 'orders']);
+  expect(stdout).toMatch(
+    /^NAME +WHAT +TYPE +OF\norders-db +connection +custom\/keyvaluedb +orders-db\norders-db +resource +custom\/keyvaluedb\n$/,
+  );
+  const none = await project.ostiary(['search', 'nothing-like-it']);
+  expect([none.code, none.stdout, none.stderr]).toEqual([0, '', expect.stringContaining('nothing is called like "nothing-like-it"')]);
+});

@@ -1,0 +1,65 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { Json } from '../../src/model/json.ts';
+import { jsonText, yamlText } from '../../src/report/documents.ts';
+
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'binary-ascii', maxLength: 5 }),
+  fc.constantFrom(
+    'yes',
+    'No',
+    'null',
+    '~',
+    '1e3',
+    '0x1f',
+    '09:00',
+    '2026-11-20',
+    '- a',
+    '? a',
+    ': a',
+    '#',
+    'a: b',
+    'a #b',
+    '',
+    ' ',
+    '<<',
+    '.inf',
+    '=',
+    '\u202e',
+    '\u{e0041}',
+    '\u001b[31m',
+  ),
+);
+const { value: values } = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    nasty,
+    fc.constantFrom<Json>(null, true, false, 0, -1, 1.5, 1e21, 1e-7),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc
+      .array(fc.tuple(fc.oneof(nasty, fc.string({ minLength: 900, maxLength: 1200 })), tie('value')), { maxLength: 4 })
+      .map((entries) => Object.fromEntries(entries)),
+  ),
+}));
+
+test('what is printed as YAML or JSON reads as the same value, in every version of YAML', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      expect(parse(yamlText(value), { version: '1.2' })).toEqual(value);
+      expect(parse(yamlText(value), { version: '1.1' })).toEqual(value);
+      expect(JSON.parse(jsonText(value))).toEqual(value);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('nothing that is printed moves a cursor, hides or reorders text', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      for (const text of [yamlText(value), jsonText(value)]) expect(text.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    }),
+    { numRuns: 200 },
+  );
+});

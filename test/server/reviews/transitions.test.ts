@@ -1,0 +1,175 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase, startTestServer, type TestServer } from '../../support/servers.ts';
+import { callerOf, databases } from '../client.ts';
+import { ask, person, reviewedConnection, type Person } from './people.ts';
+
+const asks = {
+  approve: ['PUT', '', { status: 'APPROVED' }],
+  force: ['PUT', '', { status: 'APPROVED', force_review: true }],
+  reject: ['PUT', '', { status: 'REJECTED' }],
+  revoke: ['PUT', '', { status: 'REVOKED' }],
+  start: ['POST', '/execution', { status: 'PROCESSING' }],
+  finish: ['POST', '/execution', { status: 'EXECUTED' }],
+} as const;
+
+const answers = { y: 200, n: 403, '?': 404, x: 409 } as const;
+
+type State = 'PENDING' | 'APPROVED' | 'REJECTED' | 'REVOKED' | 'PROCESSING' | 'EXECUTED';
+type Grid = Readonly<Record<State, string>>;
+
+/** Who asks; `asks` says whether the review is their own request. */
+type Kind = { readonly groups: readonly string[]; readonly owns?: true; readonly voted?: true; readonly grid: Grid };
+
+const over = { REJECTED: 'xxxxxx', REVOKED: 'xxxxxx', EXECUTED: 'xxxxxx' };
+const owner: Grid = { ...over, PENDING: 'nnyxxx', APPROVED: 'xxyyyx', PROCESSING: 'xxxxxy' };
+const reviewer: Grid = { ...over, PENDING: 'ynyxxx', APPROVED: 'xxyynx', PROCESSING: 'xxxxxn' };
+const all = (letters: string): Grid => ({
+  PENDING: letters,
+  APPROVED: letters,
+  REJECTED: letters,
+  REVOKED: letters,
+  PROCESSING: letters,
+  EXECUTED: letters,
+});
+
+/** A letter for each of approve, force, reject, revoke, start, finish: y done, n not yours to do, x not in this state, ? unseen. */
+const kinds: Readonly<Record<string, Kind>> = {
+  'who asked for it': { groups: ['devs'], owns: true, grid: owner },
+  'who asked for it, a reviewer too': { groups: ['dba'], owns: true, grid: owner },
+  'who asked for it, in a forcing group': { groups: ['sre'], owns: true, grid: owner },
+  'who asked for it, an admin': { groups: ['admin'], owns: true, grid: owner },
+  'a reviewer': { groups: ['dba'], grid: reviewer },
+  'a reviewer of both groups': { groups: ['dba', 'sec'], grid: reviewer },
+  'a reviewer whose group has spoken': { groups: ['dba'], voted: true, grid: { ...reviewer, PENDING: 'xnyxxx' } },
+  'a reviewer in a forcing group': { groups: ['dba', 'sre'], grid: { ...reviewer, PENDING: 'yyyxxx' } },
+  'somebody in a forcing group': { groups: ['sre'], grid: { ...over, PENDING: 'nynxxx', APPROVED: 'xxnnnx', PROCESSING: 'xxxxxn' } },
+  'an admin of no group': { groups: ['admin'], grid: owner },
+  'an auditor': { groups: ['auditor'], grid: all('nnnnnn') },
+  'an auditor in a reviewing group': { groups: ['auditor', 'dba'], grid: all('nnnnnn') },
+  'somebody else': { groups: ['devs'], grid: all('??????') },
+};
+
+const cases = Object.entries(kinds).flatMap(([name, { grid }]) =>
+  Object.entries(grid).map(([state, letters]) => ({ name, state, letters })),
+);
+
+describe.each(databases)('every request in every state on %s', (_name, start) => {
+  let server: TestServer;
+  let stage: Stage;
+
+  beforeAll(async () => {
+    server = await start();
+    stage = await setStage(server);
+  });
+  afterAll(() => server.close());
+
+  test.each(cases)('$name, $state: $letters', async ({ name, state, letters }) => {
+    const statuses = await Promise.all(
+      Object.values(asks).map(async ([method, suffix, body]) => {
+        const path = await prepare(stage, name, state);
+        const before = await stage.admin.call('GET', path);
+        expect(before.body['status']).toBe(state);
+        const answer = await stage.people[name]?.call(method, `${path}${suffix}`, { body });
+        if (answer?.status !== 200) {
+          expect(answer?.body['message']).toMatch(/^(?:the review is [A-Z]+: .{10,}|there is no review .* that you may see)$/);
+          expect((await stage.admin.call('GET', path)).body).toEqual(before.body);
+        }
+        return answer?.status;
+      }),
+    );
+    expect(statuses).toEqual([...letters].map((letter) => Object.entries(answers).find(([key]) => key === letter)?.[1]));
+  });
+
+  test('a jit review is decided the same way, and never executed', async () => {
+    for (const state of ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED'] as const) {
+      const path = await prepare(stage, 'a reviewer', state, 'jit');
+      for (const status of ['PROCESSING', 'EXECUTED']) {
+        const answer = await stage.admin.call('POST', `${path}/execution`, { body: { status } });
+        expect([answer.status, answer.body['message']]).toEqual([409, expect.stringContaining('a jit review gives access for a time')]);
+      }
+    }
+  });
+
+  test('nothing is approved or executed once the connection is gone; it can still be ended', async () => {
+    await reviewedConnection(stage.admin.call, 'doomed', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
+    const [pending, approved] = [
+      await prepare(stage, 'a reviewer', 'PENDING', 'onetime', 'doomed'),
+      await prepare(stage, 'a reviewer', 'APPROVED', 'onetime', 'doomed'),
+    ];
+    expect((await stage.admin.call('DELETE', '/connections/doomed')).status).toBe(204);
+    const { 'a reviewer': reviewing } = stage.people;
+    const refused = await reviewing?.call('PUT', pending, { body: { status: 'APPROVED' } });
+    expect([refused?.status, refused?.body['message']]).toEqual([409, 'the review is PENDING: its connection is gone']);
+    expect((await stage.admin.call('POST', `${approved}/execution`, { body: { status: 'PROCESSING' } })).status).toBe(409);
+    expect((await reviewing?.call('PUT', pending, { body: { status: 'REJECTED' } }))?.status).toBe(200);
+    expect((await reviewing?.call('PUT', approved, { body: { status: 'REVOKED' } }))?.status).toBe(200);
+  });
+});
+
+test('a review whose status is UNKNOWN, as no request makes it, takes none', async () => {
+  const database = await createDatabase();
+  const server = await startTestServer({ database: { url: database.url } });
+  const stage = await setStage(server);
+  const path = await prepare(stage, 'a reviewer', 'PENDING');
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`update reviews set status = 'UNKNOWN'`);
+  await client.end();
+  for (const name of ['a reviewer', 'an admin of no group', 'somebody in a forcing group']) {
+    for (const [method, suffix, body] of Object.values(asks)) {
+      expect((await stage.people[name]?.call(method, `${path}${suffix}`, { body }))?.status).toBe(409);
+    }
+  }
+  await server.close();
+  await database.drop();
+});
+
+type Stage = {
+  readonly admin: Person;
+  readonly owner: Person;
+  readonly dba: Person;
+  readonly sec: Person;
+  readonly people: Readonly<Record<string, Person>>;
+};
+
+async function setStage(server: TestServer): Promise<Stage> {
+  const admin = { id: '', name: 'admin', call: callerOf(server) };
+  await reviewedConnection(admin.call, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
+  const people: Record<string, Person> = {};
+  for (const [name, { groups }] of Object.entries(kinds)) people[name] = await person(server, name, groups);
+  const made = await Promise.all([['devs'], ['dba'], ['sec']].map((groups) => person(server, `other ${groups.join()}`, groups)));
+  const [owning = admin, dba = admin, sec = admin] = made;
+  return { admin, owner: owning, dba, sec, people };
+}
+
+/** Brings a new review into a state, by requests alone. */
+async function prepare(
+  { admin, owner: other, dba, sec, people }: Stage,
+  name: string,
+  state: string,
+  ...[type = 'onetime', connection = 'orders-db']: readonly string[]
+): Promise<string> {
+  const { owns, voted } = kinds[name] ?? {};
+  const path = await ask((owns === true ? people[name] : other) ?? other, connection, { type });
+  const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+    APPROVED: async () => {
+      await dba.call('PUT', path, { body: { status: 'APPROVED' } });
+      await sec.call('PUT', path, { body: { status: 'APPROVED' } });
+    },
+    REJECTED: () => sec.call('PUT', path, { body: { status: 'REJECTED' } }),
+    REVOKED: () => sec.call('PUT', path, { body: { status: 'REVOKED' } }),
+    PROCESSING: () => admin.call('POST', `${path}/execution`, { body: { status: 'PROCESSING' } }),
+    EXECUTED: () => admin.call('POST', `${path}/execution`, { body: { status: 'EXECUTED' } }),
+  };
+  const ways: Readonly<Record<string, readonly string[]>> = {
+    APPROVED: ['APPROVED'],
+    REJECTED: ['REJECTED'],
+    REVOKED: ['APPROVED', 'REVOKED'],
+    PROCESSING: ['APPROVED', 'PROCESSING'],
+    EXECUTED: ['APPROVED', 'PROCESSING', 'EXECUTED'],
+  };
+  for (const step of ways[state] ?? []) await steps[step]?.();
+  if (voted === true && state === 'PENDING') await dba.call('PUT', path, { body: { status: 'APPROVED' } });
+  return path;
+}
