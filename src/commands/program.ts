@@ -150,13 +150,15 @@ function addOthers(program: Command, world: World, finish: Finish): void {
 
   const serve = command(program, 'serve', 'run a gateway of your own').addHelpText(
     'after',
-    '\nKeys come from the environment: OSTIARY_SERVE_KEY (admin), OSTIARY_SERVE_MANAGER_KEY with\nOSTIARY_SERVE_MANAGER (a key whose objects are managed), OSTIARY_SERVE_ENCRYPTION_KEY\n(32 bytes in base64; required on PostgreSQL).',
+    '\nKeys come from the environment: OSTIARY_SERVE_KEY (admin), OSTIARY_SERVE_MANAGER_KEY with\nOSTIARY_SERVE_MANAGER (a key whose objects are managed), OSTIARY_SERVE_ENCRYPTION_KEY\n(32 bytes in base64; required on PostgreSQL), OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS (keys to read with).',
   );
   serve
     .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--database <where>', 'a folder for the embedded database, or postgres://…', defaultDatabase)
     .option('--agent <name>', 'register an agent of this name (repeatable)', collect, [])
+    .option('--init', 'make the first admin’s key, print it, and stop', false)
+    .option('--trust-proxy', 'take callers’ addresses from X-Forwarded-For', false)
     .addOption(
       new Option('--log <form>', 'lines for people or one JSON object each (default: text on a terminal, else json)').choices([
         'text',

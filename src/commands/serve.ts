@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
-import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbook } from '../server/runbooks/library.ts';
 import { chaosBySwitches } from '../server/chaos-switches.ts';
-import { createLog, type LogForm, type LogSink } from '../server/log.ts';
+import type { DatabaseOptions } from '../server/database.ts';
+import { makeFirstKey } from '../server/first-key.ts';
+import { createLog, type Log, type LogForm } from '../server/log.ts';
 import { startServer } from '../server/start.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
@@ -18,6 +18,9 @@ export type ServeFlags = OutputFlags & {
   readonly host: string;
   readonly database: string;
   readonly agent: readonly string[];
+  /** Makes the first key instead of serving. */
+  readonly init: boolean;
+  readonly trustProxy: boolean;
   readonly log?: LogForm;
   readonly drain: number;
   readonly chaos: boolean;
@@ -25,16 +28,14 @@ export type ServeFlags = OutputFlags & {
 
 /** Runs a gateway until it is interrupted; then it finishes what it is doing and stops. */
 export async function serve(flags: ServeFlags, world: World): Promise<number> {
-  const { note } = printerFor(world, flags);
+  const { note, print } = printerFor(world, flags);
   const { env } = world;
   const logForm = flags.log ?? (world.stderr.isTTY ? 'text' : 'json');
-  const sink: LogSink = (line, level) => {
-    if (!flags.quiet || level !== 'info') note(`${line}\n`);
-  };
   const say = createLog((line) => note(`${line}\n`), logForm, world.now);
+  const log: Log = (entry) => {
+    if (!flags.quiet || entry.level !== 'info') say(entry);
+  };
   const adminKey = env['OSTIARY_SERVE_KEY'] ?? '';
-  if (adminKey === '')
-    throw new UsageError('serve needs an admin key', `set OSTIARY_SERVE_KEY, for example to ${randomBytes(24).toString('base64url')}`);
   const managerKey = env['OSTIARY_SERVE_MANAGER_KEY'];
   const encryptionKey = env['OSTIARY_SERVE_ENCRYPTION_KEY'];
   const knownHosts = env['OSTIARY_SERVE_KNOWN_HOSTS'];
@@ -43,42 +44,51 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     wanted: isRunbook,
     ...(knownHosts === undefined ? {} : { knownHosts: inFolder(world.cwd, knownHosts) }),
   });
+  const store = {
+    database: databaseOf(flags.database, world.cwd),
+    ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    previousEncryptionKeys: env['OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS'],
+    now: world.now,
+    log,
+  };
   const stopped = world.interrupts();
   // The default folder holds keys and data: git leaves it alone, whatever the project's own .gitignore says.
   if (flags.database === defaultDatabase) createFile(join(world.cwd, '.ostiary', '.gitignore'), '*\n');
-  const database = /^postgres(ql)?:\/\//.test(flags.database)
-    ? { url: flags.database }
-    : { folder: isAbsolute(flags.database) ? flags.database : join(world.cwd, flags.database) };
+  if (flags.init) {
+    print(`${await makeFirstKey(store)}\n`);
+    return 0;
+  }
   const server = await startServer({
-    database,
+    ...store,
     host: flags.host,
     port: flags.port,
     registry,
-    adminKey,
+    ...(adminKey === '' ? {} : { adminKey }),
     ...(managerKey === undefined ? {} : { managerKey: { key: managerKey, manager: env['OSTIARY_SERVE_MANAGER'] ?? 'platform' } }),
-    ...(encryptionKey === undefined ? {} : { encryptionKey }),
     agents: flags.agent.length === 0 ? ['default'] : flags.agent,
-    now: world.now,
-    log: sink,
-    logForm,
+    trustProxy: flags.trustProxy,
     drainMs: flags.drain * 1000,
     version,
     runbooks: repositories,
     ...(flags.chaos ? { chaos: chaosBySwitches } : {}),
   });
   // The address ends at a space, in JSON too: scripts look for it.
-  say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in database ? 'PostgreSQL' : 'a folder'}` });
+  say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in store.database ? 'PostgreSQL' : 'a folder'}` });
   if (flags.chaos) say({ level: 'warn', message: 'callers can make requests fail (--chaos): for tests only' });
   if (!stopped.aborted) {
     await new Promise<void>((resolve) => {
       stopped.addEventListener('abort', () => resolve(), { once: true });
     });
   }
-  if (!flags.quiet) say({ level: 'info', message: 'stopping: finishing what is under way' });
+  log({ level: 'info', message: 'stopping: finishing what is under way' });
   await server.close();
   return 0;
 }
 
 function inFolder(folder: string, path: string): string {
   return isAbsolute(path) ? path : join(folder, path);
+}
+
+function databaseOf(flag: string, cwd: string): DatabaseOptions {
+  return /^postgres(ql)?:\/\//.test(flag) ? { url: flag } : { folder: inFolder(cwd, flag) };
 }

@@ -1,11 +1,13 @@
 import type { Hono } from 'hono';
 import type { JsonObject } from '../model/json.ts';
-import { admins } from './admins.ts';
+import { clientAddress } from './address.ts';
 import { agentTimeoutSeconds } from './agent-status.ts';
 import { createAgent, findAgent, hearAgent, listAgents, nameProblem, removeAgent, renewToken } from './agents.ts';
 import type { AppEnv } from './app-env.ts';
 import { presentedKey } from './auth.ts';
+import { authorOf } from './author.ts';
 import { readBody } from './body.ts';
+import { countFailedLogins } from './failed-logins.ts';
 import type { Store } from './reader.ts';
 import { InvalidBody, Rejection } from './rejection.ts';
 import { compileBody, type Validate } from './validation.ts';
@@ -37,8 +39,9 @@ export const heartbeatSchema: JsonObject = {
 };
 
 /** Serves the one route that an agent's token opens. */
-export function serveHeartbeat(app: Hono<AppEnv>, { store, now }: Parts): void {
+export function serveHeartbeat(app: Hono<AppEnv>, { store, now, trustProxy }: Parts & { readonly trustProxy: boolean }): void {
   const validate = compileBody(heartbeatSchema);
+  const failedLogins = countFailedLogins();
   app.post('/agents/heartbeat', async (c) => {
     const challenge = { 'WWW-Authenticate': 'Bearer' };
     const token = presentedKey(c.req.header('Authorization'), undefined);
@@ -48,7 +51,11 @@ export function serveHeartbeat(app: Hono<AppEnv>, { store, now }: Parts): void {
     const text = (field: string): string => (typeof said[field] === 'string' ? said[field] : '');
     const beat = { hostname: text('hostname'), version: text('version'), platform: text('platform') };
     const agent = await hearAgent(store.db, token, beat, now());
-    if (agent === undefined) throw new Rejection(401, 'the agent token is unknown', challenge);
+    if (agent === undefined) {
+      const pause = failedLogins(clientAddress(c.env.incoming, trustProxy), now());
+      if (pause > 0) throw new Rejection(429, 'too many wrong tokens came from this address', { 'Retry-After': String(pause) });
+      throw new Rejection(401, 'the agent token is unknown', challenge);
+    }
     c.set('who', `agent ${agent.name}`);
     return c.json({ id: agent.id, name: agent.name, status: agent.status, timeout_seconds: agentTimeoutSeconds });
   });
@@ -63,21 +70,23 @@ export function serveAgents(app: Hono<AppEnv>, { store, now }: Parts): void {
     const agents = await listAgents(store.db, now());
     return c.json(agents.filter((agent) => status === '' || agent.status === status));
   });
-  app.post('/agents', admins, async (c) => {
+  app.post('/agents', async (c) => {
     const body = await readBody(c.env.incoming);
     refuse(validate, body);
     const name = typeof body['name'] === 'string' ? body['name'] : '';
     const problem = nameProblem(name);
     if (problem !== undefined) throw new InvalidBody([{ field: '/name', reason: problem }]);
-    const created = await createAgent(store.db, name, now());
+    const created = await alone(store.db, (trx) => createAgent(trx, name, authorOf(c, now())));
     return c.json(created, 201, { Location: `/agents/${created.id}` });
   });
   app.get('/agents/:id', async (c) => c.json(await findAgent(store.db, c.req.param('id'), now())));
-  app.delete('/agents/:id', admins, async (c) => {
-    await alone(store.db, (trx) => removeAgent(trx, c.req.param('id')));
+  app.delete('/agents/:id', async (c) => {
+    await alone(store.db, (trx) => removeAgent(trx, c.req.param('id'), authorOf(c, now())));
     return c.body(null, 204);
   });
-  app.post('/agents/:id/token', admins, async (c) => c.json(await renewToken(store.db, c.req.param('id'), now()), 201));
+  app.post('/agents/:id/token', async (c) =>
+    c.json(await alone(store.db, (trx) => renewToken(trx, c.req.param('id'), authorOf(c, now()))), 201),
+  );
 }
 
 function refuse(validate: Validate, body: JsonObject): void {

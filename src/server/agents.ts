@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { AppError } from '../model/errors.ts';
 import { statusAt } from './agent-status.ts';
+import type { Author } from './author.ts';
 import { uuidForm } from './reader.ts';
 import { Rejection } from './rejection.ts';
 import type { Tables } from './tables.ts';
@@ -19,6 +20,9 @@ export type Agent = {
   readonly platform: string;
   readonly created_at: string;
 };
+
+/** An agent with the token that it has from now on. */
+export type NewAgent = Agent & { readonly token: string };
 
 /** What an agent says of itself. */
 export type Heartbeat = { readonly hostname: string; readonly version: string; readonly platform: string };
@@ -62,28 +66,30 @@ export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Pr
 }
 
 /** Makes an agent known and gives it a token; the token is told here and never again. */
-export async function createAgent(db: Kysely<Tables>, name: string, now: Date): Promise<Agent & { readonly token: string }> {
+export async function createAgent(trx: Transaction<Tables>, name: string, author: Author): Promise<NewAgent> {
   const { token, hash } = newToken();
-  const row = await db
+  const row = await trx
     .insertInto('agents')
-    .values({ id: randomUUID(), name, created_at: now, token_hash: hash })
+    .values({ id: randomUUID(), name, created_at: author.now, token_hash: hash })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .returning(columns)
     .executeTakeFirst();
   if (row === undefined) throw new Rejection(409, `an agent ${name} exists already`);
-  return { ...agentOf(row, now), token };
+  await author.record(trx, { id: row.id, name, payload: { name } });
+  return { ...agentOf(row, author.now), token };
 }
 
 /** Gives an agent a new token; the one it had opens nothing from then on. */
-export async function renewToken(db: Kysely<Tables>, text: string, now: Date): Promise<Agent & { readonly token: string }> {
+export async function renewToken(trx: Transaction<Tables>, text: string, author: Author): Promise<NewAgent> {
   const { token, hash } = newToken();
-  const row = await db.updateTable('agents').set({ token_hash: hash }).where(called(text)).returning(columns).executeTakeFirst();
+  const row = await trx.updateTable('agents').set({ token_hash: hash }).where(called(text)).returning(columns).executeTakeFirst();
   if (row === undefined) throw unknownAgent(text);
-  return { ...agentOf(row, now), token };
+  await author.record(trx, { id: row.id, name: row.name, payload: {}, action: 'update', changed: ['token'] });
+  return { ...agentOf(row, author.now), token };
 }
 
 /** Removes an agent that no connection uses; resources that named it name none. */
-export async function removeAgent(trx: Transaction<Tables>, text: string): Promise<void> {
+export async function removeAgent(trx: Transaction<Tables>, text: string, author: Author): Promise<void> {
   const agent = await trx.selectFrom('agents').select(['id', 'name']).where(called(text)).executeTakeFirst();
   if (agent === undefined) throw unknownAgent(text);
   const { rows } = await sql<{ readonly name: string; readonly total: number }>`
@@ -99,6 +105,7 @@ export async function removeAgent(trx: Transaction<Tables>, text: string): Promi
     );
   }
   await trx.deleteFrom('agents').where('id', '=', agent.id).execute();
+  await author.record(trx, { id: agent.id, name: agent.name, payload: {} });
 }
 
 /** Notes that the agent with this token lives, and what it says of itself; undefined where no agent has the token. */

@@ -1,14 +1,21 @@
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono } from 'hono';
 import { serveAgents, serveHeartbeat } from './agent-routes.ts';
 import { chaptersOf } from './api/chapters.ts';
 import { describeApi } from './api/document.ts';
 import { serveDocument } from './api/serve-document.ts';
+import { serveApiKeys } from './api-key-routes.ts';
 import type { AppEnv } from './app-env.ts';
-import { authenticate, presentedKey, type KnownKey } from './auth.ts';
+import { auditWrites } from './audit-requests.ts';
+import { serveAuditLog } from './audit-routes.ts';
+import type { KnownKey } from './auth.ts';
 import { causeChaos, refuseChaos, type Chaos } from './chaos.ts';
 import type { Collection } from './collections.ts';
+import { serveEncryptionKeys } from './encryption-routes.ts';
 import { serveHealth } from './health.ts';
+import { serveIdentity } from './identity-routes.ts';
+import { letIn } from './let-in.ts';
 import { answerErrors, observe, type ObserveOptions } from './observe.ts';
+import { askPermission } from './permissions.ts';
 import type { Store } from './reader.ts';
 import { Rejection } from './rejection.ts';
 import { serveResources } from './resource-routes.ts';
@@ -31,17 +38,20 @@ export type AppParts = ObserveOptions & {
 
 /** Puts the gateway together: who is let in, which routes there are, how errors are answered. */
 export function createApp(parts: AppParts): Hono<AppEnv> {
-  const { keys, log, version } = parts;
+  const { log } = parts;
   const app = new Hono<AppEnv>();
   app.onError(answerErrors(log));
   app.use(observe(parts));
   app.use(parts.chaos === undefined ? refuseChaos : causeChaos(parts.chaos));
 
   serveHealth(app, parts);
-  serveDocument(app, describeApi(chaptersOf(parts.collections), version));
+  serveDocument(app, describeApi(chaptersOf(parts.collections), parts.version));
   serveHeartbeat(app, parts);
-  app.use(letIn(keys));
-  app.get('/serverinfo', (c) => c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default' }));
+  app.use(letIn(parts), auditWrites(parts), askPermission);
+  serveIdentity(app, parts);
+  serveApiKeys(app, parts);
+  serveAuditLog(app, parts);
+  serveEncryptionKeys(app, parts);
   serveAgents(app, parts);
   serveResources(app, parts);
   serveSearch(app, { ...parts, searchRunbooks: parts.searchRunbooks ?? parts.library.search });
@@ -53,28 +63,15 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   return app;
 }
 
-function letIn(keys: readonly KnownKey[]): MiddlewareHandler<AppEnv> {
-  return async (c, next) => {
-    const challenge = { 'WWW-Authenticate': 'Bearer' };
-    const key = presentedKey(c.req.header('Authorization'), c.req.header('Api-Key'));
-    if (key === undefined) throw new Rejection(401, 'a key is needed: Authorization: Bearer KEY, or Api-Key: KEY', challenge);
-    const principal = authenticate(key, keys);
-    if (principal === undefined) throw new Rejection(401, 'the key is unknown', challenge);
-    c.set('principal', principal);
-    c.set('who', principal.name);
-    await next();
-  };
-}
-
 /** Answers 405 with `Allow` wherever a path is served, but not with the method. */
 function refuseOtherMethods(app: Hono<AppEnv>): void {
-  const methods = new Map<string, Set<string>>();
+  const methods = new Map<string, string[]>();
   for (const { path, method } of app.routes) {
-    if (method !== 'ALL') methods.set(path, new Set([...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]));
+    if (method !== 'ALL') methods.set(path, [...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
   }
   for (const [path, allowed] of methods) {
     app.all(path, (c) => {
-      throw new Rejection(405, `${c.req.method} is not served here`, { Allow: [...allowed].join(', ') });
+      throw new Rejection(405, `${c.req.method} is not served here`, { Allow: allowed.join(', ') });
     });
   }
 }

@@ -18,7 +18,10 @@ export type Principal = {
 export type KnownKey = { readonly hash: Buffer; readonly principal: Principal };
 
 /** What callers prove themselves with. */
-export type Keys = { readonly adminKey: string; readonly managerKey?: { readonly key: string; readonly manager: string } };
+export type Keys = {
+  readonly adminKey?: string | undefined;
+  readonly managerKey?: { readonly key: string; readonly manager: string };
+};
 
 // Any uuid will do, as long as every version of the server takes the same one.
 const environmentKeys = '3f1c7a52-8f0e-4d0b-9a56-6b1c2d9e7f10';
@@ -26,15 +29,21 @@ const environmentKeys = '3f1c7a52-8f0e-4d0b-9a56-6b1c2d9e7f10';
 /** Makes known keys of what the operator gave; an empty or shared key is refused. */
 export function knownKeys({ adminKey, managerKey }: Keys): readonly KnownKey[] {
   if (adminKey === '') throw new AppError('serve/key', 3, 'the admin key is empty', { hint: 'set OSTIARY_SERVE_KEY' });
-  const admin = { hash: hashOf(adminKey), principal: environmentPrincipal('admin', '') };
-  if (managerKey === undefined) return [admin];
+  const admins = adminKey === undefined ? [] : [{ hash: hashOf(adminKey), principal: environmentPrincipal('admin', '') }];
+  if (managerKey === undefined) return admins;
   if (managerKey.key === '' || managerKey.manager === '' || managerKey.key === adminKey) {
     throw new AppError('serve/key', 3, 'the manager key is empty, has no manager, or is the admin key', {
       hint: 'set OSTIARY_SERVE_MANAGER_KEY',
     });
   }
   const name = `manager ${managerKey.manager}`;
-  return [admin, { hash: hashOf(managerKey.key), principal: environmentPrincipal(name, managerKey.manager) }];
+  return [...admins, { hash: hashOf(managerKey.key), principal: environmentPrincipal(name, managerKey.manager) }];
+}
+
+/** An admin who is none of the database's keys; the same id on every start and on every server, so that what it did stays its own. */
+export function environmentPrincipal(name: string, manager: string): Principal {
+  const groups = ['admin'];
+  return { id: uuidOf(name), name, email: name, groups, role: roleOf(groups), manager };
 }
 
 /** Finds whose key it is; takes as long for a wrong key as for a right one. */
@@ -54,12 +63,6 @@ export function roleOf(groups: readonly string[]): Role {
 export function presentedKey(authorization: string | undefined, apiKey: string | undefined): string | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   return bearer ?? apiKey;
-}
-
-/** A key of the environment has the same id on every start and on every server, so that what it did stays its own. */
-function environmentPrincipal(name: string, manager: string): Principal {
-  const groups = ['admin'];
-  return { id: uuidOf(name), name, email: name, groups, role: roleOf(groups), manager };
 }
 
 /** UUID version 5 (RFC 9562). */

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../model/json.ts';
 import { Rejection } from './rejection.ts';
 
 const largestBody = 1024 * 1024;
+const bodies = new WeakMap<IncomingMessage, JsonObject>();
 
 /** Reads a JSON object of at most 1 MiB; what is wrong with the text is never quoted, as it may hold secrets. No body is `missing`. */
 export async function readBody(incoming: IncomingMessage, missing?: JsonObject): Promise<JsonObject> {
@@ -11,8 +12,14 @@ export async function readBody(incoming: IncomingMessage, missing?: JsonObject):
   });
   if (text === '' && missing !== undefined) return missing;
   const body = parse(text);
-  if (isObject(body)) return body;
-  throw new Rejection(400, 'the body is not a JSON object');
+  if (!isObject(body)) throw new Rejection(400, 'the body is not a JSON object');
+  bodies.set(incoming, body);
+  return body;
+}
+
+/** The body that was read of a request; undefined where none was, or it was unreadable. */
+export function bodyRead(incoming: IncomingMessage): JsonObject | undefined {
+  return bodies.get(incoming);
 }
 
 async function readText(incoming: IncomingMessage): Promise<string> {

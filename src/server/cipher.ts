@@ -2,7 +2,10 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 
 /** Seals texts for rest; a sealed text opens only at the place (table/id/column) it was sealed for. */
 export type Cipher = {
+  /** The key that it seals with. */
   readonly keyId: string;
+  /** All keys that it opens with. */
+  readonly keyIds: readonly string[];
   readonly seal: (text: string, place: string) => string;
   readonly open: (sealed: string, place: string) => string;
 };
@@ -10,11 +13,13 @@ export type Cipher = {
 const nonceLength = 12;
 const tagLength = 16;
 
-/** AES-256-GCM under one key; a sealed text starts with the key's id, so that a later version can hold several keys. */
-export function createCipher(key: Buffer): Cipher {
-  const keyId = createHash('sha256').update('ostiary key id\0').update(key).digest('hex').slice(0, 16);
+/** AES-256-GCM: seals with the one key, and opens what any of the earlier keys sealed; a sealed text starts with its key's id. */
+export function createCipher(key: Buffer, earlier: readonly Buffer[] = []): Cipher {
+  const keys = new Map([key, ...earlier].map((one) => [idOf(one), one]));
+  const keyId = idOf(key);
   return {
     keyId,
+    keyIds: [...keys.keys()],
     seal(text, place) {
       const nonce = randomBytes(nonceLength);
       const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -23,12 +28,19 @@ export function createCipher(key: Buffer): Cipher {
       return `${keyId}:${body.toString('base64')}`;
     },
     open(sealed, place) {
-      if (!sealed.startsWith(`${keyId}:`)) throw new Error(`${place} is sealed with another encryption key`);
-      const body = Buffer.from(sealed.slice(keyId.length + 1), 'base64');
-      const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, nonceLength), { authTagLength: tagLength });
+      const sealedBy = sealed.slice(0, sealed.indexOf(':'));
+      const opening = keys.get(sealedBy);
+      if (opening === undefined) throw new Error(`${place} is sealed with another encryption key: ${sealedBy}`);
+      const body = Buffer.from(sealed.slice(sealedBy.length + 1), 'base64');
+      const decipher = createDecipheriv('aes-256-gcm', opening, body.subarray(0, nonceLength), { authTagLength: tagLength });
       decipher.setAAD(Buffer.from(place));
       decipher.setAuthTag(body.subarray(body.length - tagLength));
       return decipher.update(body.subarray(nonceLength, body.length - tagLength), undefined, 'utf8') + decipher.final('utf8');
     },
   };
+}
+
+/** Tells keys apart without telling anything of them. */
+function idOf(key: Buffer): string {
+  return createHash('sha256').update('ostiary key id\0').update(key).digest('hex').slice(0, 16);
 }

@@ -1,11 +1,9 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { pointer } from '../model/pointer.ts';
+import type { Author } from './author.ts';
 import type { Collection, Side } from './collections.ts';
 import { InvalidBody, Rejection } from './rejection.ts';
 import type { Tables } from './tables.ts';
-
-/** Who writes, and when. */
-export type Author = { readonly manager: string; readonly now: Date };
 
 type EdgeWrite = { readonly id: string; readonly before: Edges; readonly after: Edges; readonly author: Author };
 type Edges = Readonly<Record<string, readonly string[]>>;

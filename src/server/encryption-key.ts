@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import type { Kysely } from 'kysely';
 import { AppError } from '../model/errors.ts';
-import type { Tables } from './tables.ts';
 
 const keyLength = 32;
 
@@ -28,16 +26,9 @@ export async function readOrCreateKeyFile(path: string): Promise<Buffer> {
   return key;
 }
 
-/** Ties the database to the key on its first start; later a start with another key is refused before anything is written. */
-export async function claimDatabase(db: Kysely<Tables>, keyId: string, now: Date): Promise<void> {
-  const known = await db.selectFrom('encryption_keys').select('id').execute();
-  if (known.some(({ id }) => id === keyId)) return;
-  if (known.length > 0) {
-    throw new AppError('serve/encryption-key', 3, 'the secrets of this database are encrypted with another key', {
-      hint: 'start with the key that the database was created with',
-    });
-  }
-  await db.insertInto('encryption_keys').values({ id: keyId, created_at: now }).execute();
+/** Reads the keys that secrets may still be sealed with: several are separated by commas. */
+export function parseEarlierKeys(given: string): readonly Buffer[] {
+  return given.split(',').flatMap((key) => (key.trim() === '' ? [] : [parseEncryptionKey(key)]));
 }
 
 function decode(text: string): Buffer {

@@ -17,12 +17,9 @@ export const logForms = ['text', 'json'] as const;
 
 export type LogForm = (typeof logForms)[number];
 
-/** Takes the lines of a log, one after another. */
-export type LogSink = (line: string, level: LogLevel) => void;
-
 /** Makes a log that writes each entry as one line. */
-export function createLog(sink: LogSink, form: LogForm, now: () => Date): Log {
-  return (entry) => sink(form === 'json' ? jsonLine(entry, now()) : textLine(entry), entry.level);
+export function createLog(write: (line: string) => void, form: LogForm, now: () => Date): Log {
+  return (entry) => write(form === 'json' ? jsonLine(entry, now()) : textLine(entry));
 }
 
 function jsonLine({ level, message, requestId, details }: LogEntry, now: Date): string {

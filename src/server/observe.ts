@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
+import { clientAddress } from './address.ts';
 import type { AppEnv } from './app-env.ts';
 import type { Log } from './log.ts';
 import { Rejection } from './rejection.ts';
@@ -9,6 +10,8 @@ export type ObserveOptions = {
   readonly log: Log;
   /** Whether the server is going away, so that connections should too. */
   readonly closing: () => boolean;
+  /** The last address in `X-Forwarded-For` is where a request comes from. */
+  readonly trustProxy: boolean;
 };
 
 /** Headers of every answer: nothing is guessed, kept, framed or told to others; a page may bring a policy of its own. */
@@ -21,7 +24,8 @@ const guards: Readonly<Record<string, string>> = {
 };
 
 /** Names every request, signs and guards every answer, and logs both without query, headers and body. */
-export function observe({ version, log, closing }: ObserveOptions): MiddlewareHandler<AppEnv> {
+export function observe(options: ObserveOptions): MiddlewareHandler<AppEnv> {
+  const { version, closing } = options;
   return async (c, next) => {
     const started = performance.now();
     const requestId = randomUUID();
@@ -31,16 +35,17 @@ export function observe({ version, log, closing }: ObserveOptions): MiddlewareHa
     c.header('Server', `ostiary/${version}`);
     c.header('X-Request-Id', requestId);
     if (closing()) c.header('Connection', 'close');
-    logRequest(c, log, performance.now() - started);
+    logRequest(c, options, performance.now() - started);
   };
 }
 
-function logRequest(c: Context<AppEnv>, log: Log, took: number): void {
+function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, took: number): void {
   const { method } = c.req;
   const path = printable((c.env.incoming.url ?? '').split('?')[0] ?? '');
   const { status } = c.res;
   const ms = Number(took.toFixed(1));
-  const details = { method, path, status, ms, who: c.get('who') ?? null, address: c.env.incoming.socket.remoteAddress ?? null };
+  const address = clientAddress(c.env.incoming, trustProxy);
+  const details = { method, path, status, ms, who: c.get('who') ?? null, address };
   log({ level: 'info', message: `${method} ${path} ${status} ${took.toFixed(1)}ms`, requestId: c.get('requestId'), details });
 }
 

@@ -3,7 +3,7 @@ export type Problem = { readonly field: string; readonly reason: string };
 
 /** A request that is answered with an error; thrown so that the transaction around it rolls back. */
 export class Rejection extends Error {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 422;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 422 | 429 | 503;
   readonly problems: readonly Problem[];
   readonly headers: Readonly<Record<string, string>>;
 

@@ -1,9 +1,8 @@
 import type { Context, Hono } from 'hono';
 import type { Json, JsonObject } from '../model/json.ts';
-import { admins } from './admins.ts';
 import type { AppEnv } from './app-env.ts';
+import { authorOf } from './author.ts';
 import { readBody } from './body.ts';
-import type { Author } from './edges.ts';
 import { entityTag } from './entity-tag.ts';
 import { readPage, usualPage } from './paging.ts';
 import { uuidForm, type Store } from './reader.ts';
@@ -17,7 +16,6 @@ import type { Reference } from './writer.ts';
 /** Serves the resources that connections belong to: list with filters, read, create, full replace and delete, all by name. */
 export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly store: Store; readonly now: () => Date }): void {
   const validate = compileBody(resourceSchema);
-  const author = (c: Context<AppEnv>): Author => ({ manager: c.get('principal').manager, now: now() });
   const read = async (c: Context<AppEnv>): Promise<ResourceDraft> => {
     const body = await readBody(c.env.incoming);
     const problems = validate(body);
@@ -30,8 +28,8 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
     const { resources, total } = await pageResources(store, filterOf(c), page);
     return c.json({ data: resources.map((resource) => answerOf(c, resource)), pages: { ...page, total } });
   });
-  app.post('/resources', admins, async (c) => {
-    const created = await createResource(store, await read(c), author(c));
+  app.post('/resources', async (c) => {
+    const created = await createResource(store, await read(c), authorOf(c, now()));
     c.header('Location', `/resources/${encodeURIComponent(created.name)}`);
     return respond(c, created, 201);
   });
@@ -41,9 +39,11 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
     if (found === undefined) throw new Rejection(404, `there is no resource ${text}`);
     return respond(c, found, 200);
   });
-  app.put('/resources/:name', admins, async (c) => respond(c, await replaceResource(store, referenceOf(c), await read(c), author(c)), 200));
-  app.delete('/resources/:name', admins, async (c) => {
-    await removeResource(store, referenceOf(c));
+  app.put('/resources/:name', async (c) =>
+    respond(c, await replaceResource(store, referenceOf(c), await read(c), authorOf(c, now())), 200),
+  );
+  app.delete('/resources/:name', async (c) => {
+    await removeResource(store, referenceOf(c), authorOf(c, now()));
     return c.body(null, 204);
   });
 }

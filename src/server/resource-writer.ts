@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import type { JsonObject } from '../model/json.ts';
-import type { Author } from './edges.ts';
+import { equal, type JsonObject } from '../model/json.ts';
+import { payloadOf } from './audit-payload.ts';
+import type { Author } from './author.ts';
 import { matches } from './entity-tag.ts';
 import type { Store } from './reader.ts';
 import { InvalidBody, Rejection } from './rejection.ts';
 import { environment, findResource, placeOfResource, type Resource } from './resources.ts';
-import { checkSecrets, readSecrets, resolveSecrets, sealSecrets, type GivenSecrets } from './secrets.ts';
+import { checkSecrets, readSecrets, resolveSecrets, sealSecrets, type GivenSecrets, type Secrets } from './secrets.ts';
 import type { Tables } from './tables.ts';
 import { alone, distinctly, type Reference } from './writer.ts';
 
 /** A resource as a caller wants it, whole. */
 export type ResourceDraft = Pick<Resource, 'name' | 'type' | 'subtype' | 'agentId'> & { readonly secrets: GivenSecrets };
 
+type Columns = Pick<Resource, 'name' | 'type' | 'subtype'> & { readonly agent_id: string | null };
 type Member = { readonly name: string; readonly managed_by: string };
 
 /** Reads a body that has the shape of its schema; throws with everything that is wrong with it. */
@@ -25,7 +27,8 @@ export function readResource(body: JsonObject): ResourceDraft {
 }
 
 /** Creates a resource that no connection needs yet. */
-export async function createResource(store: Store, draft: ResourceDraft, { now }: Author): Promise<Resource> {
+export async function createResource(store: Store, draft: ResourceDraft, author: Author): Promise<Resource> {
+  const { now } = author;
   const id = randomUUID();
   const secrets = resolveSecrets(draft.secrets, {});
   return alone(store.db, async (trx) => {
@@ -33,6 +36,7 @@ export async function createResource(store: Store, draft: ResourceDraft, { now }
     const row = { id, ...columnsOf(draft), env_vars: sealSecrets(store.cipher, secrets, placeOfResource(id)), revision: 1 };
     const insert = trx.insertInto('resources').values({ ...row, created_at: now, updated_at: now });
     await distinctly(`resource ${draft.name}`, insert.execute());
+    await author.record(trx, { id, name: draft.name, payload: askedFor(draft) });
     return { id, ...draft, secrets, revision: 1, createdAt: now, updatedAt: now };
   });
 }
@@ -51,17 +55,30 @@ export async function replaceResource(store: Store, reference: Reference, draft:
     const update = trx.updateTable('resources').set({ ...row, updated_at: author.now });
     await distinctly(`resource ${draft.name}`, update.where('id', '=', stored.id).execute());
     if (stored.name !== draft.name) await moveMembers(trx, { from: stored.name, to: draft.name }, author);
+    await author.record(trx, { id: stored.id, name: draft.name, payload: askedFor(draft), changed: changedBy(draft, stored, secrets) });
     return { ...stored, ...draft, secrets, revision, updatedAt: author.now };
   });
 }
 
 /** Removes a resource that no connection names. */
-export async function removeResource(store: Store, reference: Reference): Promise<void> {
+export async function removeResource(store: Store, reference: Reference, author: Author): Promise<void> {
   await alone(store.db, async (trx) => {
     const stored = await writable({ ...store, db: trx }, reference);
     refuseMembers(await membersOf(trx, stored.name), `cannot delete the resource ${stored.name}`);
     await trx.deleteFrom('resources').where('id', '=', stored.id).execute();
+    await author.record(trx, { id: stored.id, name: stored.name, payload: {} });
   });
+}
+
+/** A draft as the audit log keeps it. */
+function askedFor({ name, type, subtype, agentId, secrets }: ResourceDraft): JsonObject {
+  return payloadOf([environment], { name, spec: { type, subtype, agent_id: agentId }, secrets, edges: {} });
+}
+
+function changedBy(draft: ResourceDraft, stored: Resource, secrets: Secrets): readonly string[] {
+  const before: JsonObject = columnsOf(stored);
+  const changed = Object.entries(columnsOf(draft)).filter(([column, value]) => value !== before[column]);
+  return [...changed.map(([column]) => column), ...(equal(secrets, stored.secrets) ? [] : [environment.name])];
 }
 
 async function writable(store: Store, { text, ifMatch }: Reference): Promise<Resource> {
@@ -77,12 +94,7 @@ async function checkAgent(trx: Transaction<Tables>, { agentId }: ResourceDraft):
   if (known === undefined) throw new InvalidBody([{ field: '/agent_id', reason: `is no agent of this gateway: ${agentId}` }]);
 }
 
-function columnsOf({
-  name,
-  type,
-  subtype,
-  agentId,
-}: ResourceDraft): Pick<Resource, 'name' | 'type' | 'subtype'> & { readonly agent_id: string | null } {
+function columnsOf({ name, type, subtype, agentId }: ResourceDraft): Columns {
   return { name, type, subtype, agent_id: agentId === '' ? null : agentId };
 }
 

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import type { FieldRule } from '../model/field.ts';
 import type { Page, Store } from './reader.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
 
@@ -28,7 +29,7 @@ export type ResourceFilter = {
 type Row = Omit<Resource, 'secrets'> & { readonly sealed: string | null };
 
 /** The field that holds the secrets of a resource. */
-export const environment = { name: 'env_vars', secret: 'base64' } as const;
+export const environment: FieldRule = { name: 'env_vars', shape: 'map', required: false, empty: {}, omitted: 'empty', secret: 'base64' };
 
 /** Reads one page, sorted by name, and the number of all that match, both as of one moment. */
 export async function pageResources(

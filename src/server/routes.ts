@@ -1,10 +1,10 @@
 import type { Context, Hono } from 'hono';
 import { answerOf } from './answer.ts';
 import type { AppEnv } from './app-env.ts';
+import { authorOf } from './author.ts';
 import { readBody } from './body.ts';
 import type { Collection } from './collections.ts';
 import { readDraft } from './draft.ts';
-import type { Author } from './edges.ts';
 import { entityTag } from './entity-tag.ts';
 import { readPage } from './paging.ts';
 import { findObject, listObjects, pageObjects, type Store, type StoredObject } from './reader.ts';
@@ -17,19 +17,19 @@ type Parts = { readonly store: Store; readonly now: () => Date };
 /** Serves create, list, read, full replace and delete of one kind. */
 export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: Parts): void {
   const validate = compileValidation(collection);
-  const author = (c: Context<AppEnv>): Author => ({ manager: c.get('principal').manager, now: now() });
   const respond = (c: Context<AppEnv>, object: StoredObject, status: 200 | 201): Response =>
-    c.json(answerOf(collection, object), status, { ETag: entityTag(object) });
+    c.json(answerOf(collection, object, c.get('principal').role), status, { ETag: entityTag(object) });
 
   app.get(collection.path, async (c) => {
     const page = readPage(c.req);
-    if (page === undefined) return c.json((await listObjects(store, collection)).map((object) => answerOf(collection, object)));
+    if (page === undefined)
+      return c.json((await listObjects(store, collection)).map((object) => answerOf(collection, object, c.get('principal').role)));
     const { objects, total } = await pageObjects(store, collection, page);
-    return c.json({ data: objects.map((object) => answerOf(collection, object)), pages: { ...page, total } });
+    return c.json({ data: objects.map((object) => answerOf(collection, object, c.get('principal').role)), pages: { ...page, total } });
   });
   app.post(collection.path, async (c) => {
     const draft = readDraft(collection, validate, await readBody(c.env.incoming));
-    const created = await createObject(store, collection, { draft, author: author(c) });
+    const created = await createObject(store, collection, { draft, author: authorOf(c, now()) });
     c.header('Location', `${collection.path}/${created.id}`);
     return respond(c, created, 201);
   });
@@ -41,10 +41,10 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
   });
   app.put(`${collection.path}/:id`, async (c) => {
     const draft = readDraft(collection, validate, await readBody(c.env.incoming));
-    return respond(c, await replaceObject(store, collection, { reference: referenceOf(c), draft, author: author(c) }), 200);
+    return respond(c, await replaceObject(store, collection, { reference: referenceOf(c), draft, author: authorOf(c, now()) }), 200);
   });
   app.delete(`${collection.path}/:id`, async (c) => {
-    await removeObject(store, collection, { reference: referenceOf(c), author: author(c) });
+    await removeObject(store, collection, { reference: referenceOf(c), author: authorOf(c, now()) });
     return c.body(null, 204);
   });
 }

@@ -16,7 +16,7 @@ export const referenceForm: RegExp = /^_(?:cloudsecrets|envjson):[^:\s]+:[^:\s]+
 const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Takes the secrets out of a body that has the shape of its schema; an omitted secret is an empty one. */
-export function readSecrets(fields: readonly Pick<FieldRule, 'name' | 'secret'>[], body: JsonObject): GivenSecrets {
+export function readSecrets(fields: readonly FieldRule[], body: JsonObject): GivenSecrets {
   const given: Record<string, string | null | Record<string, string | null>> = {};
   for (const { name, secret } of fields) {
     const value = body[name];

@@ -5,14 +5,14 @@ import { AppError } from '../model/errors.ts';
 import type { Registry } from '../model/kind.ts';
 import { registerAgents } from './agents.ts';
 import { createApp } from './app.ts';
+import { hasAdminKey } from './api-keys.ts';
 import { knownKeys } from './auth.ts';
 import type { Chaos } from './chaos.ts';
-import { createCipher } from './cipher.ts';
 import { collectionsOf, type Collection } from './collections.ts';
-import { openDatabase, type DatabaseOptions, type OpenDatabase } from './database.ts';
-import { claimDatabase } from './encryption-key.ts';
-import { createLog, type LogForm, type LogSink } from './log.ts';
-import { migrate } from './migrations.ts';
+import type { DatabaseOptions } from './database.ts';
+import type { Log } from './log.ts';
+import { openStore, type OpenStore } from './open-store.ts';
+import { resealAll } from './reseal.ts';
 import { createLibrary, type RunbookSource } from './runbooks/library.ts';
 import type { RunbookSearch } from './search.ts';
 
@@ -23,18 +23,20 @@ export type ServeOptions = {
   /** 0: any that is free. */
   readonly port: number;
   readonly registry: Registry;
-  /** The key of an admin whose objects nobody manages. */
-  readonly adminKey: string;
+  /** The key of an admin whose objects nobody manages; without it the database must have an admin's key. */
+  readonly adminKey?: string | undefined;
   /** A key whose objects carry `managed_by`. */
   readonly managerKey?: { readonly key: string; readonly manager: string };
   /** Agents to register; `default` unless given. */
   readonly agents?: readonly string[];
   /** 32 bytes, also as base64 or hex; PostgreSQL needs one, a folder keeps its own. */
   readonly encryptionKey?: Buffer | string;
+  /** Keys that secrets may still be sealed with, separated by commas; all is sealed anew in the background. */
+  readonly previousEncryptionKeys?: string | undefined;
   readonly now: () => Date;
-  readonly log: LogSink;
-  /** `text` unless given. */
-  readonly logForm?: LogForm;
+  /** A proxy of ours stands before the gateway, and tells in `X-Forwarded-For` where requests come from. */
+  readonly trustProxy?: boolean;
+  readonly log: Log;
   readonly version: string;
   /** How long slow callers are waited for. */
   readonly timeouts?: Partial<Timeouts>;
@@ -68,29 +70,31 @@ const usualTimeouts: Timeouts = { headers: 10_000, request: 60_000, keepAlive: 6
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const keys = knownKeys(options);
   const collections = collectionsOf(options.registry);
-  const log = createLog(options.log, options.logForm ?? 'text', options.now);
-  const opened = await openDatabase({ ...options, log });
+  const opened = await openStore(options);
+  const { store } = opened;
   try {
-    const cipher = createCipher(opened.encryptionKey);
-    await migrate(opened.db);
-    await claimDatabase(opened.db, cipher.keyId, options.now());
-    await registerAgents(opened.db, options.agents ?? ['default'], options.now());
-    const store = { db: opened.db, cipher, now: options.now };
-    const library = createLibrary({ ...options, log, store, collection: configurationsOf(collections) });
+    if (options.adminKey === undefined && !(await hasAdminKey(store.db))) throw noKey();
+    await registerAgents(store.db, options.agents ?? ['default'], options.now());
+    const library = createLibrary({ ...options, store, collection: configurationsOf(collections) });
     let closing = false;
-    const app = createApp({ ...options, log, store, library, collections, keys, closing: () => closing });
+    const trustProxy = options.trustProxy ?? false;
+    const app = createApp({ ...options, store, library, collections, keys, trustProxy, closing: () => closing });
     const server = createServer(
       serverOptions({ ...usualTimeouts, ...options.timeouts }),
       getRequestListener(app.fetch, { overrideGlobalObjects: false }),
     );
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
+    const resealed = store.cipher.keyIds.length === 1 ? undefined : resealAll(store, { log: options.log, stopped: () => closing });
+    const idle = resealed?.catch((error: unknown) =>
+      options.log({ level: 'error', message: `secrets could not be encrypted anew: ${String(error)}` }),
+    );
     let closed: Promise<void> | undefined;
     return {
       url,
       routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stop(server, opened, { drainMs: options.drainMs ?? 0, runbooks: options.runbooks });
+        closed ??= stop(server, { opened, idle, runbooks: options.runbooks, drainMs: options.drainMs ?? 0 });
         return closed;
       },
     };
@@ -129,11 +133,14 @@ function serverOptions({ headers, request, keepAlive }: Timeouts): ServerOptions
   };
 }
 
-async function stop(
-  server: Server,
-  opened: OpenDatabase,
-  { drainMs, runbooks }: { readonly drainMs: number; readonly runbooks: RunbookSource | undefined },
-): Promise<void> {
+type Stopping = {
+  readonly opened: OpenStore;
+  readonly idle: Promise<void> | undefined;
+  readonly runbooks: RunbookSource | undefined;
+  readonly drainMs: number;
+};
+
+async function stop(server: Server, { opened, idle, runbooks, drainMs }: Stopping): Promise<void> {
   if (drainMs > 0) await delay(drainMs);
   // Who waits for a repository is answered without it.
   await runbooks?.close?.();
@@ -143,5 +150,12 @@ async function stop(
     server.closeIdleConnections();
   });
   clearTimeout(cutOff);
+  await idle;
   await opened.close();
+}
+
+function noKey(): AppError {
+  return new AppError('serve/no-key', 3, 'nobody has a key to this gateway', {
+    hint: 'make the first one with: ostiary serve --init, or set OSTIARY_SERVE_KEY',
+  });
 }

@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { JsonObject } from '../model/json.ts';
 
 /** One object of a kind; `spec` has all fields but secrets and edges, `secrets` is sealed, `name` identifies it. */
@@ -40,6 +40,45 @@ type ResourceRow = {
   readonly updated_at: Date;
 };
 
+/** A key that opens the gateway; `groups` decide its role. */
+export type ApiKeyRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly masked_key: string;
+  readonly groups: ColumnType<readonly string[], string, string>;
+  readonly manager: string;
+  readonly status: 'active' | 'revoked';
+  readonly revision: number;
+  readonly created_by: string;
+  readonly created_at: ColumnType<Date, Date, never>;
+  readonly deactivated_by: string | null;
+  readonly deactivated_at: Date | null;
+  readonly last_used_at: Date | null;
+};
+
+/** A write that somebody tried; entries are never changed. */
+type AuditRow = {
+  readonly seq: GeneratedAlways<string>;
+  readonly id: string;
+  readonly created_at: Date;
+  readonly actor_id: string;
+  readonly actor_name: string;
+  readonly actor_email: string;
+  readonly client_ip: string;
+  readonly http_method: string;
+  readonly http_path: string;
+  readonly http_status: number;
+  readonly resource_type: string;
+  readonly resource_id: string | null;
+  readonly resource_name: string;
+  readonly action: string;
+  readonly payload: ColumnType<JsonObject, string, never>;
+  readonly changed: ColumnType<readonly string[], string, never>;
+  readonly outcome: boolean;
+  readonly error_message: string;
+};
+
 type EncryptionKeyRow = { readonly id: string; readonly created_at: Date };
 
 export type ObjectTable = 'connections' | 'datamasking_rules' | 'guardrails' | 'runbook_configurations';
@@ -49,6 +88,8 @@ export type EdgeTable = 'datamasking_edges' | 'guardrail_edges';
 export type Tables = Readonly<Record<ObjectTable, ObjectRow>> &
   Readonly<Record<EdgeTable, EdgeRow>> & {
     readonly agents: AgentRow;
+    readonly api_keys: ApiKeyRow;
+    readonly audit_logs: AuditRow;
     readonly resources: ResourceRow;
     readonly encryption_keys: EncryptionKeyRow;
   };

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { compareText, equal } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
+import { changedFields, payloadOf } from './audit-payload.ts';
+import type { Author } from './author.ts';
 import type { Collection } from './collections.ts';
 import type { Draft } from './draft.ts';
-import { releaseEdges, replaceEdges, type Author } from './edges.ts';
+import { releaseEdges, replaceEdges } from './edges.ts';
 import { matches } from './entity-tag.ts';
 import { findObject, placeOf, type Store, type StoredObject } from './reader.ts';
 import { InvalidBody, Rejection } from './rejection.ts';
@@ -40,6 +42,7 @@ export async function createObject(store: Store, collection: Collection, write: 
     };
     await distinctly(`${collection.kind.name} ${draft.name}`, trx.insertInto(collection.table).values(row).execute());
     await replaceEdges(trx, collection, { id, before: {}, after: draft.edges, author });
+    await author.record(trx, { id, name: draft.name, payload: payloadOf(collection.fields, draft) });
     const rest = { managedBy: author.manager, online, revision: 1, createdAt: author.now, updatedAt: author.now };
     return { id, ...draft, secrets, edges: sorted(draft.edges), secretsUpdatedAt, ...rest };
   });
@@ -72,6 +75,8 @@ export async function replaceObject(
       trx.updateTable(collection.table).set(row).where('id', '=', stored.id).execute(),
     );
     await replaceEdges(trx, collection, { id: stored.id, before: stored.edges, after: draft.edges, author });
+    const changed = changedFields(stored, draft, secrets);
+    await author.record(trx, { id: stored.id, name: draft.name, payload: payloadOf(collection.fields, draft), changed });
     const rest = { online, revision: row.revision, updatedAt: author.now };
     return { ...stored, ...draft, secrets, edges: sorted(draft.edges), secretsUpdatedAt, ...rest };
   });
@@ -87,15 +92,26 @@ export async function removeObject(
     const stored = writable(collection, await findObject({ ...store, db: trx }, collection, reference.text), { reference, author });
     await releaseEdges(trx, collection, stored.id, author);
     await trx.deleteFrom(collection.table).where('id', '=', stored.id).execute();
+    await author.record(trx, { id: stored.id, name: stored.name, payload: {} });
   });
 }
 
 /** Runs one write at a time: what it reads stays true until it commits, and no two writes wait for each other's rows. */
 export function alone<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
-  return db.transaction().execute(async (trx) => {
+  const written = db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(writeLock)})`.execute(trx);
     return act(trx);
   });
+  return written.catch((error: unknown) => {
+    throw isRetiredKey(error)
+      ? new Rejection(503, 'the encryption key of this server is retired: it has to be started with the new one')
+      : error;
+  });
+}
+
+/** The database refuses texts that are sealed with a key it does not know any more. */
+function isRetiredKey(error: unknown): boolean {
+  return error instanceof Error && 'constraint' in error && String(error.constraint).endsWith('_key_fkey');
 }
 
 function writable(

@@ -211,7 +211,11 @@ test('serve ends with a line where it cannot begin', async () => {
   const wrong = [
     [`--port ${new URL(gateway.url()).port} --database ${folder}`, { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/port .*EADDRINUSE/m],
     ['--port 0 --database file', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ .*file/m],
-    ['--port 0', {}, /^error cli\/usage {2}serve needs an admin key\n {2}hint: set OSTIARY_SERVE_KEY/],
+    [
+      `--port 0 --database ${folder}`,
+      {},
+      /^error serve\/no-key {2}nobody has a key to this gateway\n {2}hint: make the first one with: ostiary serve --init/m,
+    ],
     ['--port 0', { OSTIARY_SERVE_KEY: 'key', OSTIARY_SERVE_MANAGER_KEY: 'key' }, /^error serve\/key /m],
     ['--port 0 --database postgres://127.0.0.1:9/none', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ /m],
   ] as const;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ostiary, startOstiary, type Ended } from '../support/cli.ts';
 import { json, startFlakyServer } from '../support/flaky-server.ts';
 import { makeFolder } from '../support/servers.ts';
-import { agentId, base64, callerOf, connectionBody } from '../server/client.ts';
+import { agentId, base64, callerOf, connectionBody, rowsOf } from '../server/client.ts';
 import { config, connection, guardrail, manifest, workshop, writeFiles } from './project.ts';
 
 const makeProject = workshop();
@@ -154,6 +154,9 @@ test('a gateway of our own: nothing that is printed, reported, journalled or log
   expect((await run(`apply --yes --format json --journal journal ${reports}`, cwd)).code).toBe(0);
   hearFiles(cwd);
   await callerOf({ url, key: canaries.manager })('GET', '/connections');
+  const audit = await call('GET', '/audit/logs?page_size=100');
+  expect(rowsOf(audit).length).toBeGreaterThan(5);
+  heard.push(['serve: the audit log', JSON.stringify(audit.body)]);
   await callerOf({ url, key: canaries.live })('GET', `/connections?key=${canaries.live}`);
   server.child.kill('SIGTERM');
   const { stdout, stderr } = await server.ended;

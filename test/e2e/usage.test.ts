@@ -138,7 +138,7 @@ describe('help', () => {
     apply:
       '--no-color --quiet --config --target --url --dialect --auth --only --cache --format --report --allow --yes --concurrency --on-managed --journal --help',
     init: '--no-color --quiet --help',
-    serve: '--no-color --quiet --port --host --database --agent --log --drain --chaos --help',
+    serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {

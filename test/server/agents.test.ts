@@ -98,6 +98,14 @@ describe.each(databases)('agents on %s', (_name, start) => {
     }
   });
 
+  test('who tries tokens has to wait', async () => {
+    const token = tokenOf(await call('POST', '/agents', { body: { name: 'guessed' } }));
+    const tries = await Promise.all(Array.from({ length: 30 }, () => beat('osa_guess')));
+    expect(tries.some(({ status, headers }) => status === 429 && Number(headers.get('Retry-After')) > 0)).toBe(true);
+    expect((await beat(token)).status).toBe(200);
+    at += 3_600_000;
+  });
+
   test('a registered agent without a token gets one, and a new token ends the one before', async () => {
     const path = '/agents/prod-agent/token';
     const [first, second] = [await call('POST', path), await call('POST', path)];

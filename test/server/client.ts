@@ -76,3 +76,17 @@ export function idsIn(answer: Pick<Answer, 'body'>, field: string): readonly str
 export function idOf({ body }: Pick<Answer, 'body'>): string {
   return typeof body['id'] === 'string' ? body['id'] : '';
 }
+
+/** Makes a key of those groups, and tells it. */
+export async function makeKey(call: Call, name: string, groups: readonly string[], manager = ''): Promise<string> {
+  const { status, body } = await call('POST', '/api-keys', { body: { name, groups: [...groups], manager } });
+  const { key } = body;
+  if (status !== 201 || typeof key !== 'string') throw new Error(`no key was made: ${status} ${JSON.stringify(body)}`);
+  return key;
+}
+
+/** The rows of a page. */
+export function rowsOf({ body }: Pick<Answer, 'body'>): readonly JsonObject[] {
+  const { data } = body;
+  return Array.isArray(data) ? data.filter((row: Json) => isObject(row)) : [];
+}

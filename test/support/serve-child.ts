@@ -1,14 +1,15 @@
 import { registry } from '../../src/kinds/index.ts';
 import { startServer } from '../../src/server/start.ts';
 
-const [folder = '', adminKey = ''] = process.argv.slice(2);
+const [place = '', adminKey = '', encryptionKey] = process.argv.slice(2);
 
-/** A program for tests that kill it: serves the folder and prints its url. */
+/** A program for tests that kill it: serves the folder or the database at the url, and prints its own url. */
 const { url } = await startServer({
-  database: { folder },
+  database: place.startsWith('postgres') ? { url: place } : { folder: place },
   port: 0,
   registry,
   adminKey,
+  ...(encryptionKey === undefined ? {} : { encryptionKey }),
   now: () => new Date(),
   log: () => {},
   version: '0.0.0-test',

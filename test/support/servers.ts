@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
+import { createLog, type LogForm } from '../../src/server/log.ts';
 import { startServer, type ServeOptions } from '../../src/server/start.ts';
 
 /** A gateway for tests. */
@@ -23,7 +24,7 @@ export type TestServer = {
   readonly close: () => Promise<void>;
 };
 
-export type TestServerOptions = Partial<Omit<ServeOptions, 'adminKey' | 'managerKey'>>;
+export type TestServerOptions = Partial<Omit<ServeOptions, 'adminKey' | 'managerKey' | 'log'>> & { readonly logForm?: LogForm };
 
 export const adminKey = 'admin-key-of-the-tests';
 const managerKey = 'manager-key-of-the-tests';
@@ -43,8 +44,12 @@ export async function startPostgresServer(options: TestServerOptions = {}): Prom
 }
 
 /** Starts a gateway on the database that the options name. */
-export async function startTestServer(options: TestServerOptions & Pick<ServeOptions, 'database'>): Promise<TestServer> {
+export async function startTestServer({
+  logForm = 'text',
+  ...options
+}: TestServerOptions & Pick<ServeOptions, 'database'>): Promise<TestServer> {
   const log: string[] = [];
+  const now = options.now ?? ((): Date => new Date());
   const server = await startServer({
     port: 0,
     registry,
@@ -52,8 +57,8 @@ export async function startTestServer(options: TestServerOptions & Pick<ServeOpt
     managerKey: { key: managerKey, manager: 'platform' },
     agents: ['default', 'prod-agent'],
     encryptionKey,
-    now: () => new Date(),
-    log: (line) => void log.push(line),
+    now,
+    log: createLog((line) => void log.push(line), logForm, now),
     version: '0.0.0-test',
     ...options,
   });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Addressed, Rows, WireList } from '../dialect.ts';
 
 /** Where each kind lives below the API root. */
@@ -21,6 +21,11 @@ export function one(root: string): (subject: Addressed) => string {
 export function uidOf(entry: JsonObject): string | undefined {
   const { id } = entry;
   return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+/** The list, empty where there is none. */
+export function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function rows(body: unknown): Rows | undefined {

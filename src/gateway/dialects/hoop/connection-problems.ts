@@ -1,9 +1,11 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isObject } from '../../../model/json.ts';
 import { pointer } from '../../../model/pointer.ts';
-import { tell, type Circumstances, type Draft } from './draft.ts';
+import { tell, type Draft } from '../draft.ts';
+import { groupProblems } from '../groups.ts';
+import type { Circumstances } from './introduce.ts';
 import { types, values } from './fields.ts';
-import { listOf } from './read.ts';
+import { listOf } from '../rest.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const longestName = 254;
@@ -18,7 +20,7 @@ export function connectionProblems(draft: Draft, circumstances: Circumstances): 
     ...templateProblems(draft),
     ...tagProblems(draft),
     ...legacyTagProblems(draft),
-    ...groupProblems(draft, circumstances.groups),
+    ...groupProblems('hoop', draft, circumstances.groups),
     ...profileProblems(draft, circumstances.abilities.profile),
   ];
 }
@@ -96,25 +98,6 @@ function legacyTagProblems(draft: Draft): readonly Diagnostic[] {
     const message = `the gateway does not take the tag ${JSON.stringify(tag)}`;
     return [tell(draft, '/tags', { code: 'hoop/tag', message, hint: 'letters, digits and _, with single - or . between them' })];
   });
-}
-
-function groupProblems(draft: Draft, groups: readonly string[] | undefined): readonly Diagnostic[] {
-  if (groups === undefined) return [];
-  const known = new Set(groups);
-  return ['reviewers', 'force_approve_groups'].flatMap((field) =>
-    listOf(draft.spec[field]).flatMap((group) => {
-      if (typeof group !== 'string' || known.has(group) || !draft.resource.stated.has(field)) return [];
-      const message = `the gateway knows no group "${group}"`;
-      return [
-        tell(draft, pointer(field, group), {
-          code: 'hoop/unknown-group',
-          severity: 'warning',
-          message,
-          hint: 'nobody is in it, so nobody can approve',
-        }),
-      ];
-    }),
-  );
 }
 
 /** A profile is applied to the connections that are there when it is turned on, not to later ones. */

@@ -1,9 +1,9 @@
 import type { Dialect } from '../../dialect.ts';
+import { groupList } from '../groups.ts';
 import { list } from '../rest.ts';
 import { advice } from './advice.ts';
 import { authOf, introduce } from './introduce.ts';
 import { preflight } from './preflight.ts';
-import { groups } from './read.ts';
 import { referencePrefixes } from './secret-spelling.ts';
 import { service } from './service.ts';
 import { kinds } from './write.ts';
@@ -16,7 +16,7 @@ export const hoopDialect: Dialect = {
   introduce,
   kinds,
   lookups: { Agent: list('/agents') },
-  groups,
+  groups: groupList({ rows: [] }),
   service,
   referencePrefixes,
   advice,

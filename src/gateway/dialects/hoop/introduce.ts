@@ -28,6 +28,9 @@ export function authOf(token: string): 'bearer' | 'api-key' {
 /** What the gateway can do, as far as writes depend on it. */
 export type Abilities = { readonly free: boolean; readonly masks: boolean; readonly profile: string | undefined };
 
+/** What a draft is held against. */
+export type Circumstances = { readonly abilities: Abilities; readonly groups: readonly string[] | undefined };
+
 /** Reads the licence, the masking provider and the protection profile; what is not told is taken as there. */
 export function abilitiesOf({ hello, caller }: Answers): Abilities {
   const server = isObject(hello.body) ? hello.body : {};

@@ -2,8 +2,8 @@ import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../model/json.ts';
 import type { LiveState } from '../../../model/live.ts';
 import { kindOf } from '../../../model/resource.ts';
-import { tell, type Draft } from './draft.ts';
-import { listOf } from './read.ts';
+import { tell, type Draft } from '../draft.ts';
+import { listOf } from '../rest.ts';
 
 const hint = 'the gateway has the free licence; an enterprise licence has no such limit';
 

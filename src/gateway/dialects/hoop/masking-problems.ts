@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../model/json.ts';
-import { tell, type Draft } from './draft.ts';
+import { tell, type Draft } from '../draft.ts';
 import type { Abilities } from './introduce.ts';
-import { listOf } from './read.ts';
+import { listOf } from '../rest.ts';
 
 const longestDescription = 512;
 

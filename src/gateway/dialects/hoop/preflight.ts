@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import type { Proposal } from '../../../model/gateway.ts';
 import type { Answers } from '../../dialect.ts';
-import { draftsOf } from './draft.ts';
+import { draftsOf } from '../draft.ts';
 import { abilitiesOf } from './introduce.ts';
 import { licenceProblems } from './licence.ts';
 import { problemsOf } from './problems.ts';

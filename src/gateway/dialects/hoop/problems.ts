@@ -1,9 +1,10 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isObject } from '../../../model/json.ts';
 import { connectionProblems } from './connection-problems.ts';
-import { tell, type Circumstances, type Draft } from './draft.ts';
+import { tell, type Draft } from '../draft.ts';
+import type { Circumstances } from './introduce.ts';
 import { maskingProblems } from './masking-problems.ts';
-import { listOf } from './read.ts';
+import { listOf } from '../rest.ts';
 
 /** What is wrong with one object that is to be written. */
 export function problemsOf(draft: Draft, circumstances: Circumstances): readonly Diagnostic[] {

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
+import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { Part, Rows, Supplement, View, WireList } from '../../dialect.ts';
-import { list, uidOf } from '../rest.ts';
+import { list, listOf, uidOf } from '../rest.ts';
 import { entryId } from './entry-id.ts';
 
 /** Every field of a connection but the secrets and what `supplement` adds; the array form is whole. */
@@ -81,18 +81,4 @@ export const runbooks: WireList = {
 export function runbookUid(entry: JsonObject): string | undefined {
   const url = entry['git_url'];
   return typeof url === 'string' && url !== '' ? entryId(url) : undefined;
-}
-
-/** Groups as an array of names, null where there is none. */
-export const groups: WireList = {
-  path: '/users/groups',
-  rows(body): Rows | undefined {
-    if (body === null) return { rows: [] };
-    return Array.isArray(body) ? { rows: body.map((name: Json) => ({ id: name, name })) } : undefined;
-  },
-};
-
-/** The list, empty where there is none. */
-export function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
 }

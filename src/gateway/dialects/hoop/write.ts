@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../model/json.ts';
 import type { WireKind } from '../../dialect.ts';
-import { list, one, uidOf } from '../rest.ts';
+import { list, listOf, one, uidOf } from '../rest.ts';
 import { entryId } from './entry-id.ts';
 import { copies, names, readOnly, readOnlyElsewhere, values } from './fields.ts';
-import { connections, honestConnection, listOf, runbooks, runbookUid, secretsVersion, supplement } from './read.ts';
+import { connections, honestConnection, runbooks, runbookUid, secretsVersion, supplement } from './read.ts';
 import { fromWire, toWire } from './secret-spelling.ts';
 
 const connection: WireKind = {

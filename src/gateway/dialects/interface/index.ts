@@ -1,6 +1,7 @@
 import type { Dialect } from '../../dialect.ts';
+import { groupList } from '../groups.ts';
 import { list, roots } from '../rest.ts';
-import { introduce } from './preflight.ts';
+import { introduce, preflight } from './preflight.ts';
 import { service } from './service.ts';
 import { restful } from './write.ts';
 
@@ -12,7 +13,9 @@ export const interfaceDialect: Dialect = {
   kinds: Object.fromEntries(Object.entries(roots).map(([kind, root]) => [kind, restful(root)])),
   lookups: { Agent: list('/agents') },
   service,
+  // A gateway without people of its own says null; then groups are somebody else's business.
+  groups: groupList(undefined),
   referencePrefixes: ['_cloudsecrets:', '_envjson:'],
   advice: [],
-  preflight: () => [],
+  preflight,
 };

@@ -1,5 +1,9 @@
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import type { Proposal } from '../../../model/gateway.ts';
 import { isObject, type Json } from '../../../model/json.ts';
 import type { Answers, Introduction } from '../../dialect.ts';
+import { draftsOf } from '../draft.ts';
+import { groupProblems } from '../groups.ts';
 
 const roles = ['admin', 'auditor', 'standard'] as const;
 
@@ -19,6 +23,11 @@ export function introduce({ hello }: Answers): Introduction {
     seesAll: role !== 'standard',
     seesSecrets: role === undefined || role === 'admin',
   };
+}
+
+/** What the gateway keeps, and nobody could use. */
+export function preflight(proposal: Proposal): readonly Diagnostic[] {
+  return draftsOf(proposal).flatMap((draft) => groupProblems('interface', draft, proposal.live.groups));
 }
 
 function text(value: Json | undefined): string | undefined {

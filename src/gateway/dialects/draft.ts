@@ -1,10 +1,9 @@
-import type { DesiredResource } from '../../../model/desired.ts';
-import type { Diagnostic } from '../../../model/diagnostic.ts';
-import type { Proposal } from '../../../model/gateway.ts';
-import type { Json } from '../../../model/json.ts';
-import { isWithin, pointer, type Pointer } from '../../../model/pointer.ts';
-import { kindOf, nameOf, type Spec } from '../../../model/resource.ts';
-import type { Abilities } from './introduce.ts';
+import type { DesiredResource } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Proposal } from '../../model/gateway.ts';
+import type { Json } from '../../model/json.ts';
+import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { kindOf, nameOf, type Spec } from '../../model/resource.ts';
 
 /** One object that is to be written, as it would be afterwards. */
 export type Draft = {
@@ -16,9 +15,6 @@ export type Draft = {
   readonly joined: Spec | undefined;
   readonly resource: DesiredResource;
 };
-
-/** What a draft is held against. */
-export type Circumstances = { readonly abilities: Abilities; readonly groups: readonly string[] | undefined };
 
 /** The objects that a proposal writes, in the order of its plan. */
 export function draftsOf({ plan, desired, live, joined }: Proposal): readonly Draft[] {

@@ -1,0 +1,85 @@
+import type { Context, Hono } from 'hono';
+import type { Json, JsonObject } from '../model/json.ts';
+import { answerOfKey, createApiKey, findApiKey, listApiKeys, replaceApiKey, revokeApiKey, type ApiKey, type KeyDraft } from './api-keys.ts';
+import type { AppEnv } from './app-env.ts';
+import { authorOf } from './author.ts';
+import { readBody } from './body.ts';
+import { entityTag } from './entity-tag.ts';
+import { uuidForm, type Store } from './reader.ts';
+import { InvalidBody } from './rejection.ts';
+import { compileBody, type Validate } from './validation.ts';
+import type { Reference } from './writer.ts';
+
+type Parts = { readonly store: Store; readonly now: () => Date };
+
+const name = { type: 'string', minLength: 1, maxLength: 254 } as const;
+const answered = ['id', 'role', 'masked_key', 'status', 'created_by', 'created_at', 'deactivated_by', 'deactivated_at', 'last_used_at'];
+
+/** What a body that creates or replaces a key must be; read-only fields are let through and ignored. */
+const apiKeySchema: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'ApiKey',
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: {
+    name: { ...name, description: 'Unique among the keys that are not revoked.' },
+    groups: {
+      type: 'array',
+      maxItems: 100,
+      items: { type: 'string', minLength: 1, maxLength: 100 },
+      default: [],
+      description: 'Groups decide the role: `admin`, else `auditor`, else standard; and who approves reviews.',
+    },
+    manager: {
+      type: 'string',
+      maxLength: 254,
+      default: '',
+      description: 'What the key creates carries it as `managed_by`, and only keys with this manager may write that.',
+    },
+    ...Object.fromEntries(answered.map((field) => [field, true])),
+  },
+};
+
+/** Serves keys: made, listed, changed and revoked by admins; a key itself is told once, when it is made. */
+export function serveApiKeys(app: Hono<AppEnv>, { store, now }: Parts): void {
+  const validate = compileBody(apiKeySchema);
+  app.get('/api-keys', async (c) => c.json((await listApiKeys(store.db)).map((key) => answerOfKey(key))));
+  app.post('/api-keys', async (c) => {
+    const draft = draftOf(validate, await readBody(c.env.incoming));
+    const { key, created } = await createApiKey(store.db, draft, authorOf(c, now()));
+    c.header('Location', `/api-keys/${created.id}`);
+    c.header('Cache-Control', 'no-store');
+    return c.json({ ...answerOfKey(created), key }, 201, { ETag: entityTag(created) });
+  });
+  app.get('/api-keys/:id', async (c) => respond(c, await findApiKey(store.db, c.req.param('id'))));
+  app.put('/api-keys/:id', async (c) => {
+    const draft = draftOf(validate, await readBody(c.env.incoming));
+    return respond(c, await replaceApiKey(store.db, { reference: referenceOf(c), draft, author: authorOf(c, now()) }));
+  });
+  app.delete('/api-keys/:id', async (c) => {
+    await revokeApiKey(store.db, { reference: referenceOf(c), author: authorOf(c, now()) });
+    return c.body(null, 204);
+  });
+}
+
+function draftOf(validate: Validate, body: JsonObject): KeyDraft {
+  const problems = [...validate(body)];
+  const [given, manager, groups] = [body['name'], body['manager'], body['groups']];
+  if (typeof given === 'string' && uuidForm.test(given)) problems.push({ field: '/name', reason: 'must not have the form of an id' });
+  if (problems.length > 0) throw new InvalidBody(problems);
+  const members = Array.isArray(groups) ? groups.flatMap((group: Json) => (typeof group === 'string' ? [group] : [])) : [];
+  return {
+    name: typeof given === 'string' ? given : '',
+    groups: [...new Set(members)],
+    manager: typeof manager === 'string' ? manager : '',
+  };
+}
+
+function referenceOf(c: Context<AppEnv>): Reference {
+  return { text: c.req.param('id') ?? '', ifMatch: c.req.header('If-Match') };
+}
+
+function respond(c: Context<AppEnv>, key: ApiKey): Response {
+  return c.json(answerOfKey(key), 200, { ETag: entityTag(key) });
+}

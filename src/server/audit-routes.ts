@@ -1,0 +1,94 @@
+import type { Hono, HonoRequest } from 'hono';
+import { sql, type RawBuilder } from 'kysely';
+import type { JsonObject } from '../model/json.ts';
+import type { AppEnv } from './app-env.ts';
+import { readPage } from './paging.ts';
+import type { Page, Store } from './reader.ts';
+import { InvalidBody } from './rejection.ts';
+
+/** What a reader of the audit log looks for; null or left out: anything. */
+type Filter = {
+  readonly texts: Readonly<Record<string, string>>;
+  readonly outcome: boolean | null;
+  readonly after: Date | null;
+  readonly before: Date | null;
+};
+
+/** Parameters that a column must be equal to. */
+const columns: Readonly<Record<string, string>> = {
+  resource_type: 'resource_type',
+  resource_id: 'resource_id',
+  resource_name: 'resource_name',
+  action: 'action',
+  http_method: 'http_method',
+  http_path: 'http_path',
+  actor_subject: 'actor_id',
+  actor_email: 'actor_email',
+};
+type Entry = JsonObject & { readonly created_at: string };
+
+const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+const firstPage: Page = { page: 1, size: 50 };
+
+/** Serves the audit log, newest first, always by page. */
+export function serveAuditLog(app: Hono<AppEnv>, { store: { db } }: { readonly store: Store }): void {
+  app.get('/audit/logs', async (c) => {
+    const { page, size } = readPage(c.req) ?? firstPage;
+    const found = matching(readFilter(c.req));
+    const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+    return c.json(
+      await snapshot.execute(async (trx) => {
+        const counted = await sql<{ readonly total: number }>`select count(*)::integer as total from audit_logs ${found}`.execute(trx);
+        const bounds = sql`order by seq desc limit ${size} offset ${(page - 1) * size}`;
+        const { rows } = await sql<{ readonly row: Entry }>`select ${row} as row from audit_logs ${found} ${bounds}`.execute(trx);
+        return {
+          pages: { total: counted.rows[0]?.total ?? 0, page, size },
+          data: rows.map((one) => ({ ...one.row, created_at: new Date(one.row.created_at).toISOString() })),
+        };
+      }),
+    );
+  });
+}
+
+const row = sql`json_build_object(
+  'id', id, 'actor_subject', actor_id, 'actor_email', actor_email, 'actor_name', actor_name, 'created_at', created_at,
+  'resource_type', resource_type, 'resource_id', resource_id, 'resource_name', resource_name, 'action', action,
+  'http_method', http_method, 'http_status', http_status, 'http_path', http_path, 'client_ip', client_ip,
+  'request_payload_redacted', payload, 'changed_fields', changed, 'outcome', outcome, 'error_message', error_message)`;
+
+/** One text for all filters: each is a condition that null switches off. */
+function matching({ texts, outcome, after, before }: Filter): RawBuilder<unknown> {
+  const same = Object.entries(columns).map(([field, column]) => {
+    const text = texts[field] ?? null;
+    return sql`(${text}::text is null or ${sql.ref(column)}::text = ${text})`;
+  });
+  const conditions = [
+    ...same,
+    sql`(${outcome}::boolean is null or outcome = ${outcome})`,
+    sql`(${after}::timestamptz is null or created_at > ${after})`,
+    sql`(${before}::timestamptz is null or created_at < ${before})`,
+  ];
+  return sql`where ${sql.join(conditions, sql` and `)}`;
+}
+
+function readFilter(request: HonoRequest): Filter {
+  const texts = Object.keys(columns).flatMap((field) => {
+    const text = request.query(field);
+    if (text?.includes('\0') === true) throw new InvalidBody([{ field, reason: 'holds a NUL' }]);
+    return text === undefined ? [] : [[field, text] as const];
+  });
+  const outcome = request.query('outcome') ?? null;
+  if (outcome !== null && outcome !== 'true' && outcome !== 'false') {
+    throw new InvalidBody([{ field: 'outcome', reason: 'must be true or false' }]);
+  }
+  const [after, before] = [readTime(request, 'created_after'), readTime(request, 'created_before')];
+  return { texts: Object.fromEntries(texts), outcome: outcome === null ? null : outcome === 'true', after, before };
+}
+
+function readTime(request: HonoRequest, field: string): Date | null {
+  const text = request.query(field);
+  if (text === undefined) return null;
+  const time = new Date(text);
+  if (timeForm.test(text) && !Number.isNaN(time.getTime())) return time;
+  throw new InvalidBody([{ field, reason: 'must be a time such as 2026-01-31T00:00:00Z' }]);
+}

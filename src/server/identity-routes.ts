@@ -1,0 +1,23 @@
+import type { Hono } from 'hono';
+import { compareText } from '../model/json.ts';
+import { listGroups } from './api-keys.ts';
+import type { AppEnv } from './app-env.ts';
+import type { KnownKey } from './auth.ts';
+import type { Store } from './reader.ts';
+
+type Parts = { readonly store: Store; readonly keys: readonly KnownKey[]; readonly version: string };
+
+/** Serves who the gateway is, who the caller is, and which groups there are. */
+export function serveIdentity(app: Hono<AppEnv>, { store, keys, version }: Parts): void {
+  app.get('/serverinfo', (c) => c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default' }));
+  app.get('/userinfo', (c) => {
+    const { id, name, email, groups, role, manager } = c.get('principal');
+    return c.json({ id, name, email, groups, role, manager, is_admin: role === 'admin', status: 'active', org_name: 'default' });
+  });
+  app.get('/users/groups', async (c) => {
+    const groups = await listGroups(store.db);
+    // Nobody but the environment's admins: then nothing follows from a group that is not listed.
+    if (groups === undefined) return c.json(null);
+    return c.json([...new Set([...keys.flatMap(({ principal }) => principal.groups), ...groups])].toSorted(compareText));
+  });
+}
