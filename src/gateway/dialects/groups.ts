@@ -17,7 +17,7 @@ export function groupList(none: Rows | undefined): WireList {
 }
 
 /** Warns of groups that a connection's manifest counts on, and that the gateway does not know. */
-export function groupProblems(dialect: string, draft: Draft, groups: readonly string[] | undefined): readonly Diagnostic[] {
+export function groupProblems(code: Diagnostic['code'], draft: Draft, groups: readonly string[] | undefined): readonly Diagnostic[] {
   if (groups === undefined) return [];
   const known = new Set(groups);
   return ['reviewers', 'force_approve_groups'].flatMap((field) =>
@@ -25,7 +25,7 @@ export function groupProblems(dialect: string, draft: Draft, groups: readonly st
       if (typeof group !== 'string' || known.has(group) || !draft.resource.stated.has(field)) return [];
       const message = `the gateway knows no group "${group}"`;
       const hint = 'nobody is in it, so nobody can approve';
-      return [tell(draft, pointer(field, group), { code: `${dialect}/unknown-group`, severity: 'warning', message, hint })];
+      return [tell(draft, pointer(field, group), { code, severity: 'warning', message, hint })];
     }),
   );
 }

@@ -20,7 +20,7 @@ export function connectionProblems(draft: Draft, circumstances: Circumstances): 
     ...templateProblems(draft),
     ...tagProblems(draft),
     ...legacyTagProblems(draft),
-    ...groupProblems('hoop', draft, circumstances.groups),
+    ...groupProblems('hoop/unknown-group', draft, circumstances.groups),
     ...profileProblems(draft, circumstances.abilities.profile),
   ];
 }

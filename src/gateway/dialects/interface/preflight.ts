@@ -27,7 +27,7 @@ export function introduce({ hello }: Answers): Introduction {
 
 /** What the gateway keeps, and nobody could use. */
 export function preflight(proposal: Proposal): readonly Diagnostic[] {
-  return draftsOf(proposal).flatMap((draft) => groupProblems('interface', draft, proposal.live.groups));
+  return draftsOf(proposal).flatMap((draft) => groupProblems('interface/unknown-group', draft, proposal.live.groups));
 }
 
 function text(value: Json | undefined): string | undefined {
