@@ -5,9 +5,11 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCipher } from '../../src/server/cipher.ts';
 import { createDatabase, makeFolder, startTestServer, type TestServer } from '../support/servers.ts';
-import { agentId, base64, callerOf, connectionBody } from './client.ts';
+import { agentId, base64, callerOf, connectionBody, makeKey } from './client.ts';
 
 const canary = 'canary-7f3a9c';
+/** The keys that were made. */
+const keys: string[] = [];
 const forms = [canary, base64(canary), Buffer.from(canary).toString('hex')];
 
 let folder: string;
@@ -26,6 +28,9 @@ async function writeCanaries(server: TestServer): Promise<string> {
   const stored = [await call('POST', '/connections', { body }), await call('POST', '/runbooks/configurations', { body: git })];
   expect(stored.map(({ status }) => status)).toEqual([201, 201]);
   expect(JSON.stringify(stored.map((answer) => answer.body))).toContain(canary);
+  const key = await makeKey(call, 'hashed', ['admin']);
+  await call('GET', '/connections', { key });
+  keys.push(key);
   const refused = [
     await call('POST', '/connections', { body }),
     await call('PUT', '/connections/c', { body: { ...body, secret: { 'envvar:DB': canary } } }),
@@ -45,7 +50,7 @@ test('no secret lies in a PGlite folder, in a log or in an error', async () => {
   const bytes = Buffer.concat([open, await bytesBelow(folder)]);
   expect(bytes.includes('envvar')).toBe(false);
   expect(bytes.includes('git_user')).toBe(true);
-  for (const form of forms)
+  for (const form of [...forms, ...keys])
     expect({ form, told: told.includes(form), stored: bytes.includes(form) }).toEqual({ form, told: false, stored: false });
 });
 
@@ -57,7 +62,7 @@ test('no secret lies in a PostgreSQL database', async () => {
   await server.close();
   await database.drop();
   expect(dump).toContain('git_user');
-  for (const form of forms) expect(dump).not.toContain(form);
+  for (const form of [...forms, ...keys]) expect(dump).not.toContain(form);
 });
 
 test('a sealed text opens at its own place alone, under its own key alone, and never looks the same twice', () => {
