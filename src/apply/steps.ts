@@ -1,5 +1,5 @@
 import { joinDirections, type Direction } from '../model/direction.ts';
-import { keyOf, type EdgeChange, type Change, type Plan } from '../model/plan.ts';
+import { keyOf, type EdgeChange, type Change, type Moment, type Plan } from '../model/plan.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import { isWithin, pointer } from '../model/pointer.ts';
@@ -33,14 +33,18 @@ export type Step = {
  */
 const stages = { name: -1, gain: 0, create: 1, gainLater: 2, change: 3, close: 3.5, lose: 4, remove: 5, removeRules: 6 } as const;
 
+/** Where between those a rule stands that is written once; two such stages lie around the one of changes. */
+const moments: Readonly<Record<Moment, number>> = { first: 0, 'before-objects': 2.5, 'after-objects': 3.75, last: 4 };
+
 /** Lays out a plan's writes so that no connection is ever less protected than both before and after. */
 export function stepsOf(plan: Plan, live: LiveState, registry: Registry): readonly Step[] {
   const all = effectsOf(plan, withNames(live, renamesOf(plan.changes)), registry);
   const effects = all.filter(({ change }) => change.action !== 'delete');
   const objects = new Map(effects.filter(({ kind }) => !isRule(kind)).map((effect) => [keyOf(effect.change), effect]));
+  const once = new Map((plan.once ?? []).map(({ id, moment }) => [id, moments[moment]]));
   const rules = placed(
     effects.filter(({ kind }) => isRule(kind)),
-    objects,
+    { objects, once },
   );
   const layout: Layout = { objects, guards: guardsOf(rules) };
   const steps = [
@@ -50,7 +54,8 @@ export function stepsOf(plan: Plan, live: LiveState, registry: Registry): readon
   ];
   const sorted = steps.toSorted((left, right) => left.stage - right.stage);
   const last = new Map(sorted.map((step) => [keyOf(step.change), step.key]));
-  return sorted.map((step) => replacing(step, last)).toSorted((left, right) => left.stage - right.stage);
+  const laid = sorted.map((step) => replacing(step, last));
+  return (once.size === 0 ? laid : withoutLaterNeeds(laid)).toSorted((left, right) => left.stage - right.stage);
 }
 
 /** What is replaced is closed, or goes, when the last step of what takes its place is done. */
@@ -58,6 +63,12 @@ function replacing(step: Step, last: ReadonlyMap<ResourceId, string>): Step {
   if (!step.change.reasons.includes('replaced')) return step;
   const needs = step.change.needs.flatMap((id) => last.get(id) ?? []);
   return { ...step, stage: Math.max(step.stage, stages.close), needs: [...new Set([...step.needs, ...needs])] };
+}
+
+/** What is written once may come after something that would wait for it, had it two writes: the plan names that window. */
+function withoutLaterNeeds(steps: readonly Step[]): readonly Step[] {
+  const stageOf = new Map(steps.map(({ key, stage }) => [key, stage]));
+  return steps.map((step) => ({ ...step, needs: step.needs.filter((need) => (stageOf.get(need) ?? step.stage) < step.stage) }));
 }
 
 /** The end of what was left behind; a rule stays until nothing that it protects is worse off without it. */
@@ -78,8 +89,11 @@ function nameStep({ change, kind }: Effect): Step {
   return { key: `${keyOf(change)}#name`, change, kind, edges: [], part: 'name', stage: stages.name, needs: [] };
 }
 
-/** A changed rule, and when it is written: gains early, losses late, and twice only where one write would open a window. */
-type Rule = Effect & { readonly placement: 'early' | 'late' | 'twice' };
+/**
+ * A changed rule, and when it is written: gains early, losses late, and twice only where one write would open a window;
+ * a number is the stage of one that the plan writes once.
+ */
+type Rule = Effect & { readonly placement: 'early' | 'late' | 'twice' | number };
 
 type Objects = ReadonlyMap<ResourceId, Effect>;
 
@@ -90,11 +104,13 @@ type Layout = {
   readonly guards: ReadonlyMap<ResourceId, readonly Rule[]>;
 };
 
-function placed(rules: readonly Effect[], objects: Objects): readonly Rule[] {
+type Placing = { readonly objects: Objects; readonly once: ReadonlyMap<ResourceId, number> };
+
+function placed(rules: readonly Effect[], { objects, once }: Placing): readonly Rule[] {
   const counts = new Map<ResourceId, number>();
   for (const id of rules.flatMap((rule) => [...rule.connections])) counts.set(id, (counts.get(id) ?? 0) + 1);
   const shared = new Set([...counts].filter(([, count]) => count > 1).map(([id]) => id));
-  return rules.map((rule) => ({ ...rule, placement: placementOf(rule, shared, objects) }));
+  return rules.map((rule) => ({ ...rule, placement: once.get(rule.change.id) ?? placementOf(rule, shared, objects) }));
 }
 
 function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, objects: Objects): Rule['placement'] {
@@ -114,8 +130,8 @@ function totalOf(effect: Effect): Direction {
   return joinDirections([effect.content, { gains: effect.attaches.size > 0, loses: effect.detaches.size > 0 }]);
 }
 
-/** What an object's own change does to it; a new one is an opening: what its rules gain must be there before it. */
-function ownDirection(effect: Effect | undefined): Direction {
+/** What the own change of an object that is no rule does to it; a new one is an opening: what its rules gain must be there before it. */
+export function ownDirection(effect: Effect | undefined): Direction {
   if (effect === undefined) return { gains: false, loses: false };
   return effect.change.action === 'create' ? { gains: false, loses: true } : totalOf(effect);
 }
@@ -157,6 +173,7 @@ function contentSteps(rule: Rule, layout: Layout): readonly Step[] {
   };
   if (placement === 'early') return [early];
   const needs = lateNeeds(rule, layout);
+  if (typeof placement === 'number') return [{ ...early, stage: Math.max(placement, early.stage), needs: [...newEnds, ...needs] }];
   const late: Step = { key: keyOf(change), change, kind, edges, part: 'whole', stage: stages.lose, needs };
   return placement === 'late' ? [late] : [early, { ...late, needs: [early.key, ...needs] }];
 }

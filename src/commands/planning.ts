@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { joinedSpecs } from '../apply/joined.ts';
+import { withWindows } from '../apply/windows.ts';
 import { cacheFolder } from '../disk/cache.ts';
 import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
@@ -13,6 +14,7 @@ import type { Allowance, Plan } from '../model/plan.ts';
 import { isPrivate } from '../manifest/config.ts';
 import { forDialect } from '../plan/dialect.ts';
 import { plan } from '../plan/plan.ts';
+import { refuse } from '../plan/refusals.ts';
 import { verificationKey } from '../plan/verified.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
@@ -64,16 +66,18 @@ export async function planned(
     );
     const found = [...loaded.diagnostics, ...untold, ...checked.diagnostics];
     if (checked.value === undefined) throw new InputError(found);
-    const foreseen = await gateway.preflight({ plan: checked.value, desired, live, joined: joinedSpecs(checked.value, live, registry) });
+    const joined = joinedSpecs(checked.value, live, registry);
+    const { diagnostics: foreseen, refusals, indivisible } = await gateway.preflight({ plan: checked.value, desired, live, joined });
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
+    const complete = refuse(withWindows(checked.value, indivisible, live, registry), refusals, flags.allow);
     const warnings = [
       ...insecureOverride(flags.url),
       ...found,
       ...foreseen,
-      ...unusedAllowances(flags.allow, checked.value),
+      ...unusedAllowances(flags.allow, complete),
       ...unkept(flags.cache, unwritten),
     ];
-    return { target, desired, live, identity, gateway, plan: checked.value, warnings };
+    return { target, desired, live, identity, gateway, plan: complete, warnings };
   } catch (error) {
     await gateway.close();
     throw error;

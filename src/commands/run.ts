@@ -1,4 +1,5 @@
 import { AppError, InputError, RefusedError } from '../model/errors.ts';
+import type { Refusal } from '../model/plan.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { printerFor } from './printer.ts';
@@ -14,6 +15,11 @@ export async function run(argv: readonly string[], world: World): Promise<number
   }
 }
 
+/** An error, or one of the refusals that an error holds. */
+type Told = Pick<AppError, 'code' | 'message'> & { readonly hint?: string | undefined } & Partial<
+    Pick<Refusal, 'allowable' | 'at' | 'resource'>
+  >;
+
 function report(error: unknown, world: World, color: boolean): number {
   const { note, errors: terminal } = printerFor(world, { color, quiet: false });
   if (error instanceof InputError) {
@@ -21,12 +27,14 @@ function report(error: unknown, world: World, color: boolean): number {
     return error.exitCode;
   }
   if (error instanceof AppError) {
-    const { code, message, hint } = error;
-    const refused = error instanceof RefusedError ? error.refusals : [{ code, message, hint, allowable: false }];
+    const refused: readonly Told[] = error instanceof RefusedError ? error.refusals : [error];
     for (const one of refused) {
-      note(`${terminal.colour.red('error')} ${one.code}  ${escapeTerminal(one.message)}\n`);
+      const { file, line, column } = one.at ?? {};
+      const place = file === undefined ? '' : `${escapeTerminal(file)}:${line}:${column} `;
+      const about = one.resource === undefined || one.message.startsWith(one.resource) ? '' : `${one.resource}: `;
+      note(`${place}${terminal.colour.red('error')} ${one.code}  ${escapeTerminal(`${about}${one.message}`)}\n`);
       if (one.hint !== undefined) note(`  hint: ${escapeTerminal(one.hint)}\n`);
-      if (one.allowable) note(`  to go on all the same: --allow ${one.code}=reason\n`);
+      if (one.allowable === true) note(`  to go on all the same: --allow ${one.code}=reason\n`);
     }
     return error.exitCode;
   }

@@ -1,5 +1,4 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
-import type { GatewayIdentity, Proposal } from '../model/gateway.ts';
+import type { Foresight, GatewayIdentity, Proposal } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Decision, Review } from '../model/service.ts';
 
@@ -129,5 +128,5 @@ export type Dialect = {
   readonly referencePrefixes: readonly string[];
   readonly advice: readonly Advice[];
   /** What the gateway would refuse, or do otherwise than the manifests say, in a proposal. */
-  readonly preflight: (proposal: Proposal, answers: Answers) => readonly Diagnostic[];
+  readonly preflight: (proposal: Proposal, answers: Answers) => Foresight;
 };

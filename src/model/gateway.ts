@@ -1,7 +1,7 @@
 import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { LiveResource, LiveState } from './live.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, Refusal } from './plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { Secret } from './secret.ts';
@@ -35,6 +35,16 @@ export type Proposal = {
   readonly joined: ReadonlyMap<ResourceId, Spec>;
 };
 
+/** What a gateway makes of a proposal. */
+export type Foresight = {
+  /** What is wrong in the manifests for this gateway, whatever its state. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** What the gateway refuses as it is now, however right the manifests are. */
+  readonly refusals: readonly Refusal[];
+  /** The changes that it does not take with live and desired joined, and why: they can only be written once. */
+  readonly indivisible: ReadonlyMap<ResourceId, string>;
+};
+
 /** A gateway as everything above the wire sees it. Failures throw an ApiError; retries happen below. */
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
@@ -43,7 +53,7 @@ export interface Gateway {
   /** Reads one resource again; undefined where it is gone. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
   /** What this gateway would refuse or not keep of a plan, at the manifests' lines; sends nothing that writes. */
-  preflight(proposal: Proposal): Promise<readonly Diagnostic[]>;
+  preflight(proposal: Proposal): Promise<Foresight>;
   /** Creates it exactly once, also when the answer is lost on the way. */
   create(request: WriteRequest): Promise<LiveResource>;
   /** Replaces it whole; what the request does not speak of is carried from the fresh read. */

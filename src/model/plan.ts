@@ -93,10 +93,38 @@ export type Refusal = {
   readonly hint?: string;
   readonly allowable: boolean;
   readonly resource?: ResourceId;
+  /** The manifest's line that asks for it. */
+  readonly at?: Position;
 };
 
 /** A refusal that the user overrode. */
 export type Allowance = { readonly code: string; readonly reason: string };
+
+/**
+ * A moment in which connections are less protected than both before and after: `from` has taken away what it takes,
+ * and `until` has not yet brought what it brings. Paths are fields of the change they stand beside.
+ */
+export type Window = {
+  readonly from: ResourceId;
+  readonly lost: readonly Pointer[];
+  readonly until: ResourceId;
+  readonly missing: readonly Pointer[];
+  readonly connections: readonly ResourceId[];
+};
+
+/** When a rule is written that is written once: before all that needs its gain, beside what changes, or with what loses. */
+export type Moment = 'first' | 'before-objects' | 'after-objects' | 'last';
+
+/** A rule that would be written twice, first with live and desired joined, on a gateway that does not take the two at once. */
+export type WrittenOnce = {
+  /** The change. */
+  readonly id: ResourceId;
+  /** Why the gateway does not take them. */
+  readonly why: string;
+  readonly moment: Moment;
+  /** What that opens; empty where the order of writes leaves nothing open. */
+  readonly windows: readonly Window[];
+};
 
 export type TargetIdentity = { readonly name: string; readonly url: string; readonly dialect: string; readonly organisation?: string };
 
@@ -112,6 +140,8 @@ export type Plan = {
   readonly unmanaged: readonly ResourceId[];
   /** Live protections that no manifest states. */
   readonly unwatched: readonly { readonly id: ResourceId; readonly path: Pointer }[];
+  /** Rules that are written once although they both gain and lose; absent where there are none. */
+  readonly once?: readonly WrittenOnce[];
   readonly refusals: readonly Refusal[];
   readonly allowed: readonly Allowance[];
   /** SHA-256 (hex) over what would be done: target, actions, non-secret values, edges, secret sources. */

@@ -1,5 +1,6 @@
 import type { Limits } from '../model/config.ts';
-import type { Allowance, Change, Refusal } from '../model/plan.ts';
+import type { Allowance, Change, Plan, Refusal } from '../model/plan.ts';
+import { windowText } from '../model/window.ts';
 import type { Losses } from './losses.ts';
 
 /** What breakers measure a plan against: how many live objects are ours, and what may be done to how many of them. */
@@ -13,17 +14,42 @@ export type Measure = {
 };
 
 /** The breakers that a plan trips, and what else it would be refused for; those that the user allowed are returned apart. */
-export function refusalsOf(
-  changes: readonly Change[],
-  others: readonly Refusal[],
-  measure: Measure,
-): { readonly refusals: readonly Refusal[]; readonly used: readonly Allowance[] } {
-  const found = [...adoptions(changes, measure), ...others, ...tooMany(changes, measure)];
-  const isAllowed = ({ code, allowable }: Refusal): boolean => allowable && measure.allowed.some((one) => one.code === code);
+export function refusalsOf(changes: readonly Change[], others: readonly Refusal[], measure: Measure): Sorted {
+  return sorted([...adoptions(changes, measure), ...others, ...tooMany(changes, measure)], measure.allowed);
+}
+
+/** The plan, refused also for what its gateway does not take, and for the windows that it would open unless those are allowed. */
+export function refuse(plan: Plan, more: readonly Refusal[], allowed: readonly Allowance[]): Plan {
+  const { refusals, used } = sorted([...more, ...windowRefusals(plan)], allowed);
+  if (refusals.length === 0 && used.length === 0) return plan;
+  return { ...plan, refusals: [...plan.refusals, ...refusals], allowed: [...plan.allowed, ...used] };
+}
+
+type Sorted = { readonly refusals: readonly Refusal[]; readonly used: readonly Allowance[] };
+
+function sorted(found: readonly Refusal[], allowed: readonly Allowance[]): Sorted {
+  const isAllowed = ({ code, allowable }: Refusal): boolean => allowable && allowed.some((one) => one.code === code);
   return {
     refusals: found.filter((refusal) => !isAllowed(refusal)),
-    used: measure.allowed.filter((one) => found.some((refusal) => refusal.allowable && refusal.code === one.code)),
+    used: allowed.filter((one) => found.some((refusal) => refusal.allowable && refusal.code === one.code)),
   };
+}
+
+function windowRefusals({ once = [], changes }: Plan): readonly Refusal[] {
+  const places = new Map(changes.map(({ id, at }) => [id, at]));
+  return once
+    .filter(({ windows }) => windows.length > 0)
+    .map(({ id, why, windows }): Refusal => {
+      const at = places.get(id);
+      return {
+        code: 'plan/window',
+        message: `it cannot be written twice, ${why}: ${windows.map(windowText).join('; ')}`,
+        hint: 'apply one of the two apart from the other (--only), in the order that you choose, or let the moment pass',
+        allowable: true,
+        resource: id,
+        ...(at === undefined ? {} : { at }),
+      };
+    });
 }
 
 /** What is live already is not overwritten because somebody gave a manifest its name. */

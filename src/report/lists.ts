@@ -1,4 +1,5 @@
 import type { EdgeAction, Orphan, Plan } from '../model/plan.ts';
+import { windowText } from '../model/window.ts';
 import { edgeText, type EdgeGroups } from './change-rows.ts';
 import { plural } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
@@ -34,7 +35,12 @@ export function sideListsOf(plan: Plan, groups: EdgeGroups): readonly SideList[]
       entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
     },
   ];
-  return lists.filter((list) => list.entries.length > 0);
+  const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : (plan.once ?? []).flatMap(({ windows }) => windows);
+  const windows = {
+    title: `${plural(open.length, 'window')}: less protected than before and after, for a moment`,
+    entries: open.map((window) => escapeTerminal(windowText(window))),
+  };
+  return [windows, ...lists].filter((list) => list.entries.length > 0);
 }
 
 function orphanText({ id, removedIn, kept }: Orphan): string {

@@ -1,7 +1,7 @@
 import jsonPatch from 'fast-json-patch';
 import type { Position } from '../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Change, EdgeChange, FieldChange, Plan, Value } from '../model/plan.ts';
+import type { Change, EdgeChange, FieldChange, Plan, Value, WrittenOnce } from '../model/plan.ts';
 import { escapeJson } from './escape.ts';
 
 /** Plans as the JSON value that `schemas/documents/plan.schema.json` describes; only data, keys in a fixed order. */
@@ -30,12 +30,14 @@ function planObject(plan: Plan): JsonObject {
     })),
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
-    refusals: plan.refusals.map(({ code, message, hint, allowable, resource }) => ({
+    ...(plan.once === undefined ? {} : { once: plan.once.map(onceObject) }),
+    refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) => ({
       code,
       message,
       ...(hint === undefined ? {} : { hint }),
       allowable,
       ...(resource === undefined ? {} : { resource }),
+      ...(at === undefined ? {} : { at: positionObject(at) }),
     })),
     allowed: plan.allowed.map(({ code, reason }) => ({ code, reason })),
     digest: plan.digest,
@@ -80,6 +82,15 @@ function valueObject(value: Value): JsonObject {
 
 function edgeObject({ rule, connection, action, declared, by, origin }: EdgeChange): JsonObject {
   return { rule, connection, action, declared, ...(by === undefined ? {} : { by }), ...(origin === undefined ? {} : { origin }) };
+}
+
+function onceObject({ id, why, moment, windows }: WrittenOnce): JsonObject {
+  return {
+    id,
+    why,
+    moment,
+    windows: windows.map(({ from, lost, until, missing, connections }) => ({ from, lost, until, missing, connections })),
+  };
 }
 
 function positionObject({ file, line, column }: Position): JsonObject {

@@ -62,8 +62,9 @@ function refusalBlocks({ refusals, allowed }: Plan): readonly Block[] {
   return [...(lines.length === 0 ? [] : [refused, ...lines, blank]), ...(overrides.length === 0 ? [] : [allowing, ...overrides, blank])];
 }
 
-function refusalLine({ code, message, hint, allowable, resource }: Refusal): string {
-  const about = resource === undefined ? '' : ` ${codeSpan(resource)}:`;
+function refusalLine({ code, message, hint, allowable, resource, at }: Refusal): string {
+  const place = at === undefined ? '' : ` ${codeSpan(`${at.file}:${at.line}`)}`;
+  const about = `${place}${resource === undefined ? '' : ` ${codeSpan(resource)}:`}`;
   const advice = [
     ...(hint === undefined ? [] : [`: ${escapeMarkdown(clip(hint, longestValue))}`]),
     ...(allowable ? [`; to go on all the same: ${codeSpan(`--allow ${code}=reason`)}`] : []),

@@ -91,11 +91,13 @@ function sideLists(plan: Plan, terminal: Terminal): readonly (readonly string[])
 
 function refusalLines(plan: Plan, terminal: Terminal): readonly string[] {
   if (plan.refusals.length === 0) return [];
-  const { bold, red } = terminal.colour;
+  const { bold, dim, red } = terminal.colour;
   const columns = widthFor(terminal);
   const lines = plan.refusals.flatMap((refusal) => {
     const about = refusal.resource === undefined ? [] : words(escapeTerminal(`${refusal.resource}:`));
     const code = { text: escapeTerminal(refusal.code), paint: red };
+    const place = refusal.at === undefined ? '' : escapeTerminal(`${refusal.at.file}:${refusal.at.line}:${refusal.at.column}`);
+    const where = place === '' ? [] : [...gap, { text: place, paint: dim, glue: true }];
     const advice = [
       ...(refusal.hint === undefined ? [] : [words(escapeTerminal(refusal.hint))]),
       ...(refusal.allowable
@@ -103,7 +105,10 @@ function refusalLines(plan: Plan, terminal: Terminal): readonly string[] {
         : []),
     ];
     return [
-      ...flow([{ text: '  ' }, code, ...gap, ...glued([...about, ...words(escapeTerminal(refusal.message))])], { columns, indent: 6 }),
+      ...flow([{ text: '  ' }, code, ...where, ...gap, ...glued([...about, ...words(escapeTerminal(refusal.message))])], {
+        columns,
+        indent: 6,
+      }),
       ...advice.flatMap((pieces) => flow([{ text: '      ' }, ...pieces], { columns, indent: 6 })),
     ];
   });

@@ -21,7 +21,7 @@ export async function refused(project: HoopProject, code: string, exit = 3, env:
   const before = project.model.dump();
   for (const args of [['plan'], ['apply', '--yes']]) {
     const ended = await project.ostiary(args, env);
-    expect(ended.stderr).toContain(code);
+    expect(`${ended.stdout}${ended.stderr}`).toContain(code);
     expect([args, ended.code, writes(ended)]).toEqual([args, exit, []]);
   }
   expect(project.model.dump()).toEqual(before);

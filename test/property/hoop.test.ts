@@ -10,7 +10,7 @@ import { hiddenRule, hoopScenario, hoopWorld, openHoop, planHoop, worldOf } from
 function text(row: object | undefined): string {
   return JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
-import { isClosed, missing, postureOf, type World } from '../support/posture.ts';
+import { windows, type World } from '../support/posture.ts';
 import { carryOut } from '../support/run.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
@@ -95,20 +95,6 @@ test('a plan after an apply is empty, and nothing that is not ours changes in an
     { numRuns: 40 },
   );
 });
-
-/** The connections that a state protects less than it protects them both before and after. */
-function windows(state: World, before: World, after: World): readonly string[] {
-  return Object.values(state).flatMap(({ id }) => {
-    const [now, first, last] = [postureOf(state, id), postureOf(before, id), postureOf(after, id)];
-    if (kindOf(id) !== 'Connection' || now === undefined || last === undefined) return [];
-    if (first === undefined) {
-      const lacks = isClosed(now) ? [] : missing(now, last);
-      return lacks.length === 0 ? [] : [`${id} is open without ${lacks.join(', ')}`];
-    }
-    const lost = missing(now, first).length > 0 && missing(now, last).length > 0;
-    return lost ? [`${id} lacks ${missing(now, first).join(', ')} of before, ${missing(now, last).join(', ')} of after`] : [];
-  });
-}
 
 test('no state that anybody can see is less protected than both ends', async () => {
   await fc.assert(

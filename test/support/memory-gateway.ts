@@ -142,7 +142,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
   }
 
   return {
-    preflight: () => Promise.resolve([]),
+    preflight: () => Promise.resolve({ diagnostics: [], refusals: [], indivisible: new Map() }),
     writes,
     requests,
     put,

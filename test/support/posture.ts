@@ -3,7 +3,7 @@ import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import type { MemoryResource } from './memory-store.ts';
 
 /** What stands before one connection, in parts that can be compared one by one; a number is a limit, less is stricter. */
-export type Posture = { readonly has: ReadonlySet<string>; readonly limits: ReadonlyMap<string, number> };
+type Posture = { readonly has: ReadonlySet<string>; readonly limits: ReadonlyMap<string, number> };
 
 export type World = Readonly<Record<ResourceId, MemoryResource>>;
 
@@ -11,7 +11,7 @@ const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'
 const allGroups = ['dba', 'sre', 'security'] as const;
 
 /** The protection of a connection: its own and that of every rule attached to it. */
-export function postureOf(world: World, id: ResourceId): Posture | undefined {
+function postureOf(world: World, id: ResourceId): Posture | undefined {
   const connection = world[id];
   if (connection === undefined) return undefined;
   const spec = connection.spec ?? {};
@@ -31,12 +31,12 @@ export function postureOf(world: World, id: ResourceId): Posture | undefined {
 }
 
 /** Tells whether nobody can reach the connection at all. */
-export function isClosed(posture: Posture): boolean {
+function isClosed(posture: Posture): boolean {
   return modes.every((mode) => posture.has.has(`closed ${mode}`));
 }
 
 /** What of `wished` is missing in `found`; empty where `found` protects at least as much. */
-export function missing(found: Posture, wished: Posture): readonly string[] {
+function missing(found: Posture, wished: Posture): readonly string[] {
   const parts = [...wished.has].filter((part) => !found.has.has(part));
   const limits = [...wished.limits]
     .filter(([name, limit]) => (found.limits.get(name) ?? Number.POSITIVE_INFINITY) > limit)

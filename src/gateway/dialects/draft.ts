@@ -2,6 +2,7 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Proposal } from '../../model/gateway.ts';
 import type { Json } from '../../model/json.ts';
+import type { Refusal } from '../../model/plan.ts';
 import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type Spec } from '../../model/resource.ts';
 
@@ -37,4 +38,9 @@ type Words = Pick<Diagnostic, 'code' | 'message'> & { readonly hint: string; rea
 /** A diagnostic at the manifest's line of a field, or at the manifest. */
 export function tell({ resource }: Draft, at: Pointer, { severity = 'error', ...words }: Words): Diagnostic {
   return { ...words, severity, at: resource.locate(at), resource: resource.id };
+}
+
+/** What the gateway refuses as it is now, at the manifest's line of a field, or at the manifest. */
+export function refuse({ resource }: Draft, at: Pointer, words: Omit<Words, 'severity'>): Refusal {
+  return { ...words, allowable: false, resource: resource.id, at: resource.locate(at) };
 }

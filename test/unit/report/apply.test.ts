@@ -64,7 +64,14 @@ describe('applyDocument', () => {
     expect([validate(document), validate.errors]).toStrictEqual([true, null]);
     expect(document).toStrictEqual(applyDocument([applied]));
     expect(document).toMatchObject({
-      targets: [{ allowed: [{ code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' }] }],
+      targets: [
+        {
+          allowed: [
+            { code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' },
+            { code: 'plan/window', reason: 'at night' },
+          ],
+        },
+      ],
     });
   });
 });

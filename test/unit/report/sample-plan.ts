@@ -171,9 +171,29 @@ export function samplePlan(): Plan {
         hint: 'write { keep: true }, or plan with a role that may see it',
         allowable: false,
         resource: 'Connection/billing-db',
+        at: { file: 'manifests/billing.yaml', line: 19, column: 5 },
       },
     ],
-    allowed: [{ code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' }],
+    allowed: [
+      { code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' },
+      { code: 'plan/window', reason: 'at night' },
+    ],
+    once: [
+      {
+        id: 'GuardrailRule/no-drop',
+        why: 'the free licence allows one entry of input rules, and there are 2',
+        moment: 'before-objects',
+        windows: [
+          {
+            from: 'GuardrailRule/no-drop',
+            lost: ['/input/rules/drop'],
+            until: 'Connection/orders-db',
+            missing: ['/reviewers/sre'],
+            connections: ['Connection/orders-db', 'Connection/a', 'Connection/b', 'Connection/c', 'Connection/d'],
+          },
+        ],
+      },
+    ],
     digest: '3f9a0c1b2d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
   };
 }
@@ -188,6 +208,7 @@ export function quietPlan(): Plan {
     orphans: [],
     unmanaged: [],
     unwatched: [],
+    once: [],
     refusals: [],
     allowed: [],
   };

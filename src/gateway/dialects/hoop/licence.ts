@@ -1,34 +1,37 @@
-import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../model/json.ts';
 import type { LiveState } from '../../../model/live.ts';
-import { kindOf } from '../../../model/resource.ts';
-import { tell, type Draft } from '../draft.ts';
+import type { Refusal } from '../../../model/plan.ts';
+import { kindOf, type ResourceId } from '../../../model/resource.ts';
+import { refuse, type Draft } from '../draft.ts';
 import { listOf } from '../rest.ts';
 
 const hint = 'the gateway has the free licence; an enterprise licence has no such limit';
 
 /** What the free licence refuses: a second rule of a kind, and rules with more than one entry. */
-export function licenceProblems(drafts: readonly Draft[], live: LiveState): readonly Diagnostic[] {
+export function licenceRefusals(drafts: readonly Draft[], live: LiveState): readonly Refusal[] {
   return [
     ...tooMany('GuardrailRule', drafts, live),
     ...tooMany('DataMaskingRule', drafts, live),
-    ...drafts.flatMap((draft) => entryProblems(draft)),
+    ...drafts.flatMap((draft) => entryRefusals(draft)),
   ];
 }
 
-/** Too many entries; those that stand beside each other only while a rule is written twice are told as that. */
-function entryProblems(draft: Draft): readonly Diagnostic[] {
-  const wrong = [...guardrailEntries(draft), ...maskingEntries(draft)];
-  if (wrong.length > 0 || draft.joined === undefined) return wrong;
-  const between = { ...draft, spec: draft.joined };
-  const [first] = [...guardrailEntries(between), ...maskingEntries(between)];
-  if (first === undefined) return [];
-  const message =
-    'the rule is written twice, so that nothing is less protected in between, and the free licence does not allow both at once';
-  return [{ ...first, message, hint: `apply this rule apart from the others: ostiary apply --only ${draft.resource.id}` }];
+/** The rules that the free licence takes as they are to be, and not with what they are joined to it; and why. */
+export function indivisibleOf(drafts: readonly Draft[]): ReadonlyMap<ResourceId, string> {
+  return new Map(
+    drafts.flatMap((draft) => {
+      if (draft.joined === undefined || entryRefusals(draft).length > 0) return [];
+      const [first] = entryRefusals({ ...draft, spec: draft.joined });
+      return first === undefined ? [] : [[draft.resource.id, first.message] as const];
+    }),
+  );
 }
 
-function tooMany(kind: string, drafts: readonly Draft[], live: LiveState): readonly Diagnostic[] {
+function entryRefusals(draft: Draft): readonly Refusal[] {
+  return [...guardrailEntries(draft), ...maskingEntries(draft)];
+}
+
+function tooMany(kind: string, drafts: readonly Draft[], live: LiveState): readonly Refusal[] {
   const present = live.resources.filter(({ id }) => kindOf(id) === kind).length;
   const created = drafts.filter((draft) => draft.kind === kind && draft.creates);
   return created
@@ -36,7 +39,7 @@ function tooMany(kind: string, drafts: readonly Draft[], live: LiveState): reado
     .map((draft) => limited(draft, '', `the free licence allows one ${kind}, and ${present + created.length} would be there`));
 }
 
-function guardrailEntries(draft: Draft): readonly Diagnostic[] {
+function guardrailEntries(draft: Draft): readonly Refusal[] {
   if (draft.kind !== 'GuardrailRule') return [];
   return ['input', 'output'].flatMap((side) => {
     const value = draft.spec[side];
@@ -45,7 +48,7 @@ function guardrailEntries(draft: Draft): readonly Diagnostic[] {
   });
 }
 
-function maskingEntries(draft: Draft): readonly Diagnostic[] {
+function maskingEntries(draft: Draft): readonly Refusal[] {
   if (draft.kind !== 'DataMaskingRule') return [];
   const supported = listOf(draft.spec['supported_entity_types']);
   const custom = listOf(draft.spec['custom_entity_types']);
@@ -73,6 +76,6 @@ function lengthOf(entry: Json, field: string): number {
   return isObject(entry) ? listOf(entry[field]).length : 0;
 }
 
-function limited(draft: Draft, at: string, message: string): Diagnostic {
-  return tell(draft, at, { code: 'hoop/licence', message, hint });
+function limited(draft: Draft, at: string, message: string): Refusal {
+  return refuse(draft, at, { code: 'hoop/licence', message, hint });
 }

@@ -1,17 +1,17 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../model/json.ts';
-import { tell, type Draft } from '../draft.ts';
+import type { Refusal } from '../../../model/plan.ts';
+import { refuse, tell, type Draft } from '../draft.ts';
 import type { Abilities } from './introduce.ts';
 import { listOf } from '../rest.ts';
 
 const longestDescription = 512;
 
-/** What the gateway refuses of a masking rule; without a provider it refuses every write. */
-export function maskingProblems(draft: Draft, { masks }: Abilities): readonly Diagnostic[] {
+/** What the gateway refuses of a masking rule, whatever its state. */
+export function maskingProblems(draft: Draft): readonly Diagnostic[] {
   const { spec } = draft;
   const description = spec['description'];
   return [
-    ...(masks ? [] : [noProvider(draft)]),
     ...(typeof description === 'string' && Array.from(description).length > longestDescription ? [tooLong(draft)] : []),
     ...listOf(spec['supported_entity_types']).flatMap((entry) => supportedProblems(draft, entry)),
     ...listOf(spec['custom_entity_types']).flatMap((entry) => nameProblems(draft, '/custom_entity_types', entry)),
@@ -45,8 +45,13 @@ function tooLong(draft: Draft): Diagnostic {
   return tell(draft, '/description', { code: 'hoop/too-long', message, hint: 'the gateway has no room for more' });
 }
 
-function noProvider(draft: Draft): Diagnostic {
-  return tell(draft, '', {
+/** Without a masking provider the gateway refuses every write of a masking rule. */
+export function providerRefusals(drafts: readonly Draft[], { masks }: Abilities): readonly Refusal[] {
+  return masks ? [] : drafts.filter(({ kind }) => kind === 'DataMaskingRule').map(noProvider);
+}
+
+function noProvider(draft: Draft): Refusal {
+  return refuse(draft, '', {
     code: 'hoop/no-masking-provider',
     message: 'the gateway has no data masking provider, so it refuses every write of a masking rule',
     hint: 'set DLP_PROVIDER on the gateway, or take the rule out of this target',

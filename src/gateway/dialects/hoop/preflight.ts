@@ -1,17 +1,21 @@
-import type { Diagnostic } from '../../../model/diagnostic.ts';
-import type { Proposal } from '../../../model/gateway.ts';
+import type { Foresight, Proposal } from '../../../model/gateway.ts';
 import type { Answers } from '../../dialect.ts';
 import { draftsOf } from '../draft.ts';
 import { abilitiesOf } from './introduce.ts';
-import { licenceProblems } from './licence.ts';
+import { indivisibleOf, licenceRefusals } from './licence.ts';
+import { providerRefusals } from './masking-problems.ts';
 import { problemsOf } from './problems.ts';
 
-/** What the gateway would refuse with an error of its database, ignore, or do otherwise than the manifests say. */
-export function preflight(proposal: Proposal, answers: Answers): readonly Diagnostic[] {
+/**
+ * What the gateway would answer with an error of its database, ignore, or do otherwise than the manifests say; and,
+ * apart from it, what its licence and its settings do not let anybody write.
+ */
+export function preflight(proposal: Proposal, answers: Answers): Foresight {
   const abilities = abilitiesOf(answers);
   const drafts = draftsOf(proposal);
-  return [
-    ...drafts.flatMap((draft) => problemsOf(draft, { abilities, groups: proposal.live.groups })),
-    ...(abilities.free ? licenceProblems(drafts, proposal.live) : []),
-  ];
+  return {
+    diagnostics: drafts.flatMap((draft) => problemsOf(draft, { abilities, groups: proposal.live.groups })),
+    refusals: [...providerRefusals(drafts, abilities), ...(abilities.free ? licenceRefusals(drafts, proposal.live) : [])],
+    indivisible: abilities.free ? indivisibleOf(drafts) : new Map(),
+  };
 }

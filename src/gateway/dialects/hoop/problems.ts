@@ -12,7 +12,7 @@ export function problemsOf(draft: Draft, circumstances: Circumstances): readonly
     case 'Connection':
       return [...connectionProblems(draft, circumstances), ...managedAttributes(draft)];
     case 'DataMaskingRule':
-      return [...maskingProblems(draft, circumstances.abilities), ...managedAttributes(draft)];
+      return [...maskingProblems(draft), ...managedAttributes(draft)];
     case 'GuardrailRule':
       return [...patternProblems(draft), ...managedAttributes(draft)];
     case 'RunbookConfiguration':

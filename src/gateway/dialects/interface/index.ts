@@ -17,5 +17,5 @@ export const interfaceDialect: Dialect = {
   groups: groupList(undefined),
   referencePrefixes: ['_cloudsecrets:', '_envjson:'],
   advice: [],
-  preflight,
+  preflight: (proposal) => ({ diagnostics: preflight(proposal), refusals: [], indivisible: new Map() }),
 };

@@ -1,0 +1,142 @@
+import { specAfter } from '../model/after.ts';
+import { neutral, specDirection, type Direction } from '../model/direction.ts';
+import { compareText } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import type { LiveState } from '../model/live.ts';
+import { keyOf, type Moment, type Plan, type Window, type WrittenOnce } from '../model/plan.ts';
+import { pointer, type Pointer } from '../model/pointer.ts';
+import { renamesOf, withNames } from '../model/rename.ts';
+import type { ResourceId, Spec } from '../model/resource.ts';
+import { effectOn, effectsOf, isRule, otherEnd, type Effect } from './effects.ts';
+import { ownDirection, stepsOf, type Step } from './steps.ts';
+
+const moments: readonly Moment[] = ['before-objects', 'after-objects', 'first', 'last'];
+
+/**
+ * The plan with those rules written once that the gateway does not take with live and desired joined, each at the
+ * moment that opens the fewest and shortest windows; and what is open then.
+ */
+export function withWindows(plan: Plan, indivisible: ReadonlyMap<ResourceId, string>, live: LiveState, registry: Registry): Plan {
+  if (indivisible.size === 0) return plan;
+  const named = withNames(live, renamesOf(plan.changes));
+  const effects = new Map(effectsOf(plan, named, registry).map((effect) => [effect.change.id, effect]));
+  const ids = [...indivisible.keys()].toSorted(compareText);
+  const windowsAt = (chosen: ReadonlyMap<ResourceId, Moment>): readonly Opening[] => {
+    const once = ids.map((id): WrittenOnce => ({ id, why: '', moment: chosen.get(id) ?? 'before-objects', windows: [] }));
+    return openings(effects, stepsOf({ ...plan, once }, live, registry), new Set(ids));
+  };
+  const chosen = choose(ids, windowsAt);
+  const open = windowsAt(chosen);
+  const specs = new Map(named.resources.map((resource) => [resource.id, resource.spec]));
+  const once = ids.map((id): WrittenOnce => {
+    const own = open.filter((one) => one.from.change.id === id || (one.until.change.id === id && !indivisible.has(one.from.change.id)));
+    return { id, why: indivisible.get(id) ?? '', moment: chosen.get(id) ?? 'before-objects', windows: grouped(own, specs) };
+  });
+  return { ...plan, once };
+}
+
+/** One connection between two writes that should have been one. */
+type Opening = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly stages: number };
+
+/** Tries the moments of one rule after the other, twice: the second time with all others in place. */
+function choose(
+  ids: readonly ResourceId[],
+  windowsAt: (chosen: ReadonlyMap<ResourceId, Moment>) => readonly Opening[],
+): ReadonlyMap<ResourceId, Moment> {
+  let chosen: ReadonlyMap<ResourceId, Moment> = new Map();
+  for (const id of [...ids, ...ids]) {
+    const [best] = moments
+      .map((moment) => ({ moment, cost: costOf(windowsAt(new Map([...chosen, [id, moment]]))) }))
+      .toSorted((left, right) => left.cost - right.cost);
+    if (best !== undefined) chosen = new Map([...chosen, [id, best.moment]]);
+  }
+  return chosen;
+}
+
+/** A window counts more than the length of any; two writes side by side open one, whichever comes first. */
+function costOf(open: readonly Opening[]): number {
+  const stages = new Map(
+    open.map((one) => [[one.connection, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one.stages]),
+  );
+  return [...stages.values()].reduce((sum, length) => sum + 100 + length, 0);
+}
+
+type Event = Direction & { readonly effect: Effect; readonly stage: number };
+
+/** On which connections a loss comes before, or beside, a gain of another change; only as far as a rule written once has part in it. */
+function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step[], once: ReadonlySet<ResourceId>): readonly Opening[] {
+  const events = new Map<ResourceId, Event[]>();
+  const halved = new Set(steps.filter(({ part }) => part === 'gain').map(({ change }) => change.id));
+  for (const step of steps) {
+    const effect = effects.get(step.change.id);
+    if (effect === undefined) continue;
+    for (const connection of isRule(effect.kind) ? effect.connections : [keyOf(effect.change)]) {
+      const event = { effect, stage: step.stage, ...directionOf(step, effect, { connection, halved: halved.has(step.change.id) }) };
+      const list = events.get(connection);
+      if (list === undefined) events.set(connection, [event]);
+      else list.push(event);
+    }
+  }
+  return [...events].flatMap(([connection, all]) =>
+    all.flatMap((from) =>
+      all.flatMap((until): readonly Opening[] => {
+        const apart = from.effect !== until.effect && from.loses && until.gains && from.stage <= until.stage;
+        const ours = once.has(from.effect.change.id) || once.has(until.effect.change.id);
+        return apart && ours ? [{ connection, from: from.effect, until: until.effect, stages: until.stage - from.stage }] : [];
+      }),
+    ),
+  );
+}
+
+type Where = { readonly connection: ResourceId; readonly halved: boolean };
+
+/** What one write of a change does to a connection. */
+function directionOf({ part }: Step, effect: Effect, { connection, halved }: Where): Direction {
+  const whole = isRule(effect.kind) ? effectOn(effect, connection) : ownDirection(effect);
+  switch (part) {
+    case 'closed':
+    case 'name':
+      return neutral;
+    case 'delete':
+      return { gains: false, loses: isRule(effect.kind) };
+    case 'open':
+      return { gains: false, loses: true };
+    case 'gain':
+      return { gains: whole.gains, loses: false };
+    case 'whole':
+      return halved ? { gains: false, loses: whole.loses } : whole;
+  }
+}
+
+/** Connections that are open in the same way, as one window. */
+function grouped(open: readonly Opening[], specs: ReadonlyMap<ResourceId, Spec>): readonly Window[] {
+  const windows = new Map<string, Window>();
+  for (const { connection, from, until } of open) {
+    const window = {
+      from: from.change.id,
+      lost: pathsOf(from, connection, { side: 'loses', specs }),
+      until: until.change.id,
+      missing: pathsOf(until, connection, { side: 'gains', specs }),
+    };
+    const key = JSON.stringify(window);
+    windows.set(key, { ...window, connections: [...(windows.get(key)?.connections ?? []), connection].toSorted(compareText) });
+  }
+  return [...windows].toSorted(([left], [right]) => compareText(left, right)).map(([, window]) => window);
+}
+
+type Looking = { readonly side: 'gains' | 'loses'; readonly specs: ReadonlyMap<ResourceId, Spec> };
+
+/** The fields by which a change gains or loses, one by one; the field of its edges where it gains or loses the connection itself. */
+function pathsOf({ change, kind, edges }: Effect, connection: ResourceId, { side, specs }: Looking): readonly Pointer[] {
+  const before = specs.get(keyOf(change)) ?? {};
+  const fields = change.fields.filter((field) => {
+    const after = specAfter({ ...change, fields: [field] }, kind, before);
+    return specDirection(kind.fields, before, after)[side];
+  });
+  const action = side === 'gains' ? 'attach' : 'detach';
+  const tied = edges.some(
+    (edge) => edge.action === action && (keyOf(change) === connection || otherEnd(edge, keyOf(change)) === connection),
+  );
+  const ends = kind.fields.filter((field) => field.edge !== undefined && tied).map((field) => pointer(field.name));
+  return [...fields.map(({ path }) => path), ...ends];
+}

@@ -1,0 +1,17 @@
+import type { Window } from './plan.ts';
+import { tokensOf, type Pointer } from './pointer.ts';
+
+const named = 3;
+
+/** A window as a sentence: what is unprotected between which two writes. */
+export function windowText({ from, lost, until, missing, connections }: Window): string {
+  const shown = connections.slice(0, named).join(', ');
+  const more = connections.length > named ? ` and ${connections.length - named} more` : '';
+  const [is, has] = connections.length === 1 ? ['is', 'has'] : ['are', 'have'];
+  const taken = lost.length === 0 ? `${is} open` : `${has} lost ${pathsText(lost)}`;
+  return `between the writes of ${from} and ${until}: ${shown}${more} ${taken} and ${has} not yet gained ${pathsText(missing)}`;
+}
+
+function pathsText(paths: readonly Pointer[]): string {
+  return paths.map((path) => tokensOf(path).join('.')).join(', ');
+}

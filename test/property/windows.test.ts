@@ -1,0 +1,44 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { joinedSpecs } from '../../src/apply/joined.ts';
+import { withWindows } from '../../src/apply/windows.ts';
+import { registry } from '../../src/kinds/index.ts';
+import { desiredState } from '../support/desired.ts';
+import { memoryGateway } from '../support/memory-gateway.ts';
+import { windows, type World } from '../support/posture.ts';
+import { carryOut, planAgainst } from '../support/run.ts';
+import { scenario } from '../support/scenario.ts';
+
+test('where rules cannot be written twice, what is less protected for a moment is what the plan names', async () => {
+  let [met, open] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(scenario, fc.constantFrom(1, 8), async (one, concurrency) => {
+      const states: World[] = [];
+      const gateway = memoryGateway({
+        registry,
+        agents: ['default', 'other'],
+        resources: one.live,
+        onWrite: () => void states.push(gateway.state()),
+      });
+      const before = gateway.state();
+      const desired = desiredState(one.manifests);
+      const { plan, live } = await planAgainst(gateway, desired);
+      const indivisible = new Map([...joinedSpecs(plan, live, registry).keys()].map((id) => [id, 'it is too much']));
+      const complete = withWindows(plan, indivisible, live, registry);
+      const { outcomes } = await carryOut({ gateway, plan: complete, live, desired, concurrency });
+      expect(outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked')).toEqual([]);
+      const after = gateway.state();
+      const named = new Set((complete.once ?? []).flatMap((rule) => rule.windows.flatMap(({ connections }) => connections)));
+      const found = states.flatMap((state) => windows(state, before, after)).map((text) => text.split(' ')[0] ?? '');
+      expect(found.filter((connection) => !new Set<string>(named).has(connection))).toEqual([]);
+      const written = gateway.writes.map(({ id }) => id);
+      for (const { id } of complete.once ?? []) expect(written.filter((other) => other === id)).toHaveLength(1);
+      met += indivisible.size;
+      open += named.size;
+    }),
+    { numRuns: 300 },
+  );
+  expect(met).toBeGreaterThan(50);
+  expect(open).toBeGreaterThan(10);
+  expect(open).toBeLessThan(met * 3);
+});
