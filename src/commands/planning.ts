@@ -13,6 +13,7 @@ import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan.ts';
 import { isPrivate } from '../manifest/config.ts';
 import { forDialect } from '../plan/dialect.ts';
+import { strangersOf } from '../plan/edges.ts';
 import { plan } from '../plan/plan.ts';
 import { refuse } from '../plan/refusals.ts';
 import { verificationKey } from '../plan/verified.ts';
@@ -47,7 +48,9 @@ export async function planned(
   const { gateway, identity } = await connect(target, { flags, world, onRequest });
   try {
     const { desired, diagnostics: untold } = forDialect(loaded.value, identity.dialect, registry);
-    const bulk = await readLive(gateway, [...registry.keys()], { flags, world });
+    const listed = await readLive(gateway, [...registry.keys()], { flags, world });
+    const strangers = strangersOf({ desired, live: listed, registry });
+    const bulk = strangers.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(strangers) };
     const { organisation, dialect, url } = identity;
     const key = verificationKey(world.env[target.token.env] ?? '', url, organisation);
     const folder = flags.cache === undefined ? join(setting.root, cacheFolder) : absolute(flags.cache, world);

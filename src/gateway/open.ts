@@ -2,7 +2,7 @@ import type { Gateway } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
 import { openLine, type LineOptions } from './line.ts';
 import { openLink } from './link.ts';
-import { readAll, readOne } from './read.ts';
+import { confirm, readAll, readOne } from './read.ts';
 import { create, remove, update } from './write.ts';
 
 export type GatewayOptions = LineOptions & { readonly registry: Registry };
@@ -15,6 +15,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     identify,
     readAll: (kinds) => readAll(link, kinds),
     readOne: (live) => readOne(link, live),
+    confirm: (ids) => confirm(link, ids),
     preflight: async (proposal) => dialect.preflight(proposal, await answers()),
     create: (request) => create(link, request),
     update: (fresh, request) => update(link, fresh, request),

@@ -2,7 +2,7 @@ import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { ApiError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState, Named } from '../model/live.ts';
-import { kindOf, type ResourceId } from '../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { HttpAnswer } from './client.ts';
 import type { WireList } from './dialect.ts';
 import { addressOf, type Link } from './link.ts';
@@ -57,6 +57,19 @@ export async function readOne(link: Link, live: Pick<LiveResource, 'id' | 'uid'>
   const read = await resourceIn(link, kindOf(live.id), answer);
   if (read === undefined) throw misshapen(`${link.url}${path}`);
   return read;
+}
+
+/** Asks for each object alone; nothing is learned of it but that it is there. */
+export async function confirm(link: Link, ids: readonly ResourceId[]): Promise<readonly ResourceId[]> {
+  const found: ResourceId[] = [];
+  for (const id of ids) {
+    const { wireKind } = link.desk(kindOf(id));
+    if (wireKind.detailIsList === true) continue;
+    const path = wireKind.detail({ uid: nameOf(id), name: nameOf(id) });
+    const { status, body } = await link.client.send({ method: 'GET', path, accept: [404] });
+    if (status !== 404 && isObject(body) && wireKind.uidOf(body) === nameOf(id)) found.push(id);
+  }
+  return found;
 }
 
 /** The resource in the answer to a read or a write; undefined where the answer does not hold one. */

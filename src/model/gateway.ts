@@ -52,6 +52,8 @@ export interface Gateway {
   readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
   /** Reads one resource again; undefined where it is gone. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
+  /** Those of the ids (`Kind/uid`, the gateway's own) that it answers for one by one, whatever its lists show. */
+  confirm(ids: readonly ResourceId[]): Promise<readonly ResourceId[]>;
   /** What this gateway would refuse or not keep of a plan, at the manifests' lines; sends nothing that writes. */
   preflight(proposal: Proposal): Promise<Foresight>;
   /** Creates it exactly once, also when the answer is lost on the way. */

@@ -37,4 +37,6 @@ export type LiveState = {
   readonly lookups: Readonly<Record<string, readonly Named[]>>;
   /** Groups the gateway knows, where it tells. */
   readonly groups?: readonly string[];
+  /** Objects that no list shows and the gateway answers for by its own id: `Kind/uid`. */
+  readonly hidden?: readonly ResourceId[];
 };

@@ -1,4 +1,4 @@
-import type { DesiredState } from '../model/desired.ts';
+import type { DeclaredEdge, DesiredState } from '../model/desired.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
@@ -27,6 +27,10 @@ export type Index = {
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
   /** The id behind `Kind/uid`. */
   readonly byUid: (text: string) => ResourceId | undefined;
+  /** All live edges by their key. */
+  readonly edges: ReadonlyMap<string, Ends>;
+  /** What no list shows and the gateway answers for. */
+  readonly hidden: ReadonlySet<ResourceId>;
   readonly kinds: Registry;
   /** What the gateway knows a manifest's resource by, where that is not its id. */
   readonly keys: ReadonlyMap<ResourceId, ResourceId>;
@@ -48,6 +52,8 @@ export function indexOf({ desired, live, registry, base, orphans = nobody, doome
     declared: new Map([...desired.resources, ...desired.unselected].map((resource) => [resource.key, resource.ignore])),
     live: new Map(live.resources.map((resource) => [resource.id, resource])),
     byUid: (text) => (uids ??= uidsOf(live)).get(text),
+    edges: new Map(liveEdges({ live, registry }).map((ends) => [edgeKey(ends), ends])),
+    hidden: new Set(live.hidden),
     kinds: registry,
     keys: new Map(desired.resources.flatMap(({ id, key }) => (id === key ? [] : [[id, key] as const]))),
     past: undefined,
@@ -63,8 +69,8 @@ const nobody: ReadonlySet<never> = new Set();
 /** The edges that manifests declare, as far as their ends are there. */
 export function declaredEnds({ edges }: DesiredState, index: Index): readonly Ends[] {
   return edges.flatMap((edge) => {
-    const ends = { rule: endOf(edge.rule, index), connection: endOf(edge.connection, index) };
-    return ends.rule === undefined || ends.connection === undefined ? [] : [{ rule: ends.rule, connection: ends.connection }];
+    const { rule, connection } = endsOf(edge, index);
+    return rule === undefined || connection === undefined ? [] : [{ rule, connection }];
   });
 }
 
@@ -72,12 +78,25 @@ function uidsOf({ resources }: LiveState): ReadonlyMap<string, ResourceId> {
   return new Map(resources.map((resource) => [resourceId(kindOf(resource.id), resource.uid), resource.id]));
 }
 
+/** The two ends by their names; an id that is live's on this very edge counts, though no list shows what has it. */
+export function endsOf(edge: DeclaredEdge, index: Index): Partial<Ends> {
+  const rule = endOf(edge.rule, index);
+  const connection = endOf(edge.connection, index);
+  const live = index.edges.get(edgeKey({ rule: rule ?? ownId(edge.rule), connection: connection ?? ownId(edge.connection) }));
+  return live ?? { ...(rule === undefined ? {} : { rule }), ...(connection === undefined ? {} : { connection }) };
+}
+
 /** The resource that an end's text names, if there is one. */
-export function endOf(end: { readonly kind: string; readonly text: string }, index: Index): ResourceId | undefined {
+function endOf(end: DeclaredEdge['rule'], index: Index): ResourceId | undefined {
   const named = resourceId(end.kind, end.text);
   const id = index.keys.get(named) ?? named;
   if (index.declared.has(id) || index.live.has(id)) return id;
-  return index.byUid(resourceId(end.kind, end.text.toLowerCase()));
+  return index.byUid(ownId(end)) ?? (index.hidden.has(ownId(end)) ? ownId(end) : undefined);
+}
+
+/** An end taken as the gateway's own id. */
+export function ownId({ kind, text }: DeclaredEdge['rule']): ResourceId {
+  return resourceId(kind, text.toLowerCase());
 }
 
 /** All live edges, seen from either side, each once. */

@@ -49,7 +49,8 @@ function originOf(ends: Ends, { past }: Index): Pick<EdgeOutcome, 'origin'> {
 function canWrite(id: ResourceId, ends: Ends, index: Index): boolean {
   const other = id === ends.rule ? ends.connection : ends.rule;
   if (!index.selected.has(id) || isManaged(id, index)) return false;
-  if (!index.live.has(other) && !index.selected.has(other)) return false;
+  const there = index.live.has(other) || index.selected.has(other) || index.hidden.has(other) || index.edges.has(edgeKey(ends));
+  if (!there) return false;
   return edgeField(index.kinds.get(kindOf(id)), kindOf(other)) !== undefined;
 }
 

@@ -1,19 +1,21 @@
+import type { DeclaredEdge } from '../model/desired.ts';
 import type { Diagnostic, Position } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { EdgeChange } from '../model/plan.ts';
-import { kindOf, nameOf } from '../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
-import { edgeKey, endOf, indexOf, liveEdges, type EdgeInput, type Ends, type Index } from './edge-index.ts';
+import { edgeKey, endsOf, indexOf, ownId, type EdgeInput, type Ends, type Index } from './edge-index.ts';
 import { attachment, removal } from './edge-outcome.ts';
+import { isUuid } from './references.ts';
 
 export type EdgePlan = { readonly edges: readonly EdgeChange[]; readonly diagnostics: readonly Diagnostic[] };
 
 /** Plans the edges: declared ones that are missing are attached, undeclared ones go only where both ends are ours to change. */
 export function planEdges(input: EdgeInput): EdgePlan {
   const index = indexOf(input);
-  const diagnostics: Diagnostic[] = [];
-  const declared = declaredEdges(input, index, diagnostics);
-  const found = new Map(liveEdges(input).map((ends) => [edgeKey(ends), ends]));
+  const found = index.edges;
+  const { declared, unresolved } = declaredEdges(input, index);
+  const diagnostics = unresolved.flatMap(({ end, at }) => (at === undefined ? [] : [dangling(end, index, at)]));
   const all = new Map([...found, ...[...declared].map(([key, one]) => [key, one.ends] as const)]);
   const edges: EdgeChange[] = [];
   for (const [key, ends] of [...all].toSorted(([left], [right]) => compareText(left, right))) {
@@ -26,36 +28,41 @@ export function planEdges(input: EdgeInput): EdgePlan {
   return { edges, diagnostics };
 }
 
-type Declared = { readonly ends: Ends; readonly places: readonly Position[] };
+/** Ids of the gateway's own that manifests name, and that nothing read so far explains: lists may hide what has them. */
+export function strangersOf(input: EdgeInput): readonly ResourceId[] {
+  if (!input.desired.edges.some(({ rule, connection }) => isUuid(rule.text) || isUuid(connection.text))) return [];
+  const { unresolved } = declaredEdges(input, indexOf(input));
+  const ids = unresolved.filter(({ end }) => isUuid(end.text)).map(({ end }) => ownId(end));
+  return [...new Set(ids)].toSorted(compareText);
+}
 
-function declaredEdges({ desired }: EdgeInput, index: Index, diagnostics: Diagnostic[]): ReadonlyMap<string, Declared> {
-  const result = new Map<string, Declared>();
-  if (desired.edges.length === 0) return result;
+type Declared = { readonly ends: Ends; readonly places: readonly Position[] };
+type Unresolved = { readonly end: DeclaredEdge['rule']; readonly at: Position | undefined };
+type DeclaredEdges = { readonly declared: ReadonlyMap<string, Declared>; readonly unresolved: readonly Unresolved[] };
+
+function declaredEdges({ desired }: EdgeInput, index: Index): DeclaredEdges {
+  const declared = new Map<string, Declared>();
+  const unresolved: Unresolved[] = [];
+  if (desired.edges.length === 0) return { declared, unresolved };
   const manifests = new Map(desired.resources.map((resource) => [resource.id, resource]));
   for (const edge of desired.edges) {
-    const rule = endOf(edge.rule, index);
-    const connection = endOf(edge.connection, index);
     const places = edge.declarations.flatMap(({ by, path }) => manifests.get(by)?.locate(path) ?? []);
-    const [at] = places;
-    for (const [end, resolved] of [
-      [edge.rule, rule],
-      [edge.connection, connection],
-    ] as const) {
-      if (resolved === undefined && at !== undefined) diagnostics.push(dangling(end, index, at));
-    }
+    const { rule, connection } = endsOf(edge, index);
+    if (rule === undefined) unresolved.push({ end: edge.rule, at: places[0] });
+    if (connection === undefined) unresolved.push({ end: edge.connection, at: places[0] });
     if (rule === undefined || connection === undefined) continue;
-    const ends = { rule, connection };
-    const earlier = result.get(edgeKey(ends));
-    result.set(edgeKey(ends), { ends, places: [...(earlier?.places ?? []), ...places].toSorted(comparePlaces) });
+    const key = edgeKey({ rule, connection });
+    const earlier = declared.get(key);
+    declared.set(key, { ends: { rule, connection }, places: [...(earlier?.places ?? []), ...places].toSorted(comparePlaces) });
   }
-  return result;
+  return { declared, unresolved };
 }
 
 function comparePlaces(left: Position, right: Position): number {
   return compareText(left.file, right.file) || left.line - right.line || left.column - right.column;
 }
 
-function dangling(end: { readonly kind: string; readonly text: string }, index: Index, at: Position): Diagnostic {
+function dangling(end: DeclaredEdge['rule'], index: Index, at: Position): Diagnostic {
   const names = [...index.declared.keys(), ...index.live.keys()].filter((id) => kindOf(id) === end.kind).map(nameOf);
   const near = closest(end.text, names);
   return {

@@ -67,6 +67,7 @@ function lookUp(kind: string, text: string, known: readonly Named[] | undefined)
   };
 }
 
-function isUuid(text: string): boolean {
+/** Tells whether a text has the form of the ids that gateways give. */
+export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }

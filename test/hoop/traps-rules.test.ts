@@ -40,6 +40,34 @@ test('17 a guardrail’s edges are one table with two writers: either side’s w
   expect(named()).toEqual([hidden]);
 });
 
+test('4.3 a rule that lists hide is named by its id: what is live is accepted, what the gateway answers for is attached', async () => {
+  const project = await hoopProject({ hidden: { guardrails: [{ name: hidden, input: { rules: [] } }] } });
+  const { store } = project.model;
+  const rule = store.guardrailNamed(hidden)?.id ?? '';
+  project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db') });
+  await converges(project);
+  store.guardrailLinks.add(rule, store.findConnection('orders-db')?.id ?? '');
+  project.write({ 'access/a.yaml': connection('orders-db', { guardrail_rules: [rule.toUpperCase()] }) });
+  const same = await project.ostiary(['plan', '--detailed-exitcode']);
+  expect([same.code, same.requests.filter((request) => request.includes('/guardrails/'))]).toEqual([0, []]);
+  project.write({
+    'access/b.yaml': connection('other-db', { guardrail_rules: [rule] }),
+    'access/c.yaml': connection('new-db', { guardrail_rules: [rule] }),
+  });
+  const { stdout, requests } = await project.ostiary(['plan']);
+  expect(stdout).toContain(`+ GuardrailRule/${rule}`);
+  expect(requests.filter((request) => request.includes('/guardrails/'))).toEqual([`GET /api/guardrails/${rule}`]);
+  await converges(project);
+  const names = ['new-db', 'orders-db', 'other-db'];
+  const guarded = (): readonly string[] =>
+    names.filter((name) => store.guardrailLinks.leftsOf(store.findConnection(name)?.id ?? '').includes(rule));
+  expect(guarded()).toEqual(names);
+  expect((await project.ostiary(['explain', 'Connection/other-db', 'guardrail_rules'])).stdout).toMatch(/same/);
+  project.write({ 'access/b.yaml': connection('other-db', { reviewers: ['dba'] }) });
+  await converges(project);
+  expect(guarded()).toEqual(names);
+});
+
 test('18 unknown ids are dropped in silence or answered 500: they are found before anything is written', async () => {
   const project = await hoopProject();
   const nowhere = '00000000-0000-4000-8000-000000000000';
