@@ -1,6 +1,6 @@
 import schema from '../../schemas/connection.schema.json' with { type: 'json' };
 import type { JsonObject } from '../model/json.ts';
-import type { Finding, Kind } from '../model/kind.ts';
+import type { DesiredSecrets, Finding, Kind } from '../model/kind.ts';
 import type { Spec } from '../model/resource.ts';
 import { specFields } from './fields.ts';
 
@@ -13,6 +13,24 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   mongodb: ['mongo', '--quiet', '$CONNECTION_STRING'],
 };
 
+const legacyTypes: readonly string[] = ['postgres', 'mysql', 'mssql'];
+const connectionString = '/secret/envvar:CONNECTION_STRING';
+const mongoByParts = ['mongo', '--quiet', 'mongodb://$USER:$PASS@$HOST:$PORT/?$OPTIONS'];
+// Base64 of "tls=true" and "27017".
+const mongoSecrets = { '/secret/envvar:OPTIONS': 'dGxzPXRydWU=', '/secret/envvar:PORT': 'MjcwMTc=' };
+
+/** The sort of database that a gateway fills in defaults for; old types say it themselves. */
+function databaseOf({ type, subtype }: Spec): string {
+  if (typeof type === 'string' && legacyTypes.includes(type)) return type;
+  return type === 'database' && typeof subtype === 'string' ? subtype : '';
+}
+
+/** A connection string that is stated as empty: the public gateway then connects to mongodb by host, port and user. */
+function connectsByParts(spec: Spec, { secrets }: DesiredSecrets): boolean {
+  const stated = secrets[connectionString];
+  return databaseOf(spec) === 'mongodb' && stated?.state === 'value' && stated.reveal() === '';
+}
+
 /** How a resource is reached, and what protects it. */
 export const connection: Kind = {
   name: 'Connection',
@@ -21,16 +39,24 @@ export const connection: Kind = {
   identity: (name) => name,
   named: true,
   renamable: false,
-  derived(spec: Spec) {
-    const subtype = spec['subtype'];
-    const command =
-      spec['type'] === 'database' && typeof subtype === 'string' && Object.hasOwn(commands, subtype) ? commands[subtype] : undefined;
+  derived(spec, secrets = { secrets: {}, wholeSecrets: [] }) {
+    const database = databaseOf(spec);
+    const byDefault = Object.hasOwn(commands, database) ? commands[database] : undefined;
+    const command = connectsByParts(spec, secrets) ? mongoByParts : byDefault;
     const types = spec['redact_types'];
     const redacts = Array.isArray(types) && types.length > 0;
     return command === undefined ? { redact_enabled: redacts } : { command, redact_enabled: redacts };
   },
-  // Base64 of "false"; the public gateway adds it, so a map without it would differ for ever.
-  derivedSecrets: (spec) => (spec['type'] === 'database' && spec['subtype'] === 'mssql' ? { '/secret/envvar:INSECURE': 'ZmFsc2U=' } : {}),
+  derivedOtherwise(spec, { secrets, wholeSecrets }) {
+    const stated = secrets[connectionString];
+    const decided = stated === undefined ? wholeSecrets.length > 0 : stated.state === 'value';
+    return databaseOf(spec) === 'mongodb' && !decided ? { command: mongoByParts } : {};
+  },
+  derivedSecrets(spec, secrets) {
+    if (connectsByParts(spec, secrets)) return mongoSecrets;
+    // Base64 of "false"; the public gateway adds it, so a map without it would differ for ever.
+    return databaseOf(spec) === 'mssql' ? { '/secret/envvar:INSECURE': 'ZmFsc2U=' } : {};
+  },
   createDefaults: (name) => ({ resource_name: name }),
   check(spec: JsonObject): readonly Finding[] {
     const types = spec['redact_types'];

@@ -1,5 +1,6 @@
 import type { DesiredResource } from '../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { DesiredSecrets } from '../model/kind.ts';
 import { normalizeValue } from '../model/normalize.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
@@ -18,7 +19,7 @@ export function toResource(
   const spec = normalizeSpec(view, nameOf(id), raw);
   const { secrets, whole, problems } = readSecrets(view, raw, rules);
   const findings = view.kind.check(spec);
-  deriveOmitted(view, spec, raw);
+  deriveOmitted(view, spec, { raw, given: { secrets, wholeSecrets: whole } });
   const resource = {
     id,
     key: keyOf(manifest),
@@ -46,7 +47,7 @@ function nameAt<K extends 'replaces' | 'renamedFrom'>(metadata: JsonObject, fiel
 
 /** Adds the secrets that a gateway would add to a map that is given whole. */
 function withDerived(view: KindView, spec: JsonObject, secrets: Secrets['secrets'], whole: Secrets['whole']): Secrets['secrets'] {
-  const derived = whole.length === 0 ? {} : (view.kind.derivedSecrets?.(spec) ?? {});
+  const derived = whole.length === 0 ? {} : (view.kind.derivedSecrets?.(spec, { secrets, wholeSecrets: whole }) ?? {});
   const added = Object.entries(derived).filter(([path]) => whole.some((map) => isWithin(path, map)) && !Object.hasOwn(secrets, path));
   if (added.length === 0) return secrets;
   return { ...secrets, ...Object.fromEntries(added.map(([path, value]) => [path, seal('derived', value)])) };
@@ -70,12 +71,16 @@ function normalizeSpec(view: KindView, name: string, raw: JsonObject): Record<st
 }
 
 /** Gives omitted, reset and empty fields the values that a gateway would fill in from the others. */
-function deriveOmitted(view: KindView, spec: Record<string, Json>, raw: JsonObject): void {
+function deriveOmitted(
+  view: KindView,
+  spec: Record<string, Json>,
+  { raw, given }: { readonly raw: JsonObject; readonly given: DesiredSecrets },
+): void {
   let derived: JsonObject | undefined;
   for (const field of view.derived) {
     const said = spec[field.name];
     if (said !== undefined && !equal(said, field.empty)) continue;
-    derived ??= view.kind.derived(spec);
+    derived ??= view.kind.derived(spec, given);
     const value = derived[field.name];
     if (value !== undefined) spec[field.name] = normalizeValue(field, value);
     else if (raw[field.name] === null) spec[field.name] = field.empty;

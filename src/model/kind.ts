@@ -1,3 +1,4 @@
+import type { DesiredResource } from './desired.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { FieldRule } from './field.ts';
 import type { JsonObject } from './json.ts';
@@ -6,6 +7,9 @@ import type { Spec } from './resource.ts';
 
 /** A mistake that a JSON Schema cannot express, at a pointer into spec. */
 export type Finding = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { readonly at: Pointer };
+
+/** The secrets of a manifest by path; those of a map that is given whole and has no such key are absent for sure. */
+export type DesiredSecrets = Pick<DesiredResource, 'secrets' | 'wholeSecrets'>;
 
 /** Everything that the rest of the house knows of a kind; one file in `kinds/` makes one. */
 export type Kind = {
@@ -19,10 +23,12 @@ export type Kind = {
   readonly named: boolean;
   /** Whether the gateway lets the name change. */
   readonly renamable: boolean;
-  /** The values of omitted `derived` fields, as far as the gateway fills them in. */
-  readonly derived: (spec: Spec) => JsonObject;
+  /** The values of omitted `derived` fields, as far as the gateway fills them in; some rest on a secret's value. */
+  readonly derived: (spec: Spec, secrets?: DesiredSecrets) => JsonObject;
+  /** What it may have filled in instead, where the secret that decides is not stated. */
+  readonly derivedOtherwise?: (spec: Spec, secrets: DesiredSecrets) => JsonObject;
   /** Secrets that a gateway adds to a map that lacks them. */
-  readonly derivedSecrets?: (spec: Spec) => Readonly<Record<Pointer, string>>;
+  readonly derivedSecrets?: (spec: Spec, secrets: DesiredSecrets) => Readonly<Record<Pointer, string>>;
   /** Values that an omitted field takes on create only. */
   readonly createDefaults: (name: string) => JsonObject;
   /** Rules across fields of a manifest's spec. */

@@ -33,15 +33,24 @@ export function settle(kind: Kind, desired: DesiredResource, live: LiveResource 
   const skip = skippedPaths(desired, live);
   const derived = kind.fields.filter((field) => field.omitted === 'derived');
   const resets = derived.some((field) => desired.stated.has(field.name) && equal(spec[field.name], field.empty));
-  if (skip.length === 0 && !resets) return spec;
+  if (skip.length === 0 && !resets) return { ...spec, ...filledOtherwise(kind, desired, live) };
   const free = new Set(derived.filter((field) => !desired.stated.has(field.name) || equal(spec[field.name], field.empty)));
   const fields = comparedFields(kind).filter((field) => !free.has(field));
   const changes = compareSpecs(fields, spec, live?.spec ?? {}, skip);
-  const values = kind.derived(editSpec(kind.fields, live?.spec ?? {}, changes.map(afterOf)));
+  const values = {
+    ...kind.derived(editSpec(kind.fields, live?.spec ?? {}, changes.map(afterOf)), desired),
+    ...filledOtherwise(kind, desired, live),
+  };
   return Object.fromEntries([
     ...fields.flatMap(({ name }) => entryOf(spec, name)),
     ...[...free].flatMap(({ name }) => entryOf(values, name)),
   ]);
+}
+
+/** What the gateway filled in for a secret that the manifest does not state: as good as what it fills in without. */
+function filledOtherwise(kind: Kind, desired: DesiredResource, live: LiveResource | undefined): JsonObject {
+  const values = live === undefined ? {} : (kind.derivedOtherwise?.(live.spec, desired) ?? {});
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => !desired.stated.has(name) && equal(live?.spec[name], value)));
 }
 
 function afterOf({ path, after }: FieldChange): { readonly path: Pointer; readonly value: Json | undefined } {
