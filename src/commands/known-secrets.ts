@@ -44,8 +44,9 @@ export async function withSecrets(
     if (live !== undefined) fresh.push({ desired: pair.desired, live });
   });
   const resources = state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource]));
-  const next = printVerified(verifiedNow(verified, state, fresh, key), key);
-  const unwritten = next === text ? undefined : writeCache(folder, name, next);
+  const next = verifiedNow(verified, state, fresh, key);
+  const same = fresh.length === 0 && next.size === verified.size && text !== undefined;
+  const unwritten = same ? undefined : writeCache(folder, name, printVerified(next, key));
   return { live: { ...state, resources }, ...(unwritten === undefined ? {} : { unwritten }) };
 }
 

@@ -40,12 +40,16 @@ export type Rows = {
 export type Supplement = {
   readonly list: WireList;
   readonly uidOf: (row: JsonObject) => string | undefined;
-  /** What a row adds to which object. */
+  /** What a row tells of which objects. */
   readonly partsOf: (row: JsonObject) => readonly Part[];
+  /** The fields that both lists tell truly: to be compared. */
+  readonly shared: readonly string[];
+  /** The fields that only parts have: to be added. */
+  readonly added: readonly string[];
 };
 
-/** What another list says of one object: fields that both have, to be compared, and fields to be added. */
-export type Part = { readonly uid: string; readonly shared: JsonObject; readonly added: JsonObject };
+/** What another list tells of one object. */
+export type Part = { readonly uid: string; readonly fields: JsonObject };
 
 /** A live object as far as a path needs it. */
 export type Addressed = { readonly uid: string; readonly name: string };

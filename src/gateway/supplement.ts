@@ -1,5 +1,5 @@
 import { hasErrors, type Checked } from '../model/diagnostic.ts';
-import { equal, isObject, type JsonObject } from '../model/json.ts';
+import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Part, Supplement } from './dialect.ts';
 import { fetchList } from './fetch-list.ts';
@@ -26,7 +26,8 @@ export async function supplemented(
   for (const entry of listed.value.entries) {
     const uid = reader.uidOf(entry) ?? '';
     const part = parts.get(uid);
-    const joined = part !== undefined && agrees(entry, part) ? { ...entry, ...part.added } : await readAlone(link, kind, uid, ids);
+    const joined =
+      part !== undefined && agrees(entry, part, supplement) ? join(entry, part, supplement) : await readAlone(link, kind, uid, ids);
     if (joined !== undefined) entries.push(joined);
     else drop(uid, ids, uids);
   }
@@ -37,12 +38,22 @@ async function readParts(link: Link, { list, uidOf, partsOf }: Supplement): Prom
   const url = `${link.url}${list.path}`;
   const read = await readWhole({ url, list, fetch: (path) => fetchList(link, list, path), uidOf, idOf: uidOf });
   if (read.value === undefined) return { diagnostics: read.diagnostics };
-  const parts = read.value.entries.flatMap((row) => partsOf(row));
-  return { value: new Map(parts.map((part) => [part.uid, part])), diagnostics: [] };
+  const parts = new Map<string, Part>();
+  for (const row of read.value.entries) for (const part of partsOf(row)) parts.set(part.uid, part);
+  return { value: parts, diagnostics: [] };
 }
 
-function agrees(entry: JsonObject, { shared }: Part): boolean {
-  return Object.entries(shared).every(([field, value]) => equal(entry[field], value));
+function agrees(entry: JsonObject, { fields }: Part, { shared }: Supplement): boolean {
+  return shared.every((name) => fields[name] === undefined || entry[name] === fields[name] || equal(entry[name], fields[name]));
+}
+
+function join(entry: JsonObject, { fields }: Part, { added }: Supplement): JsonObject {
+  const joined: Record<string, Json> = { ...entry };
+  for (const name of added) {
+    const value = fields[name];
+    if (value !== undefined) joined[name] = value;
+  }
+  return joined;
 }
 
 /** The entry as a read of the one object has it, as honest as a list would be. */

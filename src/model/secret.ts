@@ -22,5 +22,5 @@ export function seal(source: string, value: string): { readonly state: 'value' }
 
 /** Tells whether two secrets hold the same value. */
 export function sameSecret(left: Secret, right: Secret): boolean {
-  return left.reveal() === right.reveal();
+  return left.reveal === right.reveal || left.reveal() === right.reveal();
 }

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DesiredResource } from '../model/desired.ts';
-import { canonical, isObject, type Json } from '../model/json.ts';
+import { canonical, compareText, isObject } from '../model/json.ts';
 import type { LiveResource } from '../model/live.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
-import { seal, type LiveSecret } from '../model/secret.ts';
+import type { LiveSecret } from '../model/secret.ts';
 import { compareSecrets } from './secrets.ts';
 
 /**
@@ -61,7 +61,7 @@ export function recalled(desired: DesiredResource, live: LiveResource, verified:
   if (entry.hash !== hashOf(desired, live.uid, key)) return undefined;
   const { leftOut = [], ...rest } = live;
   const secrets = Object.entries(desired.secrets).map(([path, wish]): readonly [Pointer, LiveSecret] => {
-    return [path, wish.state === 'value' ? seal('live', wish.reveal()) : { state: 'hidden', source: 'live' }];
+    return [path, wish.state === 'value' ? { ...wish, source: 'live' } : { state: 'hidden', source: 'live' }];
   });
   return { ...rest, secrets: Object.fromEntries(secrets), unknown: live.unknown.filter((path) => !leftOut.includes(path)) };
 }
@@ -80,12 +80,15 @@ export function verification(
   return { version: live.secretsVersion, hash: hashOf(desired, live.uid, key) };
 }
 
+/** Everything is written with its length, so that no two wishes have the same text. */
 function hashOf(desired: DesiredResource, uid: string, key: Buffer): string {
-  const wishes = Object.entries(desired.secrets).map(([path, wish]): readonly [Pointer, Json] => {
-    return [path, wish.state === 'value' ? ['value', wish.reveal()] : [wish.state]];
-  });
-  const whole = { uid, secrets: Object.fromEntries(wishes), whole: desired.wholeSecrets, ignore: desired.ignore };
-  return createHmac('sha256', key).update(canonical(whole)).digest('hex');
+  let text = `${uid}\n${canonical([desired.wholeSecrets, desired.ignore])}`;
+  for (const path of Object.keys(desired.secrets).toSorted(compareText)) {
+    const wish = desired.secrets[path];
+    const value = wish?.state === 'value' ? wish.reveal() : '';
+    text += `\n${path.length} ${path} ${wish?.state ?? ''} ${value.length} ${value}`;
+  }
+  return createHmac('sha256', key).update(text).digest('hex');
 }
 
 function macOf(body: string, key: Buffer): string {

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
 import { writeManifests } from './fixture.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -110,6 +111,37 @@ async function planRows(full) {
   row(`CPU per object, ${counts[0]} → ${counts.at(-1)}`, `${growth.toFixed(2)} ×`, '≤ 1 × (linear)', growth <= 1);
 }
 
+/** The model of the public gateway as a program; Node 20 cannot run TypeScript as it is. */
+async function hoopGateway(key) {
+  const build = await rolldown({ input: fileURLToPath(new URL('./hoop-gateway.ts', import.meta.url)), platform: 'node' });
+  const { output } = await build.write({ dir: join(folder, 'hoop'), format: 'esm', entryFileNames: '[name].mjs' });
+  await build.close();
+  return start([join(folder, 'hoop', output[0].fileName), key], 'stdout');
+}
+
+/** An unchanged plan of the public gateway, secrets verified before, against its own requests by a bare client: whole processes both. */
+async function hoopRow() {
+  const env = { OSTIARY_TOKEN: 'hpk_bench' };
+  const manifests = join(folder, '1000', 'access');
+  const { url, child } = await hoopGateway(env.OSTIARY_TOKEN);
+  const root = `${url}/api`;
+  run([cli, 'apply', manifests, '--url', root, '--yes', '--quiet'], { env });
+  run([cli, 'plan', manifests, '--url', root, '--quiet'], { env });
+  const plan = () => {
+    const result = run([cli, 'plan', manifests, '--url', root, '--quiet'], { env });
+    if (!result.stdout.includes('No changes.')) throw new Error(result.stdout.slice(0, 2000));
+    return result;
+  };
+  const { first, second, wall, cpu } = pairs(11, plan, () => run([here('hoop-floor.js'), root], { env }));
+  row(
+    'plan, nothing to change, 1,000 connections of the public gateway',
+    `${wall.toFixed(2)} × its bulk reads (CPU ${cpu.toFixed(2)} ×; ${first.wall.toFixed(0)} against ${second.wall.toFixed(0)} ms)`,
+    '≤ 3 ×',
+    wall <= 3,
+  );
+  await stop(child);
+}
+
 async function gateway(name) {
   const args = [cli, 'serve', '--port', '0', '--quiet', '--database', join(folder, name), '--agent', 'prod-agent'];
   return start(args, 'stderr', { OSTIARY_SERVE_KEY: token });
@@ -150,6 +182,7 @@ function versionRow() {
 try {
   versionRow();
   await planRows(process.argv.includes('--full'));
+  await hoopRow();
   await applyRow();
   const width = Math.max(...rows.map((one) => one.what.length));
   const middle = Math.max(...rows.map((one) => one.figure.length));

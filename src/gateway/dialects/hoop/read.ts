@@ -6,9 +6,6 @@ import { entryId } from './entry-id.ts';
 /** Every field of a connection but the secrets and what `supplement` adds; the array form is whole. */
 export const connections: WireList = list('/connections');
 
-/** Resources page by page (without a page the gateway sends the first 50): their roles are the connections' own rows. */
-export const supplement: Supplement = { list: { ...list('/resources'), paged: true }, uidOf, partsOf };
-
 /** What rows of both lists truly say. */
 const shared = [
   'name',
@@ -24,28 +21,29 @@ const shared = [
 ];
 
 /** What the list of connections leaves out. */
-const added = ['force_approve_groups', 'access_max_duration', 'min_review_approvals', 'mandatory_metadata_fields', 'secrets_updated_at'];
+const added = [
+  'force_approve_groups',
+  'access_max_duration',
+  'min_review_approvals',
+  'mandatory_metadata_fields',
+  'secrets_updated_at',
+  'secrets_version',
+];
+
+/** Resources page by page (without a page the gateway sends the first 50): their roles are the connections' own rows. */
+export const supplement: Supplement = { list: { ...list('/resources'), paged: true }, uidOf, partsOf, shared, added };
 
 /** The version of the secrets is one to rely on only where the resource adds none of its own. */
 function partsOf(resource: JsonObject): readonly Part[] {
   const alone = !isObject(resource['env_vars']) || Object.keys(resource['env_vars']).length === 0;
-  return listOf(resource['roles']).flatMap((role) => {
+  const parts: Part[] = [];
+  for (const role of listOf(resource['roles'])) {
     const uid = isObject(role) ? uidOf(role) : undefined;
-    if (!isObject(role) || uid === undefined) return [];
+    if (!isObject(role) || uid === undefined) continue;
     const version = role['secrets_updated_at'];
-    return [
-      { uid, shared: picked(role, shared), added: { ...picked(role, added), ...(alone && version ? { secrets_version: version } : {}) } },
-    ];
-  });
-}
-
-function picked(entry: JsonObject, fields: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    fields.flatMap((field) => {
-      const value = entry[field];
-      return value === undefined ? [] : [[field, value] as const];
-    }),
-  );
+    parts.push({ uid, fields: alone && version ? { ...role, secrets_version: version } : role });
+  }
+  return parts;
 }
 
 /**
@@ -55,8 +53,8 @@ function picked(entry: JsonObject, fields: readonly string[]): JsonObject {
 export function honestConnection(entry: JsonObject, { bulk, seesSecrets }: View): JsonObject {
   const { secret, ...rest } = entry;
   const shown = entry['secrets_updated_at'] === undefined || (!bulk && seesSecrets);
-  const managed = new Set(listOf(entry['managed_attributes']));
-  const attributes = listOf(entry['attributes']).filter((attribute) => !managed.has(attribute));
+  const managed = listOf(entry['managed_attributes']);
+  const attributes = listOf(entry['attributes']).filter((attribute) => !managed.includes(attribute));
   return { ...rest, attributes, ...(shown && isObject(secret) ? { secret } : {}) };
 }
 
