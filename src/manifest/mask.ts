@@ -109,7 +109,7 @@ export function maskAddresses(text: string): string {
   return text.replaceAll(/\/\/[^/@\s"']+@/g, (login) => `//${'*'.repeat(login.length - 3)}@`);
 }
 
-const keyText = /("[^"]*"|'[^']*'|[\w.:/@-]+)\s*:(?=\s|$)/g;
+const keyText = /("[^"]*"|'[^']*'|(?<![\w.:/@-])[\w.:/@-]+)\s*:(?=\s|$)/g;
 const plainLine = /^\s*(?:- +)*(?:"[^"]*"|'[^']*'|[\w.:/@-]+)\s*:(?:\s|$)|^\s*-\s|^(?:---|\.\.\.)/;
 
 /** Masks a text that could not be read: what follows a key that is no plain field, until a line begins that is no deeper. */

@@ -6,14 +6,14 @@ import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hiddenRule, hoopScenario, hoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
 
-/** A row of the model as one text. */
-function text(row: object | undefined): string {
-  return JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
-}
 import { windows, type World } from '../support/posture.ts';
 import { carryOut } from '../support/run.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
+/** A row of the model as one text. */
+function text(row: object | undefined): string {
+  return JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
 const some = scenario.filter((one) => one.manifests.length > 0).map((one) => hoopScenario(one));
 
 async function using<T>(one: Scenario, work: (model: HoopModel) => Promise<T>): Promise<T> {
@@ -94,6 +94,55 @@ test('a plan after an apply is empty, and nothing that is not ours changes in an
     ),
     { numRuns: 40 },
   );
+});
+
+/** What each write of the model was for, by the object's id. */
+function writtenIds({ store, log }: HoopModel): readonly string[] {
+  const rooms = [
+    ['Connection', store.connections],
+    ['GuardrailRule', store.guardrails],
+    ['DataMaskingRule', store.maskings],
+  ] as const;
+  const names = new Map(rooms.flatMap(([kind, rows]) => [...rows.values()].map((row) => [row.id, resourceId(kind, row.name)] as const)));
+  const kinds: Readonly<Record<string, string>> = {
+    connections: 'Connection',
+    guardrails: 'GuardrailRule',
+    'datamasking-rules': 'DataMaskingRule',
+  };
+  return log.writes().flatMap(({ method, path, body }) => {
+    const [kind, uid = ''] = path.replace('/api/', '').split('/');
+    const name: unknown = method === 'POST' ? JSON.parse(body).name : undefined;
+    return typeof name === 'string' ? [resourceId(kinds[kind ?? ''] ?? '', name)] : [names.get(uid) ?? uid];
+  });
+}
+
+test('no write comes before what it needs, and a plan survives JSON', async () => {
+  let needed = 0;
+  await fc.assert(
+    fc.asyncProperty(some, (one) =>
+      using(one, async (model) => {
+        const gateway = await openHoop(model);
+        try {
+          const desired = desiredState(one.manifests);
+          const { plan, live } = await planHoop(gateway, desired);
+          const copy: typeof plan = JSON.parse(JSON.stringify(plan));
+          expect(copy).toEqual(plan);
+          model.log.clear();
+          const { outcomes } = await carryOut({ gateway, plan: copy, live, desired, concurrency: 8 });
+          expect(outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked')).toEqual([]);
+          const order = writtenIds(model);
+          for (const { id, needs } of plan.changes) {
+            for (const need of needs) expect([need, order.indexOf(need) < order.indexOf(id)]).toEqual([need, true]);
+            needed += needs.length;
+          }
+        } finally {
+          await gateway.close();
+        }
+      }),
+    ),
+    { numRuns: 40 },
+  );
+  expect(needed).toBeGreaterThan(5);
 });
 
 test('no state that anybody can see is less protected than both ends', async () => {

@@ -1,0 +1,208 @@
+import * as fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { joinedSpecs } from '../../src/apply/joined.ts';
+import { fromWire, toWire } from '../../src/gateway/dialects/hoop/secret-spelling.ts';
+import { openGateway } from '../../src/gateway/open.ts';
+import { registry } from '../../src/kinds/index.ts';
+import { AppError } from '../../src/model/errors.ts';
+import { isObject, type Json } from '../../src/model/json.ts';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { loadState } from '../support/desired.ts';
+import { startFlakyServer } from '../support/flaky-server.ts';
+import { adminToken, hoopProject } from '../support/hoop-project.ts';
+import { openHoop, planHoop, scenarioToken } from '../support/hoop-scenario.ts';
+import { startHoopModel } from '../support/hoop/start.ts';
+import { checkedPlan } from '../support/run.ts';
+import { converges } from '../hoop/trap.ts';
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('_aws:', '_envjson:a:b', '_cloudsecrets:a:b', 'X2F3czph', '_aws_iam_rds:x'),
+);
+
+test('a secret goes to the gateway as it came, whatever the text', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const encoded = Buffer.from(text).toString('base64');
+      for (const stored of [encoded, text.startsWith('_cloudsecrets:') ? encoded : text]) {
+        if (stored.startsWith('_')) continue;
+        expect(toWire(fromWire(stored))).toBe(stored);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+const paths = [
+  '/serverinfo',
+  '/userinfo',
+  '/agents',
+  '/users/groups',
+  '/connections',
+  '/guardrails',
+  '/datamasking-rules',
+  '/runbooks/configurations',
+  '/resources',
+];
+
+/** The answers of a gateway that holds something of everything. */
+async function recorded(): Promise<ReadonlyMap<string, Json>> {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db', {
+      attributes: ['pci'],
+      secret: { 'envvar:PASS': { value: 'x' } },
+      guardrail_rules: ['no-drop'],
+    }),
+    'access/b.yaml': guardrail('no-drop'),
+    'access/c.yaml': manifest('DataMaskingRule', 'pii', { connection_ids: ['orders-db'] }),
+    'access/d.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'https://git.example.com/ops.git' }),
+  });
+  await converges(project);
+  const ids = [...project.model.store.connections.values()].map(({ id }) => `/connections/${id}`);
+  const answers = [...paths, ...ids].map(async (path) => {
+    const query = path === '/resources' ? '?page=1&page_size=100' : '';
+    const answer = await fetch(`${project.url}${path}${query}`, { headers: { authorization: `Bearer ${adminToken}` } });
+    const body: Json = JSON.parse(await answer.text());
+    return [path, body] as const;
+  });
+  return new Map(await Promise.all(answers));
+}
+
+/** How many places a value has: itself, and all inside it. */
+function placesIn(value: Json): number {
+  const inside = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  return inside.reduce((sum: number, entry: Json) => sum + placesIn(entry), 1);
+}
+
+/** The value with another one at a place, counted from the outside in. */
+function replaced(value: Json, place: number, other: Json): Json {
+  if (place === 0) return other;
+  let left = place - 1;
+  const visit = (entry: Json): Json => {
+    const count = placesIn(entry);
+    const result = left >= 0 && left < count ? replaced(entry, left, other) : entry;
+    left -= count;
+    return result;
+  };
+  if (Array.isArray(value)) return value.map(visit);
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, visit(entry)])) : value;
+}
+
+test('whatever a gateway sends is read, or told as an error of the gateway', { timeout: 60_000 }, async () => {
+  const answers = await recorded();
+  let broken: { readonly path: string; readonly text: string } | undefined;
+  const server = await startFlakyServer((response, { path }) => {
+    const name = (path.split('?')[0] ?? '').replace('/api', '');
+    const body = answers.get(name);
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json', server: 'hoopgateway/1.148' });
+    response.end(broken?.path === name ? broken.text : JSON.stringify(body ?? { message: 'not found' }));
+  });
+  afterAll(() => server.close());
+  const { value: desired } = loadState([
+    {
+      kind: 'Connection',
+      metadata: { name: 'orders-db' },
+      spec: {
+        type: 'custom',
+        agent_id: 'default',
+        access_mode_connect: 'enabled',
+        access_mode_exec: 'enabled',
+        access_mode_runbooks: 'enabled',
+        access_schema: 'enabled',
+        secret: {},
+      },
+    },
+  ]);
+  if (desired === undefined) throw new Error('the manifest is wrong');
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...answers.keys()), fc.nat(), fc.jsonValue(), fc.boolean(), async (path, at, other, cut) => {
+      const body = answers.get(path) ?? null;
+      const text = JSON.stringify(replaced(body, at % placesIn(body), JSON.parse(JSON.stringify(other))));
+      broken = { path, text: cut ? text.slice(0, at % (text.length + 1)) : text };
+      const gateway = await openGateway({
+        url: `${server.url}/api`,
+        token: 'hpk_x',
+        auth: 'auto',
+        dialect: 'hoop',
+        registry,
+        sleep: async () => {},
+      });
+      try {
+        await gateway.identify();
+        const { value: live } = await gateway.readAll([...registry.keys()]);
+        if (live === undefined) return;
+        for (const resource of live.resources) await gateway.readOne(resource);
+        const { value: plan } = checkedPlan(desired, live);
+        if (plan !== undefined) await gateway.preflight({ plan, desired, live, joined: joinedSpecs(plan, live, registry) });
+        read += 1;
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+      } finally {
+        await gateway.close();
+      }
+    }),
+    { numRuns: 300 },
+  );
+  expect(read).toBeGreaterThan(20);
+});
+
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1 }),
+  fc.constantFrom('a'.repeat(50_000), `${'a'.repeat(50_000)}!`, 'a-'.repeat(25_000), '(?'.repeat(20_000), '\\'.repeat(20_001)),
+);
+
+test('no text of a manifest makes the look ahead throw or take long', { timeout: 60_000 }, async () => {
+  const model = await startHoopModel({
+    licence: 'oss',
+    provider: null,
+    agents: [{ name: 'default' }],
+    keys: [{ name: 'ci', token: scenarioToken, groups: ['admin'] }],
+  });
+  afterAll(() => model.close());
+  const gateway = await openHoop(model);
+  afterAll(() => gateway.close());
+  await fc.assert(
+    fc.asyncProperty(nasty, nasty, async (one, other) => {
+      const modes = {
+        access_mode_connect: 'enabled',
+        access_mode_exec: 'enabled',
+        access_mode_runbooks: 'enabled',
+        access_schema: 'enabled',
+      };
+      const state = loadState([
+        {
+          kind: 'Connection',
+          metadata: { name: one },
+          spec: {
+            type: other,
+            agent_id: 'default',
+            ...modes,
+            connection_tags: { [one]: other },
+            tags: [other],
+            attributes: [one],
+            reviewers: [other],
+            issuetracker_issue_template_id: one,
+          },
+        },
+        { kind: 'GuardrailRule', metadata: { name: one }, spec: { input: { rules: [{ type: 'pattern_match', pattern_regex: other }] } } },
+        {
+          kind: 'DataMaskingRule',
+          metadata: { name: other },
+          spec: { description: other, supported_entity_types: [{ name: one, entity_types: [other] }] },
+        },
+      ]);
+      if (state.value === undefined) return;
+      const started = performance.now();
+      const { plan, live } = await planHoop(gateway, state.value).catch((error: unknown) => {
+        if (error instanceof Error && error.message.includes('manifest/')) return { plan: undefined, live: undefined };
+        throw error;
+      });
+      if (plan === undefined) return;
+      await gateway.preflight({ plan, desired: state.value, live, joined: joinedSpecs(plan, live, registry) });
+      expect(performance.now() - started).toBeLessThan(2000);
+    }),
+    { numRuns: 150 },
+  );
+});
