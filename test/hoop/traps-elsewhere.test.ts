@@ -38,6 +38,22 @@ test('25 configurations come with their secrets in clear: none is shown, and wha
   expect(emptied).toMatchObject({ gitPassword: '', sshKnownHosts: '' });
 });
 
+test('8.3 an entry without an address, which nobody can name or write by itself, disturbs no plan', async () => {
+  const project = await hoopProject();
+  const { status } = await project.send('PUT', '/runbooks/configurations', {
+    repositories: [{ git_url: '' }, { git_url: 'file:///srv/x' }, ops],
+  });
+  expect(status).toBe(200);
+  project.model.store.groups.add('');
+  project.write({
+    'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_hook_ttl: 5 }),
+    'access/b.yaml': connection('orders-db'),
+  });
+  await converges(project);
+  const urls = [...(project.model.store.runbooks?.repositories.values() ?? [])].map(({ gitUrl }) => gitUrl);
+  expect(urls.toSorted()).toEqual(['', 'file:///srv/x', ops.git_url]);
+});
+
 test('26 a branch is dropped by every write of a configuration: it is told', async () => {
   const project = await hoopProject();
   await project.send('POST', '/runbooks/configurations', ops);

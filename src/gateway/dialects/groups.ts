@@ -11,7 +11,7 @@ export function groupList(none: Rows | undefined): WireList {
     path: '/users/groups',
     rows(body): Rows | undefined {
       if (body === null) return none;
-      return Array.isArray(body) ? { rows: body.map((name: Json) => ({ id: name, name })) } : undefined;
+      return Array.isArray(body) ? { rows: body.filter((name: Json) => name !== '').map((name: Json) => ({ id: name, name })) } : undefined;
     },
   };
 }

@@ -64,13 +64,17 @@ export function secretsVersion(entry: JsonObject, { bulk }: View): string | unde
   return typeof version === 'string' ? version : undefined;
 }
 
-/** The one row that holds all runbook configurations of the organisation; there may be none. */
+/**
+ * The one row that holds all runbook configurations of the organisation; there may be none. An entry without an address,
+ * which only a write of the whole row lets in, cannot be named or written by itself.
+ */
 export const runbooks: WireList = {
   path: '/runbooks/configurations',
   rows(body): Rows | undefined {
     if (body === null) return { rows: [] };
     const repositories = isObject(body) ? body['repositories'] : undefined;
-    return repositories === undefined ? undefined : { rows: listOf(repositories) };
+    if (repositories === undefined) return undefined;
+    return { rows: listOf(repositories).filter((entry) => !isObject(entry) || entry['git_url'] !== '') };
   },
   isEmpty: (body) => isObject(body) && body['message'] === 'runbook configuration not found',
 };
