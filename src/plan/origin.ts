@@ -66,7 +66,7 @@ function following(kind: Kind, fields: readonly FieldChange[], desired: DesiredR
   const written = fields.filter(({ held }) => held !== true);
   if (written.length === fields.length) return fields;
   const edits = written.filter((field) => !isSecret(field)).map(({ path, after }) => ({ path, value: shown(after) }));
-  const derived = kind.derived(editSpec(kind.fields, live, edits));
+  const derived = kind.derived(editSpec(kind.fields, live, edits), desired);
   return fields.flatMap((field) => {
     const rule = kind.fields.find(({ name }) => pointer(name) === field.path);
     const value = rule?.omitted === 'derived' && !desired.stated.has(rule.name) ? derived[rule.name] : undefined;
