@@ -53,7 +53,7 @@ function readWindow(text: string): TimeWindow {
 async function decide(service: Service, id: string, decision: Decision): Promise<Review> {
   const { role, url } = await service.identify();
   if (role === 'auditor')
-    throw new AppError('review/read-only', 4, `${url}: the token's role auditor reads reviews and decides none`, {
+    throw new AppError('api/read-only-role', 4, `${url}: the token's role auditor reads reviews and decides none`, {
       hint: 'use the token of somebody in a reviewing group',
     });
   const before = await service.review(id);

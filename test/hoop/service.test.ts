@@ -104,7 +104,7 @@ describe('a review on the public gateway', () => {
       expect.stringMatching(/error review\/refused {2}PUT http:.*\/api\/reviews\/.*\(400, "not eligible for review"\)\n {2}hint: /),
     ]);
     const auditor = await ostiary(['review', 'reject', id], { OSTIARY_TOKEN: auditorToken });
-    expect([auditor.code, auditor.stderr]).toEqual([4, expect.stringContaining('review/read-only')]);
+    expect([auditor.code, auditor.stderr]).toEqual([4, expect.stringContaining('api/read-only-role')]);
     expect(auditor.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
     model.openReview({ id: '2e625499-34c9-4b26-a9c3-17c7fa662bdf', connection: 'orders-db', groups: ['dba'], status: 'EXECUTED' });
     const final = await ostiary(['review', 'approve', '2e625499-34c9-4b26-a9c3-17c7fa662bdf'], dba);

@@ -123,7 +123,7 @@ function readWindow(value: Json | undefined): TimeWindow | null {
   if (!isObject(configuration)) return null;
   const [start, end] = [textIn(configuration['start_time']), textIn(configuration['end_time'])];
   if (start === undefined || end === undefined) return null;
-  return { type: 'time_range', configuration: { start_time: start, end_time: end } };
+  return { configuration: { start_time: start, end_time: end } };
 }
 
 function checkWindow(window: TimeWindow | null): readonly Problem[] {

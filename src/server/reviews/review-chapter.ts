@@ -18,7 +18,7 @@ const group: JsonObject = exactly({
 });
 
 const timeWindow: JsonObject = {
-  anyOf: [exactly({ type: { const: 'time_range' }, configuration: exactly({ start_time: text, end_time: text }) }), { type: 'null' }],
+  anyOf: [exactly({ configuration: exactly({ start_time: text, end_time: text }) }), { type: 'null' }],
   description: 'The hours of a day, in UTC, in which the session may be executed; one that ends before it starts goes over midnight.',
 };
 
@@ -26,7 +26,8 @@ const timeWindow: JsonObject = {
 export const reviewChapter: Chapter = {
   name: 'Reviews',
   description: `Approvals that gate the execution on a connection. The interface shows neither the transitions nor how a review comes to be;
-a review is seen by who asked for it, by its groups, by auditors and by admins.`,
+a review is seen by who asked for it, by its groups, by groups that may force it, by auditors and by admins. Every group must
+approve; of a connection's \`min_review_approvals\`, as the public gateway has them, there are none.`,
   schemas: {
     Review: exactly({
       id: idSchema,
@@ -91,7 +92,8 @@ a review is seen by who asked for it, by its groups, by auditors and by admins.`
       summary: 'Approve, reject or revoke a review',
       description: `A group of the caller approves once, and the last one that was awaited makes the review APPROVED. Nobody approves their own
 request. \`force_review\` approves at once, for groups that the connection lets do so. REJECTED, REVOKED and EXECUTED are final. A wrong
-transition is a 409, or a 403 where somebody else could make it, with the reason. \`time_window\` is set once.`,
+transition is a 409, or a 403 where somebody else could make it, with the reason (the public gateway: 400 or 500). \`time_window\` is set
+once. An admin of no group approves nothing, and is told so (the public gateway: 200 without a change).`,
       parameters: [id, ifMatch],
       body: refer('ReviewDecision'),
       answers: { 200: found('It stands so now.') },

@@ -10,10 +10,7 @@ export type Status = (typeof statuses)[number];
 export type ReviewType = (typeof reviewTypes)[number];
 
 /** The hours of a day, in UTC, in which the session may be executed. */
-export type TimeWindow = {
-  readonly type: 'time_range';
-  readonly configuration: { readonly start_time: string; readonly end_time: string };
-};
+export type TimeWindow = { readonly configuration: { readonly start_time: string; readonly end_time: string } };
 
 /** What one group said, as it is stored and as it travels. */
 export type ReviewGroup = {

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono';
+import { equal, type JsonObject } from '../../model/json.ts';
 import type { AppEnv } from '../app-env.ts';
 import { readBody } from '../body.ts';
 import { entityTag, matches } from '../entity-tag.ts';
@@ -17,7 +18,9 @@ type Parts = { readonly store: Pick<Store, 'db'>; readonly now: () => Date };
 /** Serves reviews: asking for one, reading them, deciding them, and telling of their execution. */
 export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): void {
   /** Carries a decision out on the review as it is then; whoever decides at the same time waits. */
-  async function decide(c: Context<AppEnv>, decision: Decision): Promise<Response> {
+  async function decide(c: Context<AppEnv>, read: (body: JsonObject) => Decision): Promise<Response> {
+    const body = await readBody(c.env.incoming);
+    const decision = read(body);
     const [principal, text, ifMatch] = [c.get('principal'), c.req.param('id') ?? '', c.req.header('If-Match')];
     const next = await db.transaction().execute(async (trx) => {
       const review = await lockReview(trx, principal, text);
@@ -29,6 +32,7 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): 
       requireSameWindow(review, decision);
       const after = moved(review, { ask: decision.ask, move: outcome.move }, mover);
       await saveReview(trx, after);
+      await c.get('record')(trx, { ...subjectOf(after), payload: body, changed: changes(review, after), action: 'update', status: 200 });
       return after;
     });
     return respond(c, next, 200);
@@ -41,9 +45,13 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): 
     return c.json({ data: reviews.map(answerOf), pages: { ...page, total } });
   });
   app.post('/reviews', async (c) => {
-    const request = readRequest(await readBody(c.env.incoming));
-    const author = { principal: c.get('principal'), now: now() };
-    const opened = await db.transaction().execute((trx) => openReview(trx, request, author));
+    const body = await readBody(c.env.incoming);
+    const request = readRequest(body);
+    const opened = await db.transaction().execute(async (trx) => {
+      const review = await openReview(trx, request, { principal: c.get('principal'), now: now() });
+      await c.get('record')(trx, { ...subjectOf(review), payload: body });
+      return review;
+    });
     c.header('Location', `/reviews/${opened.id}`);
     return respond(c, opened, 201);
   });
@@ -53,12 +61,22 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): 
     if (found === undefined) throw unknown(text);
     return respond(c, found, 200);
   });
-  app.put('/reviews/:id', async (c) => decide(c, readDecision(await readBody(c.env.incoming))));
-  app.post('/reviews/:id/execution', async (c) => decide(c, readExecution(await readBody(c.env.incoming))));
+  app.put('/reviews/:id', async (c) => decide(c, readDecision));
+  app.post('/reviews/:id/execution', async (c) => decide(c, readExecution));
 }
 
 function respond(c: Context<AppEnv>, review: Review, status: 200 | 201): Response {
   return c.json(answerOf(review), status, { ETag: entityTag(review) });
+}
+
+/** How the audit log names a review: by its connection, which is what people know. */
+function subjectOf({ id, connection }: Review): { readonly id: string; readonly name: string } {
+  return { id, name: connection ?? '' };
+}
+
+function changes(before: Review, after: Review): readonly string[] {
+  const [earlier, later] = [answerOf(before), answerOf(after)];
+  return Object.keys(later).filter((field) => !equal(earlier[field], later[field]));
 }
 
 /** A window is set once: whoever approves later may say the same, and nothing else. */

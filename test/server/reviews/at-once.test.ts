@@ -32,7 +32,8 @@ function decisionsAtOnce(
     for (const _ of rounds) {
       const path = await ask(owner, 'orders-db');
       const [dba, sec, sre] = groups.map((group) => calls[group]?.[0]);
-      await Promise.all([dba, sec].map((call) => call?.('PUT', path, approval)));
+      await dba?.('PUT', path, approval);
+      await sec?.('PUT', path, approval);
       const [approved, rejected] = await Promise.all([sre?.('PUT', path, approval), dba?.('PUT', path, { body: { status: 'REJECTED' } })]);
       expect(rejected?.status).toBe(200);
       expect([200, 409]).toContain(approved?.status);
@@ -48,7 +49,7 @@ function decisionsAtOnce(
       const answers = await Promise.all(
         rounds.map((n) => (n % 2 === 0 ? admin : owner.call)('POST', `${path}/execution`, { body: { status: 'PROCESSING' } })),
       );
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...rounds.slice(1).map(() => 409)]);
+      expect(tally(answers)).toEqual({ 200: 1, 409: rounds.length - 1 });
     }
   });
 
@@ -58,8 +59,15 @@ function decisionsAtOnce(
     const answers = await Promise.all(
       rounds.map(() => owner.call('POST', '/reviews', { body: { connection: 'orders-db', type: 'jit', session } })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...rounds.slice(1).map(() => 409)]);
+    expect(tally(answers)).toEqual({ 201: 1, 409: rounds.length - 1 });
   });
+}
+
+/** How often each status was answered. */
+function tally(answers: readonly { readonly status: number }[]): Readonly<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
 }
 
 /** Two people of each group, spread over the servers. */

@@ -3,14 +3,39 @@ import { agentId, callerOf, connectionBody, idOf, type Answer, type Call } from 
 import type { TestServer } from '../../support/servers.ts';
 
 /** Somebody with a key of their own. */
-export type Person = { readonly id: string; readonly name: string; readonly call: Call };
+export type Person = { readonly id: string; readonly name: string; readonly key: string; readonly call: Call };
 
 /** Makes a key with these groups and speaks with it. */
 export async function person(server: Pick<TestServer, 'url' | 'key'>, name: string, groups: readonly string[]): Promise<Person> {
   const { status, body } = await callerOf(server)('POST', '/api-keys', { body: { name, groups } });
   if (status !== 201) throw new Error(`no key for ${name}: ${JSON.stringify(body)}`);
-  const { key } = body;
-  return { id: idOf({ body }), name, call: callerOf({ url: server.url, key: typeof key === 'string' ? key : '' }) };
+  const key = typeof body['key'] === 'string' ? body['key'] : '';
+  return { id: idOf({ body }), name, key, call: callerOf({ url: server.url, key }) };
+}
+
+/** Who takes part in the tests of reviews. */
+export type Cast = Readonly<Record<'owner' | 'dba' | 'sec' | 'sre' | 'auditor' | 'other', Person>>;
+
+/** Makes somebody who asks, a reviewer of each group, one who may force, an auditor, and somebody who has no part in it. */
+export async function castOf(server: Pick<TestServer, 'url' | 'key'>): Promise<Cast> {
+  return {
+    owner: await person(server, 'owner', ['devs']),
+    dba: await person(server, 'ada', ['dba']),
+    sec: await person(server, 'sam', ['sec', 'ops']),
+    sre: await person(server, 'sue', ['sre']),
+    auditor: await person(server, 'audrey', ['auditor']),
+    other: await person(server, 'otto', ['devs']),
+  };
+}
+
+/** Sends a decision. */
+export function decide(who: Person, path: string, body: Json): Promise<Answer> {
+  return who.call('PUT', path, { body });
+}
+
+/** A time window as it travels. */
+export function hours(start: string, end: string): JsonObject {
+  return { configuration: { start_time: start, end_time: end } };
 }
 
 /** Makes a connection that these groups review. */

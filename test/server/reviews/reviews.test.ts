@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { TestServer } from '../../support/servers.ts';
+import { callerOf, databases, idOf, type Call } from '../client.ts';
+import { ask, castOf, decide, groupsOf, hours, reviewedConnection, type Cast } from './people.ts';
+
+const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+const minute = 60_000_000_000;
+
+describe.each(databases)('reviews on %s', (_name, start) => {
+  let server: TestServer;
+  let admin: Call;
+  let people: Cast;
+
+  beforeAll(async () => {
+    server = await start({ now: () => new Date('2026-11-20T12:00:00.000Z') });
+    admin = callerOf(server);
+    await reviewedConnection(admin, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
+    await reviewedConnection(admin, 'short', { reviewers: ['dba'], access_max_duration: 60 });
+    await reviewedConnection(admin, 'free', {});
+    people = await castOf(server);
+  });
+  afterAll(() => server.close());
+
+  describe('asking for one', () => {
+    test('opens it for every group of the connection, and answers with all its fields', async () => {
+      const answer = await people.owner.call('POST', '/reviews', { body: { connection: 'orders-db', type: 'jit' } });
+      expect(answer.status).toBe(201);
+      const group = (name: string): JsonObject => ({
+        id: uuid,
+        group: name,
+        status: 'PENDING',
+        forced_review: false,
+        review_date: null,
+        reviewed_by: null,
+      });
+      expect(answer.body).toEqual({
+        id: uuid,
+        created_at: '2026-11-20T12:00:00.000Z',
+        session: uuid,
+        type: 'jit',
+        status: 'PENDING',
+        access_duration: 30 * minute,
+        revoke_at: '',
+        review_groups_data: [group('dba'), group('sec')],
+        time_window: null,
+      });
+      expect(answer.headers.get('Location')).toBe(`/reviews/${idOf(answer)}`);
+      for (const id of [idOf(answer), idOf({ body: { id: answer.body['session'] ?? '' } })])
+        expect((await people.owner.call('GET', `/reviews/${id}`)).body).toEqual(answer.body);
+    });
+
+    test.each([
+      ['orders-db', undefined, 30 * minute],
+      ['orders-db', 90 * minute, 90 * minute],
+      ['orders-db', Number.MAX_SAFE_INTEGER, 2880 * minute],
+      ['short', undefined, minute],
+      ['short', 5 * minute, minute],
+      ['short', 1, 1],
+    ])('of %s for %s ns gives access for %s ns', async (connection, asked, given) => {
+      const more = asked === undefined ? {} : { access_duration: asked };
+      const answer = await people.owner.call('POST', '/reviews', { body: { connection, type: 'jit', ...more } });
+      expect([answer.status, answer.body['access_duration']]).toEqual([201, given]);
+    });
+
+    test.each<readonly [string, JsonObject, RegExp]>([
+      ['nothing', {}, /\/connection is required; \/type is required/],
+      ['an unknown connection', { connection: 'nope', type: 'jit' }, /\/connection is no Connection of this gateway: nope/],
+      ['a connection without reviewers', { connection: 'free', type: 'jit' }, /\/connection has no reviewers: free/],
+      ['a NUL', { connection: 'a\0', type: 'jit' }, /is no Connection/],
+      ['an unknown type', { connection: 'orders-db', type: 'twice' }, /\/type must be one of onetime,jit/],
+      ['an unknown field', { connection: 'orders-db', type: 'jit', status: 'APPROVED' }, /\/status is not a field/],
+      ['a session that is no uuid', { connection: 'orders-db', type: 'jit', session: '1' }, /\/session must match format "uuid"/],
+      ['no time', { connection: 'orders-db', type: 'jit', access_duration: 0 }, /\/access_duration must be >= 1/],
+      ['half a nanosecond', { connection: 'orders-db', type: 'jit', access_duration: 0.5 }, /must be integer/],
+      ['a time for one execution', { connection: 'orders-db', type: 'onetime', access_duration: 1 }, /goes with the type jit alone/],
+      ['an hour of one digit', { connection: 'orders-db', type: 'jit', time_window: hours('9:00', '18:00') }, /must match format "HH:MM"/],
+      ['hour 24', { connection: 'orders-db', type: 'jit', time_window: hours('09:00', '24:00') }, /end_time must match format "HH:MM"/],
+      ['no hours at all', { connection: 'orders-db', type: 'jit', time_window: hours('09:00', '09:00') }, /must not be the start time/],
+      ['half a window', { connection: 'orders-db', type: 'jit', time_window: { configuration: {} } }, /start_time is required/],
+    ])('with %s is refused', async (_what, body, message) => {
+      const answer = await people.owner.call('POST', '/reviews', { body });
+      expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);
+    });
+
+    test('names the session, once', async () => {
+      const session = 'AAAAAAAA-0000-4000-8000-000000000001';
+      const path = await ask(people.owner, 'orders-db', { session });
+      expect((await people.owner.call('GET', `/reviews/${session}`)).body['session']).toBe(session.toLowerCase());
+      const [found = {}] = (await people.owner.call('GET', `/reviews?session=${session}`)).list;
+      expect(path).toBe(`/reviews/${idOf({ body: found })}`);
+      const again = await people.owner.call('POST', '/reviews', { body: { connection: 'orders-db', type: 'jit', session } });
+      expect([again.status, again.body['message']]).toEqual([409, expect.stringContaining('there is a review of the session')]);
+    });
+
+    test('is not for auditors', async () => {
+      expect((await people.auditor.call('POST', '/reviews', { body: { connection: 'orders-db', type: 'jit' } })).status).toBe(403);
+    });
+  });
+
+  describe('deciding', () => {
+    test('takes every group; each signs once', async () => {
+      const path = await ask(people.owner, 'orders-db');
+      const first = await decide(people.dba, path, { status: 'APPROVED' });
+      expect([first.body['status'], groupsOf(first)]).toEqual(['PENDING', ['dba APPROVED by ada', 'sec PENDING']]);
+      const last = await decide(people.sec, path, { status: 'APPROVED' });
+      expect(last.body).toMatchObject({
+        status: 'APPROVED',
+        revoke_at: '',
+        review_groups_data: [
+          { group: 'dba', reviewed_by: { id: people.dba.id, name: 'ada', email: expect.any(String), chat_id: '' } },
+          { group: 'sec', review_date: '2026-11-20T12:00:00.000Z', forced_review: false },
+        ],
+      });
+      const revoked = await decide(people.sec, path, { status: 'REVOKED' });
+      expect(revoked.body).toMatchObject({ status: 'REVOKED', revoke_at: '2026-11-20T12:00:00.000Z' });
+      expect(groupsOf(revoked)).toEqual(['dba APPROVED by ada', 'sec REVOKED by sam']);
+      expect((await admin('GET', path)).body).toEqual(revoked.body);
+    });
+
+    test('by force takes one group that may, and says so for good', async () => {
+      const path = await ask(people.owner, 'orders-db');
+      await decide(people.sre, path, { status: 'APPROVED', force_review: true });
+      const read = await admin('GET', path);
+      expect([read.body['status'], groupsOf(read)]).toEqual(['APPROVED', ['dba PENDING', 'sec PENDING', 'sre APPROVED by sue']]);
+      expect(read.body['review_groups_data']).toMatchObject([{}, {}, { group: 'sre', forced_review: true }]);
+      // Who forced it is one of its groups from then on.
+      expect((await decide(people.sre, path, { status: 'REVOKED' })).status).toBe(200);
+    });
+
+    test('who may force now is what the connection says now', async () => {
+      await reviewedConnection(admin, 'changing', { reviewers: ['dba'], force_approve_groups: ['sre'] });
+      const path = await ask(people.owner, 'changing');
+      const { body } = await admin('GET', '/connections/changing');
+      await admin('PUT', '/connections/changing', { body: { ...body, force_approve_groups: [], reviewers: ['sec'] } });
+      expect((await decide(people.sre, path, { status: 'APPROVED', force_review: true })).status).toBe(404);
+      // Who reviews is what it said when the review was asked for.
+      expect((await decide(people.sec, path, { status: 'APPROVED' })).status).toBe(404);
+      expect((await decide(people.dba, path, { status: 'APPROVED' })).body['status']).toBe('APPROVED');
+    });
+
+    test('an end is signed by somebody of no group too', async () => {
+      const path = await ask(people.owner, 'orders-db');
+      expect(groupsOf(await decide(people.owner, path, { status: 'REJECTED' }))).toContain('devs REJECTED by owner');
+      const other = await ask(people.owner, 'orders-db');
+      expect(groupsOf(await admin('PUT', other, { body: { status: 'REJECTED' } }))).toContain('admin REJECTED by admin');
+    });
+
+    test('sets the time window once', async () => {
+      const path = await ask(people.owner, 'orders-db');
+      const set = await decide(people.dba, path, { status: 'APPROVED', time_window: { type: 'time_range', ...hours('09:00', '18:00') } });
+      expect(set.body['time_window']).toEqual(hours('09:00', '18:00'));
+      const other = await decide(people.sec, path, { status: 'APPROVED', time_window: hours('10:00', '18:00') });
+      expect([other.status, other.body['message']]).toEqual([409, 'the time window is set already, and stays: 09:00-18:00']);
+      expect((await decide(people.sec, path, { status: 'APPROVED', time_window: hours('09:00', '18:00') })).body['status']).toBe(
+        'APPROVED',
+      );
+    });
+
+    test.each<readonly [string, JsonObject, RegExp]>([
+      ['nothing', {}, /\/status is required/],
+      ['another status', { status: 'EXECUTED' }, /\/status must be one of APPROVED,REJECTED,REVOKED/],
+      ['a status in small letters', { status: 'approved' }, /\/status must be one of/],
+      ['a forced rejection', { status: 'REJECTED', force_review: true }, /\/force_review goes with the status APPROVED alone/],
+      [
+        'a window of a rejection',
+        { status: 'REJECTED', time_window: hours('09:00', '18:00') },
+        /\/time_window goes with the status APPROVED/,
+      ],
+      ['force that is no yes or no', { status: 'APPROVED', force_review: 'yes' }, /\/force_review must be boolean/],
+      ['a window of another sort', { status: 'APPROVED', time_window: { type: 'weekdays', ...hours('09:00', '18:00') } }, /time_range/],
+      ['a window with more in it', { status: 'APPROVED', time_window: { ...hours('09:00', '18:00'), zone: 'CET' } }, /zone is not a field/],
+      ['minute 60', { status: 'APPROVED', time_window: hours('09:60', '18:00') }, /must match format "HH:MM"/],
+    ])('with %s is refused', async (_what, body, message) => {
+      const path = await ask(people.owner, 'orders-db');
+      const answer = await decide(people.dba, path, body);
+      expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);
+    });
+
+    test('against another version is refused', async () => {
+      const path = await ask(people.owner, 'orders-db');
+      const version = (await admin('GET', path)).headers.get('ETag') ?? '';
+      const body = { status: 'APPROVED' };
+      expect((await people.dba.call('PUT', path, { body, headers: { 'If-Match': version } })).status).toBe(200);
+      expect((await people.sec.call('PUT', path, { body, headers: { 'If-Match': version } })).status).toBe(412);
+    });
+
+    test('what is no review is not found', async () => {
+      for (const id of ['00000000-0000-4000-8000-000000000000', 'foo', '%00', '..%2f', 'ü'])
+        expect([id, (await admin('PUT', `/reviews/${id}`, { body: { status: 'APPROVED' } })).status]).toEqual([id, 404]);
+    });
+  });
+});
