@@ -16,13 +16,15 @@ import { plan } from '../plan/plan.ts';
 import { verificationKey } from '../plan/verified.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
+import { footingOf } from './footing.ts';
 import { withSecrets } from './known-secrets.ts';
 import { connect, readLive } from './live.ts';
-import { absolute, chooseTarget, readSetting } from './setting.ts';
+import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
 import type { World } from './world.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
 export type Planned = {
+  readonly setting: Setting;
   readonly target: Target;
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -42,6 +44,7 @@ export async function planned(
   const target = chooseTarget(setting, flags);
   const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
+  const footing = await footingOf({ setting, target, desired: loaded.value, flags, world });
   const { gateway, identity } = await connect(target, { flags, world, onRequest });
   try {
     const { desired, diagnostics: untold } = forDialect(loaded.value, identity.dialect, registry);
@@ -68,12 +71,13 @@ export async function planned(
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const warnings = [
       ...insecureOverride(flags.url),
+      ...footing.diagnostics,
       ...found,
       ...foreseen,
       ...unusedAllowances(flags.allow, checked.value),
       ...unkept(flags.cache, unwritten),
     ];
-    return { target, desired, live, identity, gateway, plan: checked.value, warnings };
+    return { setting, target, desired, live, identity, gateway, plan: checked.value, warnings };
   } catch (error) {
     await gateway.close();
     throw error;
