@@ -19,12 +19,13 @@ export function failureOf(folder: string, args: readonly string[], stderr: strin
   });
 }
 
-/** What git said last, in one line. */
-export function wordsOf(stderr: string): string {
+/** What git said that matters, in one line. */
+function wordsOf(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.trim());
-  const fatal = lines.filter((line) => /^(?:fatal|error): /.test(line)).map((line) => line.replace(/^(?:fatal|error): /, ''));
-  const told = fatal.length > 0 ? fatal.slice(0, 2) : lines.filter((line) => line !== '').slice(-1);
-  return told.join('; ').replaceAll(/(:\/\/)[^\s/@]+@/g, '$1');
+  const refused = lines.flatMap((line) => /^! \[.*\((.+)\)$/.exec(line)?.[1] ?? []);
+  const fatal = lines.flatMap((line) => /^(?:fatal|error): (.+)$/.exec(line)?.[1] ?? []);
+  const told = refused.length > 0 ? refused : fatal.slice(0, 2);
+  return (told.length > 0 ? told : lines.filter((line) => line !== '').slice(-1)).join('; ').replaceAll(/(:\/\/)[^\s/@]+@/g, '$1');
 }
 
 function ownedFolder(stderr: string): string | undefined {

@@ -1,0 +1,98 @@
+import type { DeclaredEdge, DesiredResource, DesiredState } from '../model/desired.ts';
+import { compareText } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import { sameSecret, type DesiredSecret } from '../model/secret.ts';
+import { compareSpecs } from './compare.ts';
+
+/** What a pull request changes by itself: the places of each resource, sorted; the empty place is all of it. */
+export type OwnChanges = ReadonlyMap<ResourceId, readonly Pointer[]>;
+
+/** Compares what the manifests want with what they wanted where the pull request began. */
+export function ownChanges(desired: DesiredState, began: DesiredState, registry: Registry): OwnChanges {
+  const places = new Map<ResourceId, Set<Pointer>>();
+  const add = (id: ResourceId, place: Pointer): void => void places.set(id, (places.get(id) ?? new Set()).add(place));
+  const before = new Map(began.resources.map((resource) => [resource.id, resource]));
+  for (const resource of desired.resources) {
+    const other = before.get(resource.id);
+    const kind = registry.get(kindOf(resource.id));
+    const found = other === undefined || kind === undefined ? [''] : placesOf(kind, resource, other);
+    for (const place of found) add(resource.id, place);
+    before.delete(resource.id);
+  }
+  for (const { id } of desired.unselected) before.delete(id);
+  for (const id of before.keys()) add(id, '');
+  for (const edge of edgesOfOne(desired.edges, began.edges)) for (const [id, place] of endsOf(edge, registry)) add(id, place);
+  return new Map([...places].map(([id, found]) => [id, [...found].toSorted(compareText)]));
+}
+
+/** Tells whether the pull request itself changes the place, something below it, or all that it is part of. */
+export function isOwn(changes: OwnChanges, id: ResourceId, path: Pointer = ''): boolean {
+  return changes.get(id)?.some((place) => isWithin(place, path) || isWithin(path, place)) ?? false;
+}
+
+function placesOf({ fields }: Kind, one: DesiredResource, other: DesiredResource): readonly Pointer[] {
+  const statedOnce = fields.filter(({ name }) => (one.spec[name] === undefined) !== (other.spec[name] === undefined));
+  return [
+    ...(sameTerms(one, other) ? [] : ['']),
+    ...statedOnce.map(({ name }) => pointer(name)),
+    ...compareSpecs(
+      fields,
+      one.spec,
+      other.spec,
+      statedOnce.map(({ name }) => pointer(name)),
+    ).map(({ path }) => path),
+    ...secretPlaces(one, other),
+    ...inOne(one.wholeSecrets, other.wholeSecrets),
+    ...inOne(one.ignore, other.ignore),
+  ];
+}
+
+/** Tells whether both are the same thing, to be treated alike as a whole. */
+function sameTerms(one: DesiredResource, other: DesiredResource): boolean {
+  return (
+    one.key === other.key &&
+    one.protect === other.protect &&
+    one.adopt === other.adopt &&
+    one.replaces === other.replaces &&
+    one.renamedFrom === other.renamedFrom
+  );
+}
+
+function secretPlaces(one: DesiredResource, other: DesiredResource): readonly Pointer[] {
+  const paths = new Set([...Object.keys(one.secrets), ...Object.keys(other.secrets)]);
+  return [...paths].filter((path) => !isSame(one.secrets[path], other.secrets[path]));
+}
+
+/** Values are compared where manifests hold them; elsewhere the source alone is the manifest's. */
+function isSame(one: DesiredSecret | undefined, other: DesiredSecret | undefined): boolean {
+  if (one?.source !== other?.source || (one?.state === 'keep') !== (other?.state === 'keep')) return false;
+  return one?.state !== 'value' || other?.state !== 'value' || sameSecret(one, other);
+}
+
+function inOne(one: readonly Pointer[], other: readonly Pointer[]): readonly Pointer[] {
+  return [...one.filter((path) => !other.includes(path)), ...other.filter((path) => !one.includes(path))];
+}
+
+/** The edges that one side alone declares. */
+function edgesOfOne(one: readonly DeclaredEdge[], other: readonly DeclaredEdge[]): readonly DeclaredEdge[] {
+  const keyOf = ({ rule, connection }: DeclaredEdge): string => [rule.kind, rule.text, connection.kind, connection.text].join('\0');
+  const [first, second] = [new Map(one.map((edge) => [keyOf(edge), edge])), new Map(other.map((edge) => [keyOf(edge), edge]))];
+  const alone = (edges: ReadonlyMap<string, DeclaredEdge>, others: ReadonlyMap<string, DeclaredEdge>): readonly DeclaredEdge[] =>
+    [...edges].filter(([key]) => !others.has(key)).map(([, edge]) => edge);
+  return [...alone(first, second), ...alone(second, first)];
+}
+
+/** Where each end lists the edge, as far as it has a field for it. */
+function endsOf({ rule, connection }: DeclaredEdge, registry: Registry): readonly (readonly [ResourceId, Pointer])[] {
+  const place = (
+    end: DeclaredEdge['rule'],
+    side: 'rule' | 'connection',
+    other: DeclaredEdge['rule'],
+  ): readonly (readonly [ResourceId, Pointer])[] => {
+    const field = registry.get(end.kind)?.fields.find(({ edge, refers }) => edge === side && refers === other.kind);
+    return field === undefined ? [] : [[`${end.kind}/${end.text}`, pointer(field.name, other.text)]];
+  };
+  return [...place(rule, 'rule', connection), ...place(connection, 'connection', rule)];
+}
