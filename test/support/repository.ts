@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -14,6 +14,8 @@ export type TestRepository = {
   readonly write: (files: Files) => void;
   readonly remove: (...paths: readonly string[]) => void;
   readonly link: (path: string, target: string) => void;
+  /** Lets a file be run. */
+  readonly allow: (path: string) => void;
   /** Commits everything and returns the commit. */
   readonly commit: (message?: string) => string;
   /** Writes, commits everything and returns the commit. */
@@ -38,7 +40,7 @@ export function repositories(): {
   /** A bare one, for others to push to; holds what the other has. */
   readonly makeOrigin: (of: TestRepository) => TestRepository;
   readonly clone: (of: TestRepository, ...args: readonly string[]) => TestRepository;
-  readonly at: (folder: string) => TestRepository;
+  readonly at: (folder: string, isNew?: boolean) => TestRepository;
   readonly place: () => string;
 } {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-git-')));
@@ -94,6 +96,7 @@ function repositoryAt(folder: string, isNew = false): TestRepository {
     remove(...paths) {
       for (const path of paths) rmSync(join(folder, path), { recursive: true });
     },
+    allow: (path) => chmodSync(join(folder, path), 0o755),
     link(path, target) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       symlinkSync(target, join(folder, path));

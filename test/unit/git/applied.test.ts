@@ -1,5 +1,4 @@
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { appliedName, appliedRef, keepApplied, pushApplied, readName, readRecorded } from '../../../src/git/applied.ts';
@@ -135,13 +134,11 @@ describe('findLastApplied', () => {
 describe('pushApplied', () => {
   it('runs no hook of this clone, and tells of one of origin that refuses', async () => {
     const { ours, origin } = pair();
-    const local = join(ours.folder, '.git', 'hooks', 'pre-push');
-    writeFileSync(local, '#!/bin/sh\nexit 1\n');
-    chmodSync(local, 0o755);
+    ours.write({ '.git/hooks/pre-push': '#!/bin/sh\nexit 1\n' });
+    ours.allow('.git/hooks/pre-push');
     await record(ours);
-    const remote = join(origin.folder, 'hooks', 'pre-receive');
-    writeFileSync(remote, '#!/bin/sh\necho "not you" >&2\nexit 1\n');
-    chmodSync(remote, 0o755);
+    origin.write({ 'hooks/pre-receive': '#!/bin/sh\necho "not you" >&2\nexit 1\n' });
+    origin.allow('hooks/pre-receive');
     const commit = ours.save({ 'x.yaml': '' });
     const failure = await pushApplied(await ours.open(), 'prod', commit);
     expect(failure).toMatchObject({ code: 'git/failed', message: expect.stringContaining('pre-receive hook declined') });
