@@ -27,6 +27,8 @@ export type TreeAt = {
   readonly folders: readonly string[];
   readonly files: readonly SourceFile[];
   readonly overlays: readonly (readonly SourceFile[])[];
+  /** The folders of overlays, below that of the config file. */
+  readonly layers: readonly string[];
   /** A file's path below the folder of the config file. */
   readonly pathInTree: (path: string) => string;
 };
@@ -46,11 +48,12 @@ export async function readTreeOf(site: Site, commit: string): Promise<Checked<Tr
     readTreeAt(site.repository, commit, { paths: folders, options: { ...options, exclude } }),
     ...overlays.map((folder) => readTreeAt(site.repository, commit, { paths: [folder], options })),
   ]);
-  const [files = [], ...layers] = trees.map(({ value }) => value ?? []);
+  const [files = [], ...over] = trees.map(({ value }) => value ?? []);
+  const layers = target.overlays.map((folder) => posix.relative(config.root, folder));
   const before = options.show(root === '' ? '' : `${root}/`).length;
   const targets = config.targets.map(({ name }) => name);
   const diagnostics = trees.flatMap((tree) => tree.diagnostics);
-  const value = { target, targets, folders, files, overlays: layers, pathInTree: (path: string) => path.slice(before) };
+  const value = { target, targets, folders, files, overlays: over, layers, pathInTree: (path: string) => path.slice(before) };
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
 }
 
@@ -61,9 +64,10 @@ export function desiredAt({ target, targets, files, overlays, pathInTree }: Tree
   return loadManifests({ files, overlays, target: name, targets, secretPrefixes, referencePrefixes, registry, pathInTree });
 }
 
-/** The hash of the manifests as of a commit, to compare with that of loaded ones. */
-export function treeHashAt({ files, overlays, pathInTree }: TreeAt): string {
-  return treeHash([...files, ...overlays.flat()], pathInTree);
+/** Tells whether a commit's manifests are those that were loaded from files, overlays at the same places. */
+export function isAsLoaded({ files, overlays, layers, pathInTree }: TreeAt, { setting, target }: Site, desired: DesiredState): boolean {
+  const loaded = target.overlays.map((folder) => relative(setting.root, folder).split(sep).join('/'));
+  return loaded.join('\0') === layers.join('\0') && treeHash([...files, ...overlays.flat()], pathInTree) === desired.tree;
 }
 
 /** The config as of the commit, its folders below a root that stands for the repository's top. */

@@ -10,7 +10,7 @@ import type { DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { configNames, desiredAt, readTreeOf, type Site, type TreeAt } from './at-commit.ts';
+import { configNames, desiredAt, isAsLoaded, readTreeOf, type Site, type TreeAt } from './at-commit.ts';
 import type { BaseFlags } from './flags.ts';
 import type { Setting } from './setting.ts';
 import type { World } from './world.ts';
@@ -88,19 +88,21 @@ async function soundTree(site: Site, commit: string): Promise<TreeAt> {
 
 async function loadBase(
   { desired: head }: FootingInput,
-  { repository }: Site,
+  site: Site,
   { commit, tree }: { readonly commit: string; readonly tree: TreeAt },
 ): Promise<Base> {
+  // Nothing of it has changed: then it is what is loaded already.
+  if (head.unselected.length === 0 && isAsLoaded(tree, site, head)) return { commit, desired: head, removedIn: new Map() };
   const { value: desired, diagnostics } = desiredAt(tree);
   if (desired === undefined) throw unreadable(commit, diagnostics);
   const kept = new Set<ResourceId>([...head.resources, ...head.unselected].map(({ id }) => id));
   const ids = desired.resources.map(({ id }) => id).filter((id) => !kept.has(id));
-  const until = ids.length === 0 ? undefined : await headOf(repository);
+  const until = ids.length === 0 ? undefined : await headOf(site.repository);
   if (until === undefined) return { commit, desired, removedIn: new Map() };
   return {
     commit,
     desired,
-    removedIn: await findRemovals(repository, { since: commit, until, paths: tree.folders, ids, declares, most: maxBytes }),
+    removedIn: await findRemovals(site.repository, { since: commit, until, paths: tree.folders, ids, declares, most: maxBytes }),
   };
 }
 

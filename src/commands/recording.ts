@@ -2,7 +2,7 @@ import { hasOrigin, appliedName, appliedRef, keepApplied, pushApplied } from '..
 import { headOf, openRepository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
-import { readTreeOf, treeHashAt, type Site } from './at-commit.ts';
+import { isAsLoaded, readTreeOf, type Site } from './at-commit.ts';
 import { isTracked, type FootingInput } from './footing.ts';
 
 /**
@@ -27,7 +27,7 @@ async function record(site: Site, { desired, flags }: FootingInput): Promise<rea
   if (commit === undefined) return [notRecorded('nothing is committed yet', 'commit the manifests, then apply again')];
   const { value: tree } = await readTreeOf(site, commit);
   const short = commit.slice(0, 10);
-  if (tree === undefined || tree.target.url !== target.url || treeHashAt(tree) !== desired.tree)
+  if (tree === undefined || tree.target.url !== target.url || !isAsLoaded(tree, site, desired))
     return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
   const name = appliedName(repository.prefix, target.name);
   await keepApplied(repository, name, commit);

@@ -284,6 +284,17 @@ describe('recording', () => {
     expect((await footing(repository)).base?.commit).toBe(commit);
   });
 
+  it('needs overlays to apply in the order of HEAD', async () => {
+    const layered = (folders: string): string =>
+      `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { prod: { url: '${url}', overlays: [${folders}] } }\n`;
+    const overlay = (group: string): string => connection('a', { reviewers: [group] });
+    const repository = make({ ...files, 'ostiary.yaml': layered('o/x, o/y'), 'o/x/a.yaml': overlay('x'), 'o/y/a.yaml': overlay('y') });
+    repository.write({ 'ostiary.yaml': layered('o/y, o/x') });
+    expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
+    repository.commit();
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+  });
+
   it('does not mind how lines end in the files', async () => {
     const { repository } = await applied();
     repository.git('config', 'core.autocrlf', 'true');

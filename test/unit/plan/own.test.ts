@@ -27,6 +27,18 @@ function own(head: readonly Manifest[], began: readonly Manifest[]): unknown {
   return Object.fromEntries(ownChanges(desiredState(head), desiredState(began), registry));
 }
 
+function value(text: string): JsonObject {
+  return { 'envvar:P': { value: text } };
+}
+
+function env(name: string): JsonObject {
+  return { 'envvar:P': { valueFrom: { env: `OSTIARY_SECRET_${name}` } } };
+}
+
+function withSecret(secret: JsonObject): readonly Manifest[] {
+  return [connection('a', { secret })];
+}
+
 describe('ownChanges', () => {
   it('names each field, element and key that differs', () => {
     const head = connection('a', { reviewers: ['dba', 'sre'], connection_tags: { env: 'prod' }, access_max_duration: 60 });
@@ -45,10 +57,7 @@ describe('ownChanges', () => {
   });
 
   it('compares secrets by source, and by value where the manifest holds it', () => {
-    const withSecret = (secret: JsonObject): readonly Manifest[] => [connection('a', { secret })];
     const place = { 'Connection/a': ['/secret/envvar:P'] };
-    const value = (text: string): JsonObject => ({ 'envvar:P': { value: text } });
-    const env = (name: string): JsonObject => ({ 'envvar:P': { valueFrom: { env: `OSTIARY_SECRET_${name}` } } });
     expect(own(withSecret(value('one')), withSecret(value('two')))).toStrictEqual(place);
     expect(own(withSecret(value('one')), withSecret(value('one')))).toStrictEqual({});
     expect(own(withSecret(env('A')), withSecret(env('B')))).toStrictEqual(place);
