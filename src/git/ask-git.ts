@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { AppError } from '../model/errors.ts';
 import { codeOf, failureOf } from './failure.ts';
 
@@ -64,7 +64,13 @@ export async function askGit(place: Place, args: readonly string[], asking: Aski
 }
 
 /** The answer, or undefined where it took too long. */
-function run({ folder, env }: Place, args: readonly string[], asking: Asking & { readonly patience: number }): Promise<Answer | undefined> {
+async function run(
+  { folder, env }: Place,
+  args: readonly string[],
+  asking: Asking & { readonly patience: number },
+): Promise<Answer | undefined> {
+  // Outside repositories nobody needs to wait for it to load.
+  const { spawn } = await import('node:child_process');
   const { input, hear, patience } = asking;
   const child = spawn('git', ['--no-pager', ...settings.flatMap((one) => ['-c', one]), ...args], {
     cwd: folder,

@@ -77,11 +77,16 @@ function inOne(one: readonly Pointer[], other: readonly Pointer[]): readonly Poi
 
 /** The edges that one side alone declares. */
 function edgesOfOne(one: readonly DeclaredEdge[], other: readonly DeclaredEdge[]): readonly DeclaredEdge[] {
-  const keyOf = ({ rule, connection }: DeclaredEdge): string => [rule.kind, rule.text, connection.kind, connection.text].join('\0');
-  const [first, second] = [new Map(one.map((edge) => [keyOf(edge), edge])), new Map(other.map((edge) => [keyOf(edge), edge]))];
-  const alone = (edges: ReadonlyMap<string, DeclaredEdge>, others: ReadonlyMap<string, DeclaredEdge>): readonly DeclaredEdge[] =>
-    [...edges].filter(([key]) => !others.has(key)).map(([, edge]) => edge);
-  return [...alone(first, second), ...alone(second, first)];
+  return [...edgesBut(one, other), ...edgesBut(other, one)];
+}
+
+function edgesBut(edges: readonly DeclaredEdge[], others: readonly DeclaredEdge[]): readonly DeclaredEdge[] {
+  const known = new Set(others.map(textOf));
+  return edges.filter((edge) => !known.has(textOf(edge)));
+}
+
+function textOf({ rule, connection }: DeclaredEdge): string {
+  return [rule.kind, rule.text, connection.kind, connection.text].join('\0');
 }
 
 /** Where each end lists the edge, as far as it has a field for it. */
