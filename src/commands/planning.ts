@@ -12,11 +12,12 @@ import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan.ts';
 import { isPrivate } from '../manifest/config.ts';
 import { forDialect } from '../plan/dialect.ts';
+import { labelOwn, ownChanges } from '../plan/own.ts';
 import { plan } from '../plan/plan.ts';
 import { verificationKey } from '../plan/verified.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
-import { footingOf } from './footing.ts';
+import { footingOf, type Footing } from './footing.ts';
 import { withSecrets } from './known-secrets.ts';
 import { connect, readLive } from './live.ts';
 import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
@@ -59,7 +60,10 @@ export async function planned(
         target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
         desired,
         live,
-        base: undefined,
+        base:
+          footing.base === undefined
+            ? undefined
+            : { ...footing.base, desired: forDialect(footing.base.desired, dialect, registry).desired },
         limits: target.limits,
         allowed: flags.allow,
       },
@@ -77,11 +81,16 @@ export async function planned(
       ...unusedAllowances(flags.allow, checked.value),
       ...unkept(flags.cache, unwritten),
     ];
-    return { setting, target, desired, live, identity, gateway, plan: checked.value, warnings };
+    return { setting, target, desired, live, identity, gateway, plan: labelled(checked.value, loaded.value, footing), warnings };
   } catch (error) {
     await gateway.close();
     throw error;
   }
+}
+
+/** The plan, with the pull request's own changes told from others where that was asked. */
+function labelled(made: Plan, desired: DesiredState, { own }: Footing): Plan {
+  return own === undefined ? made : labelOwn(made, ownChanges(desired, own, registry));
 }
 
 /** A url of the command line is told of like one of the config file. */

@@ -2,12 +2,17 @@ import type { DeclaredEdge, DesiredResource, DesiredState } from '../model/desir
 import { compareText } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
-import { kindOf, type ResourceId } from '../model/resource.ts';
+import { keyOf, type Change, type Plan } from '../model/plan.ts';
+import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { sameSecret, type DesiredSecret } from '../model/secret.ts';
 import { compareSpecs } from './compare.ts';
 
-/** What a pull request changes by itself: the places of each resource, sorted; the empty place is all of it. */
-export type OwnChanges = ReadonlyMap<ResourceId, readonly Pointer[]>;
+/** What a pull request changes by itself: places of each resource, sorted, the empty one being all of it; and edges. */
+export type OwnChanges = {
+  readonly places: ReadonlyMap<ResourceId, readonly Pointer[]>;
+  /** Edges that it declares, or no longer declares. */
+  readonly edges: ReadonlySet<string>;
+};
 
 /** Compares what the manifests want with what they wanted where the pull request began. */
 export function ownChanges(desired: DesiredState, began: DesiredState, registry: Registry): OwnChanges {
@@ -23,13 +28,29 @@ export function ownChanges(desired: DesiredState, began: DesiredState, registry:
   }
   for (const { id } of desired.unselected) before.delete(id);
   for (const id of before.keys()) add(id, '');
-  for (const edge of edgesOfOne(desired.edges, began.edges)) for (const [id, place] of endsOf(edge, registry)) add(id, place);
-  return new Map([...places].map(([id, found]) => [id, [...found].toSorted(compareText)]));
+  const edges = edgesOfOne(desired.edges, began.edges);
+  for (const edge of edges) for (const [id, place] of placesOfEdge(edge, registry)) add(id, place);
+  return {
+    places: new Map([...places].map(([id, found]) => [id, [...found].toSorted(compareText)])),
+    edges: new Set(edges.map(({ rule, connection }) => edgeText(endId(rule), endId(connection)))),
+  };
 }
 
 /** Tells whether the pull request itself changes the place, something below it, or all that it is part of. */
-export function isOwn(changes: OwnChanges, id: ResourceId, path: Pointer = ''): boolean {
-  return changes.get(id)?.some((place) => isWithin(place, path) || isWithin(path, place)) ?? false;
+export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''): boolean {
+  return places.get(id)?.some((place) => isWithin(place, path) || isWithin(path, place)) ?? false;
+}
+
+/** The plan with each change told to be the pull request's own, or not: by a field, by an edge that it writes, or as a whole. */
+export function labelOwn(plan: Plan, own: OwnChanges): Plan {
+  const writers = new Set(
+    plan.edges.flatMap(({ rule, connection, by }) => (by !== undefined && own.edges.has(edgeText(rule, connection)) ? [by] : [])),
+  );
+  const isItsOwn = (change: Change): boolean =>
+    writers.has(keyOf(change)) ||
+    own.places.get(change.id)?.includes('') === true ||
+    change.fields.some(({ path }) => isOwn(own, change.id, path));
+  return { ...plan, changes: plan.changes.map((change) => ({ ...change, own: isItsOwn(change) })) };
 }
 
 function placesOf({ fields }: Kind, one: DesiredResource, other: DesiredResource): readonly Pointer[] {
@@ -86,18 +107,23 @@ function edgesBut(edges: readonly DeclaredEdge[], others: readonly DeclaredEdge[
 }
 
 function textOf({ rule, connection }: DeclaredEdge): string {
-  return [rule.kind, rule.text, connection.kind, connection.text].join('\0');
+  return edgeText(endId(rule), endId(connection));
+}
+
+function edgeText(rule: ResourceId, connection: ResourceId): string {
+  return `${rule}\0${connection}`;
+}
+
+function endId({ kind, text }: DeclaredEdge['rule']): ResourceId {
+  return resourceId(kind, text);
 }
 
 /** Where each end lists the edge, as far as it has a field for it. */
-function endsOf({ rule, connection }: DeclaredEdge, registry: Registry): readonly (readonly [ResourceId, Pointer])[] {
-  const place = (
-    end: DeclaredEdge['rule'],
-    side: 'rule' | 'connection',
-    other: DeclaredEdge['rule'],
-  ): readonly (readonly [ResourceId, Pointer])[] => {
-    const field = registry.get(end.kind)?.fields.find(({ edge, refers }) => edge === side && refers === other.kind);
-    return field === undefined ? [] : [[`${end.kind}/${end.text}`, pointer(field.name, other.text)]];
+function placesOfEdge({ rule, connection }: DeclaredEdge, registry: Registry): readonly (readonly [ResourceId, Pointer])[] {
+  const place = (end: DeclaredEdge['rule'], side: 'rule' | 'connection', text: string): readonly (readonly [ResourceId, Pointer])[] => {
+    const other = side === 'rule' ? connection.kind : rule.kind;
+    const field = registry.get(end.kind)?.fields.find(({ edge, refers }) => edge === side && refers === other);
+    return field === undefined ? [] : [[endId(end), pointer(field.name, text)]];
   };
-  return [...place(rule, 'rule', connection), ...place(connection, 'connection', rule)];
+  return [...place(rule, 'rule', connection.text), ...place(connection, 'connection', rule.text)];
 }

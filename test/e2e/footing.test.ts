@@ -1,62 +1,10 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { desiredFor } from '../../src/commands/desired.ts';
-import type { BaseFlags, TargetFlags } from '../../src/commands/flags.ts';
-import { footingOf, type Footing } from '../../src/commands/footing.ts';
-import { recordApplied } from '../../src/commands/recording.ts';
-import { chooseTarget, readSetting } from '../../src/commands/setting.ts';
-import type { World } from '../../src/commands/world.ts';
 import { InputError } from '../../src/model/errors.ts';
-import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import { gitEnv, repositories, type TestRepository } from '../support/repository.ts';
-import { config, connection, guardrail } from './project.ts';
+import { repositories, type TestRepository } from '../support/repository.ts';
+import { codes, files, footing, idsOf, record, url } from './footing.ts';
+import { config, connection } from './project.ts';
 
-const { make, makeOrigin, clone, at, place } = repositories();
-const url = 'https://gateway.example.com';
-
-const silent = { write: () => undefined, isTTY: false, columns: undefined };
-
-function worldAt(cwd: string): World {
-  return {
-    env: gitEnv,
-    cwd,
-    interactive: false,
-    stdout: silent,
-    stderr: silent,
-    now: () => new Date(0),
-    interrupts: () => new AbortController().signal,
-    confirms: () => Promise.resolve(false),
-  };
-}
-
-type Flags = Partial<BaseFlags & TargetFlags>;
-
-function inputAt(cwd: string, given: Flags): Parameters<typeof footingOf>[0] {
-  const flags = { color: false, quiet: false, only: [], paths: [], origin: true, ...given };
-  const world = worldAt(cwd);
-  const setting = readSetting(flags, world);
-  const target = chooseTarget(setting, flags);
-  const { value: desired, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave' });
-  if (desired === undefined) throw new InputError(diagnostics);
-  return { setting, target, desired, flags, world };
-}
-
-function footing({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<Footing> {
-  return footingOf(inputAt(join(folder, below), flags));
-}
-
-function record({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<readonly Diagnostic[]> {
-  return recordApplied(inputAt(join(folder, below), flags));
-}
-
-function codes(diagnostics: readonly Diagnostic[]): readonly string[] {
-  return diagnostics.map(({ code, severity }) => `${severity} ${code}`);
-}
-
-const idsOf = (state: { readonly resources: readonly { readonly id: string }[] } | undefined): unknown =>
-  state?.resources.map(({ id }) => id);
-
-const files = { 'ostiary.yaml': config(url), 'access/a.yaml': connection('a'), 'access/b.yaml': connection('b') };
+const { make, clone, at, place } = repositories();
 
 /** A repository whose first commit is recorded as applied. */
 async function applied(
@@ -75,6 +23,11 @@ async function refusalOf(action: Promise<unknown>): Promise<readonly string[]> {
   );
   if (error instanceof InputError) return error.diagnostics.map(({ code }) => code);
   throw new Error('it is no refused input', { cause: error });
+}
+
+function twoTargets(manifests: string): string {
+  const prod = `prod: { url: '${url}', overlays: [overlays/prod] }`;
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [${manifests}]\ntargets:\n  ${prod}\n  test: { url: '${url}/test' }\n`;
 }
 
 describe('the base', () => {
@@ -134,14 +87,12 @@ describe('the base', () => {
   });
 
   it('reads folders, overlays and targets as the config of that commit says', async () => {
-    const targets = (manifests: string): string =>
-      `apiVersion: ostiary/v1\nkind: Config\nmanifests: [${manifests}]\ntargets:\n  prod: { url: '${url}', overlays: [overlays/prod] }\n  test: { url: '${url}/test' }\n`;
     const overlay = connection('a', { reviewers: ['security'] });
-    const repository = make({ 'ostiary.yaml': targets('before/'), 'before/a.yaml': connection('a'), 'overlays/prod/a.yaml': overlay });
+    const repository = make({ 'ostiary.yaml': twoTargets('before/'), 'before/a.yaml': connection('a'), 'overlays/prod/a.yaml': overlay });
     const flags = { target: 'prod' };
     expect(codes(await record(repository, flags))).toStrictEqual(['notice git/applied-recorded']);
     repository.git('mv', 'before', 'after');
-    repository.save({ 'ostiary.yaml': targets('after/'), 'overlays/prod/a.yaml': connection('a', { reviewers: ['dba'] }) });
+    repository.save({ 'ostiary.yaml': twoTargets('after/'), 'overlays/prod/a.yaml': connection('a', { reviewers: ['dba'] }) });
     const { base } = await footing(repository, flags);
     expect(base?.desired.resources.map(({ id, spec }) => [id, spec['reviewers']])).toStrictEqual([['Connection/a', ['security']]]);
     expect(base?.removedIn.size).toBe(0);
@@ -260,71 +211,5 @@ describe('--own', () => {
     expect(idsOf(own)).toStrictEqual(['Connection/a', 'Connection/b']);
     expect(codes(diagnostics)).toStrictEqual(['warning git/no-merge-base']);
     expect(diagnostics[0]?.hint).toContain('fetch-depth: 0');
-  });
-});
-
-describe('recording', () => {
-  it('needs the manifests to be those of HEAD, whatever else is changed', async () => {
-    const { repository, commit } = await applied();
-    repository.write({ 'README.md': 'changed', 'access/notes.txt': 'new' });
-    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
-    for (const change of [
-      { 'access/a.yaml': connection('a', { reviewers: ['x'] }) },
-      { 'access/new.yaml': guardrail('new') },
-      { '.gitignore': 'access/x.yaml', 'access/x.yaml': guardrail('x') },
-    ]) {
-      repository.write(change);
-      expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
-      repository.git('clean', '-fdxq');
-      repository.git('checkout', '--quiet', '.');
-    }
-    repository.git('update-index', '--assume-unchanged', 'access/a.yaml');
-    repository.write({ 'access/a.yaml': connection('a', { reviewers: ['x'] }) });
-    expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
-    expect((await footing(repository)).base?.commit).toBe(commit);
-  });
-
-  it('needs overlays to apply in the order of HEAD', async () => {
-    const layered = (folders: string): string =>
-      `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { prod: { url: '${url}', overlays: [${folders}] } }\n`;
-    const overlay = (group: string): string => connection('a', { reviewers: [group] });
-    const repository = make({ ...files, 'ostiary.yaml': layered('o/x, o/y'), 'o/x/a.yaml': overlay('x'), 'o/y/a.yaml': overlay('y') });
-    repository.write({ 'ostiary.yaml': layered('o/y, o/x') });
-    expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
-    repository.commit();
-    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
-  });
-
-  it('does not mind how lines end in the files', async () => {
-    const { repository } = await applied();
-    repository.git('config', 'core.autocrlf', 'true');
-    repository.remove('access/a.yaml');
-    repository.git('checkout', '--quiet', 'access/a.yaml');
-    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
-  });
-
-  it('tells origin, from where a fresh clone knows; a refusal is a warning, and this clone knows still', async () => {
-    const repository = make(files);
-    const origin = makeOrigin(repository);
-    const [recorded] = await record(repository);
-    expect(recorded?.message).toContain('here and on origin');
-    expect((await footing(clone(origin, '--depth=1'))).base?.commit).toBe(repository.git('rev-parse', 'HEAD'));
-    origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
-    origin.allow('hooks/pre-receive');
-    const next = repository.save({ 'access/c.yaml': connection('c') });
-    const [refused] = await record(repository);
-    expect(refused).toMatchObject({
-      code: 'git/applied-not-recorded',
-      severity: 'warning',
-      message: expect.stringContaining('pre-receive hook declined'),
-    });
-    expect((await footing(repository)).base?.commit).toBe(next);
-  });
-
-  it('keeps to this clone with --no-origin', async () => {
-    const repository = make(files);
-    const origin = makeOrigin(repository);
-    expect(codes(await record(repository, { origin: false }))).toStrictEqual(['notice git/applied-recorded']);
-    expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
   });
 });

@@ -82,6 +82,50 @@ describe('apply', () => {
   });
 });
 
+describe('a plan on what was applied', () => {
+  test('tells intent from drift, holds what was tightened by hand, and names who left an orphan', async () => {
+    const before = { 'access/c.yaml': connection('git-both', { reviewers: ['dba'] }), 'access/o.yaml': guardrail('git-orphan') };
+    const ours = project(before);
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
+    const base = ours.git('rev-parse', 'HEAD');
+    const { body } = await gateway.call('GET', '/connections/git-both');
+    await gateway.call('PUT', '/connections/git-both', { body: { ...body, reviewers: ['dba', 'sre'] } });
+    ours.remove('access/o.yaml');
+    const removedIn = ours.commit();
+    ours.git('checkout', '--quiet', '-b', 'topic');
+    ours.save({ 'access/c.yaml': connection('git-both', { reviewers: ['dba'], access_max_duration: 600 }) });
+    const planned = await gateway.run('plan --format json --own main', ours.folder);
+    expect(planned).toMatchObject({ code: 0, stderr: '' });
+    const [plan] = JSON.parse(planned.stdout).plans;
+    expect(plan).toMatchObject({ base, orphans: [{ id: 'GuardrailRule/git-orphan', removedIn }] });
+    expect(plan.changes).toMatchObject([
+      {
+        id: 'Connection/git-both',
+        own: true,
+        fields: [
+          { path: '/access_max_duration', origin: 'intent' },
+          { path: '/reviewers/sre', origin: 'drift', held: true },
+        ],
+      },
+    ]);
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
+    expect((await gateway.call('GET', '/connections/git-both')).body).toMatchObject({
+      reviewers: ['dba', 'sre'],
+      access_max_duration: 600,
+    });
+    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('labels what the pull request does not change as not its own', async () => {
+    const ours = project({ 'access/c.yaml': connection('git-other', { reviewers: ['dba'] }) });
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
+    const { body } = await gateway.call('GET', '/connections/git-other');
+    await gateway.call('PUT', '/connections/git-other', { body: { ...body, access_max_duration: 7200 } });
+    const planned = await gateway.run('plan --format json --own HEAD', ours.folder);
+    expect(JSON.parse(planned.stdout).plans[0].changes).toMatchObject([{ id: 'Connection/git-other', own: false }]);
+  });
+});
+
 describe('plan and explain', () => {
   test('take a base by hand, refuse one that is none, and go without', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-base') });

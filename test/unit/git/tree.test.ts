@@ -74,7 +74,8 @@ describe('readTreeAt', () => {
   it('refuses names that are not UTF-8 or would break lines', async () => {
     const repository = make({ 'a/x.yaml': yaml });
     const id = repository.git('hash-object', '-w', 'a/x.yaml');
-    const index = Buffer.from(`100644 ${id}\ta/\xff.yaml\0${`100644 ${id}\tb\nc/x.yaml`}\0${`100644 ${id}\tb\nc/y.yaml`}\0`, 'latin1');
+    const paths = ['a/\xff.yaml', 'b\nc/x.yaml', 'b\nc/y.yaml'];
+    const index = Buffer.from(paths.map((path) => `100644 ${id}\t${path}\0`).join(''), 'latin1');
     execFileSync('git', ['update-index', '-z', '--index-info'], { cwd: repository.folder, input: index });
     repository.git('commit', '--quiet', '--message', 'odd names');
     const { files, problems } = await seen(repository);

@@ -2,8 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
-import { isOwn, ownChanges } from '../../../src/plan/own.ts';
+import { resourceId } from '../../../src/model/resource.ts';
+import { isOwn, labelOwn, ownChanges } from '../../../src/plan/own.ts';
 import { desiredState } from '../../support/desired.ts';
+import { memoryGateway } from '../../support/memory-gateway.ts';
+import { planAgainst } from '../../support/run.ts';
 import { scenario, type Manifest } from '../../support/scenario.ts';
 
 const needed = {
@@ -24,7 +27,7 @@ function guardrail(name: string, spec: JsonObject = {}): Manifest {
 }
 
 function own(head: readonly Manifest[], began: readonly Manifest[]): unknown {
-  return Object.fromEntries(ownChanges(desiredState(head), desiredState(began), registry));
+  return Object.fromEntries(ownChanges(desiredState(head), desiredState(began), registry).places);
 }
 
 function value(text: string): JsonObject {
@@ -83,7 +86,7 @@ describe('ownChanges', () => {
   it('says nothing of what a selection leaves out', () => {
     const head = desiredState([connection('a', { reviewers: ['x'] }), connection('b', { reviewers: ['x'] })], { only: ['Connection/a'] });
     const changes = ownChanges(head, desiredState([connection('a'), connection('b')]), registry);
-    expect(Object.fromEntries(changes)).toStrictEqual({ 'Connection/a': ['/reviewers/x'] });
+    expect(Object.fromEntries(changes.places)).toStrictEqual({ 'Connection/a': ['/reviewers/x'] });
   });
 });
 
@@ -102,12 +105,33 @@ test('isOwn looks above and below the place', () => {
   expect(isOwn(changes, 'Connection/other')).toBe(false);
 });
 
+test('labelOwn tells changes by their fields, the edges they write, and as a whole', async () => {
+  const [g, h] = [guardrail('g', { description: 'g' }), guardrail('h', { description: 'h' })];
+  const began = [connection('a', { reviewers: ['x'] }), connection('b'), g, h];
+  const desired = desiredState([
+    connection('a', { reviewers: ['y'] }),
+    connection('b'),
+    connection('c'),
+    guardrail('g', { description: 'g', connection_ids: ['b'] }),
+    h,
+  ]);
+  const resources = began.map(({ kind, metadata, spec }) => ({ id: resourceId(kind, metadata.name), spec: { ...spec, description: '' } }));
+  const { plan } = await planAgainst(memoryGateway({ registry, resources, agents: ['default'] }), desired);
+  const labels = labelOwn(plan, ownChanges(desired, desiredState(began), registry)).changes;
+  expect(Object.fromEntries(labels.map(({ id, own: label }) => [id, label]))).toStrictEqual({
+    'Connection/a': true,
+    'Connection/c': true,
+    'GuardrailRule/g': true,
+    'GuardrailRule/h': false,
+  });
+});
+
 test('nothing is its own where nothing differs, and both directions name the same places', () => {
   fc.assert(
     fc.property(scenario, scenario, ({ manifests: left }, { manifests: right }) => {
       const [one, other] = [left, right].map((manifests) => (manifests.length === 0 ? undefined : desiredState(manifests)));
       fc.pre(one !== undefined && other !== undefined);
-      expect(ownChanges(one, one, registry).size).toBe(0);
+      expect(ownChanges(one, one, registry).places.size).toBe(0);
       expect(ownChanges(one, other, registry)).toEqual(ownChanges(other, one, registry));
     }),
     { numRuns: 100 },
