@@ -19,6 +19,7 @@ type Found = { readonly path: string; readonly real: string };
 type Search = {
   readonly entries: readonly Entry[];
   readonly byPath: ReadonlyMap<string, Entry>;
+  readonly folders: ReadonlySet<string>;
   readonly targets: ReadonlyMap<string, string>;
   readonly roots: readonly string[];
   readonly options: FindOptions;
@@ -43,7 +44,19 @@ export function findFiles(
 ): { readonly files: readonly FoundFile[]; readonly diagnostics: readonly Diagnostic[] } {
   const byPath = new Map(entries.map((entry) => [entry.path, entry]));
   const roots = [options.root, ...paths.filter((path) => !isWithin(path, options.root))];
-  const search: Search = { entries, byPath, targets, roots, options, files: new Map(), links: [], met: new Set(), diagnostics: [] };
+  const folders = foldersOf(entries);
+  const search: Search = {
+    entries,
+    byPath,
+    folders,
+    targets,
+    roots,
+    options,
+    files: new Map(),
+    links: [],
+    met: new Set(),
+    diagnostics: [],
+  };
   for (const path of paths) start(search, path);
   while (search.links.length > 0) {
     const links = search.links.splice(0).toSorted((left, right) => compareText(left.path, right.path));
@@ -116,16 +129,19 @@ function addFile(search: Search, { path, real }: Found): void {
   else reportName(search, path);
 }
 
-/** The path without links; undefined where it leaves the repository or leads in a circle. */
-function resolveLinks({ targets }: Search, path: string): string | undefined {
+/** The path without links, one that is not there where it leads nowhere; undefined where it leaves the repository or leads in a circle. */
+function resolveLinks({ targets, folders }: Search, path: string): string | undefined {
   const done: string[] = [];
   let pending = path.split('/');
   for (let hops = 0; pending.length > 0;) {
     const [part = '', ...rest] = pending;
     pending = rest;
-    if (part === '' || part === '.') continue;
-    if (part === '..' && done.pop() === undefined) return undefined;
-    if (part === '..') continue;
+    if (part === '' || part === '.' || part === '..') {
+      // Only folders have those.
+      if (!folders.has(done.join('/'))) return `${done.join('/')}/.`;
+      if (part === '..' && done.pop() === undefined) return undefined;
+      continue;
+    }
     done.push(part);
     const target = targets.get(done.join('/'));
     if (target === undefined) continue;
@@ -137,8 +153,17 @@ function resolveLinks({ targets }: Search, path: string): string | undefined {
   return done.join('/');
 }
 
-function isThere({ entries, byPath }: Search, real: string): boolean {
-  return real === '' || byPath.has(real) || entries.some(({ path }) => path.startsWith(`${real}/`));
+function isThere({ byPath, folders }: Search, real: string): boolean {
+  return byPath.has(real) || folders.has(real);
+}
+
+/** The folders that hold anything, the top among them. */
+function foldersOf(entries: readonly Entry[]): ReadonlySet<string> {
+  const folders = new Set(['']);
+  for (const { path } of entries) {
+    for (let folder = folderOf(path); !folders.has(folder); folder = folderOf(folder)) folders.add(folder);
+  }
+  return folders;
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -55,20 +55,20 @@ export function repositories(): {
     at: repositoryAt,
     make(files) {
       const repository = repositoryAt(place(), true);
-      repository.git('init', '--quiet', '--initial-branch=main');
+      repository.git('init', '--quiet', '--template=', '--initial-branch=main');
       if (files !== undefined) repository.save(files);
       return repository;
     },
     makeOrigin(of) {
       const origin = repositoryAt(place(), true);
-      origin.git('init', '--quiet', '--bare', '--initial-branch=main');
+      origin.git('init', '--quiet', '--template=', '--bare', '--initial-branch=main');
       of.git('remote', 'add', 'origin', origin.folder);
       of.git('push', '--quiet', 'origin', '--all');
       return origin;
     },
     clone(of, ...args) {
       const folder = place();
-      of.git('clone', '--quiet', ...args, `file://${of.folder}`, folder);
+      of.git('clone', '--quiet', '--template=', ...args, `file://${of.folder}`, folder);
       return repositoryAt(folder);
     },
   };

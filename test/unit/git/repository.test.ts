@@ -132,9 +132,8 @@ describe('resolveCommit', () => {
 describe('askGit', () => {
   it('runs nothing of the repository and shows git none of our secrets', async () => {
     const repository = make({ 'x.yaml': '' });
-    const hook = join(repository.folder, '.git', 'hooks', 'reference-transaction');
-    writeFileSync(hook, '#!/bin/sh\ntouch ran\n');
-    chmodSync(hook, 0o755);
+    repository.write({ '.git/hooks/reference-transaction': '#!/bin/sh\ntouch ran\n' });
+    repository.allow('.git/hooks/reference-transaction');
     repository.git('config', 'core.fsmonitor', 'touch ran; false');
     repository.git('config', 'alias.show-env', '!env');
     const opened = {
