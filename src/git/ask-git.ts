@@ -1,6 +1,6 @@
-import type { ChildProcess } from 'node:child_process';
 import { AppError } from '../model/errors.ts';
-import { codeOf, failureOf } from './failure.ts';
+import { failureOf } from './failure.ts';
+import { runGit, type GitEnd } from './run-git.ts';
 
 /** Where git is asked, and what it sees of the environment. */
 export type Place = { readonly folder: string; readonly env: Readonly<Record<string, string | undefined>> };
@@ -51,94 +51,38 @@ const foreign = new Set([
 ]);
 
 /** Runs one git command without a shell, a prompt or a hook; what it cannot do is an AppError in plain words. */
-export async function askGit(place: Place, args: readonly string[], asking: Asking = {}): Promise<Answer> {
-  const { answers = [0], patience = defaultPatience } = asking;
-  const answer = await run(place, args, { ...asking, patience });
-  if (answer === undefined) {
-    throw new AppError('git/timeout', 4, `git ${args[0] ?? ''} took longer than ${patience / 1000} seconds`, {
-      hint: 'is the place that git reads from reachable?',
-    });
-  }
-  if (!answers.includes(answer.code)) throw failureOf(place.folder, args, answer.stderr);
-  return answer;
-}
-
-/** The answer, or undefined where it took too long. */
-async function run(
-  { folder, env }: Place,
-  args: readonly string[],
-  asking: Asking & { readonly patience: number },
-): Promise<Answer | undefined> {
-  // Outside repositories nobody needs to wait for it to load.
-  const { spawn } = await import('node:child_process');
-  const { input, hear, patience } = asking;
-  const child = spawn('git', ['--no-pager', ...settings.flatMap((one) => ['-c', one]), ...args], {
+export async function askGit({ folder, env }: Place, args: readonly string[], asking: Asking = {}): Promise<Answer> {
+  const { input, hear, answers = [0], patience = defaultPatience } = asking;
+  const run = await runGit(['--no-pager', ...settings.flatMap((one) => ['-c', one]), ...args], {
     cwd: folder,
     env: environment(env),
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    // Without a terminal nothing below git can ask for a password there.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
+    largestOutput: Infinity,
+    signal: AbortSignal.timeout(patience),
+    ...(input === undefined ? {} : { input }),
+    ...(hear === undefined ? {} : { hear }),
   });
-  const parts: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
-  // Git may end before it has read all of its input.
-  child.stdin?.on('error', () => undefined);
-  child.stdin?.end(input);
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => end(() => resolve(undefined)), patience);
-    const end = (settle: () => void): void => {
-      clearTimeout(timer);
-      settle();
-      stop(child);
-    };
-    child.stdout?.on('data', (part: Buffer) => {
-      if (hear === undefined) parts.stdout.push(part);
-      else
-        attempt(
-          () => hear(part),
-          (error) => end(() => reject(error)),
-        );
-    });
-    child.stderr?.on('data', (part: Buffer) => parts.stderr.push(part));
-    child.once('error', (error) => {
-      clearTimeout(timer);
-      reject(codeOf(error) === 'ENOENT' ? notInstalled(error) : error);
-    });
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      resolve({ code: code ?? -1, stdout: Buffer.concat(parts.stdout), stderr: Buffer.concat(parts.stderr).toString() });
-    });
-  });
+  if ('output' in run) return { code: 0, stdout: run.output, stderr: '' };
+  const { code, output, complaint } = endOf(run.ended, `git ${args[0] ?? ''} took longer than ${patience / 1000} seconds`);
+  if (!answers.includes(code)) throw failureOf(folder, args, complaint);
+  return { code, stdout: output, stderr: complaint };
 }
 
-/** What throws while output is heard is what the answer comes to. */
-function attempt(action: () => void, fail: (error: Error) => void): void {
-  try {
-    action();
-  } catch (error) {
-    fail(error instanceof Error ? error : new Error(String(error)));
-  }
-}
-
-/** Ends git and what it has started. */
-function stop(child: ChildProcess): void {
-  child.stdout?.destroy();
-  child.stderr?.destroy();
-  if (process.platform === 'win32' || child.pid === undefined) child.kill('SIGKILL');
-  else process.kill(-child.pid, 'SIGKILL');
+/** How git ended by itself; throws where it never began or had to be ended. */
+function endOf(ended: GitEnd | undefined, late: string): Extract<GitEnd, { readonly code: number }> {
+  if (ended === undefined) throw new AppError('git/timeout', 4, late, { hint: 'is the place that git reads from reachable?' });
+  if ('code' in ended) return ended;
+  throw new AppError('git/not-installed', 4, 'there is a git repository here, but no program git that can be run', {
+    hint: 'install git, or plan without a base: --base none',
+    cause: ended.cause,
+  });
 }
 
 /** What git may see: no secret of ours, and nothing that leads it into another repository. */
-function environment(env: Place['env']): Readonly<Record<string, string | undefined>> {
-  const seen = Object.entries(env).filter(
-    ([name]) => !foreign.has(name) && !name.startsWith('GIT_TRACE') && !name.startsWith('OSTIARY_') && name !== 'LANGUAGE',
-  );
+function environment(env: Place['env']): Readonly<Record<string, string>> {
+  const seen = Object.entries(env).flatMap(([name, value]) => (value !== undefined && isSeen(name) ? [[name, value] as const] : []));
   return { ...Object.fromEntries(seen), ...fixed };
 }
 
-function notInstalled(cause: Error): AppError {
-  return new AppError('git/not-installed', 4, 'there is a git repository here, but no program git on the PATH', {
-    hint: 'install git, or plan without a base: --base none',
-    cause,
-  });
+function isSeen(name: string): boolean {
+  return !foreign.has(name) && !/^(?:GIT_TRACE|OSTIARY_|LANGUAGE$)/.test(name);
 }

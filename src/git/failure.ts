@@ -1,10 +1,5 @@
 import { AppError } from '../model/errors.ts';
 
-/** The system's name of what went wrong (`ENOENT`), where the error has one. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
 /** What git could not do, in its own words where there are no better ones; credentials in addresses are left out. */
 export function failureOf(folder: string, args: readonly string[], stderr: string): AppError {
   const said = wordsOf(stderr);
