@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** All that `plan` runs; the other commands, the server and the libraries stay apart. */
-const core = /src.(model|kinds|disk|manifest|plan|report|gateway|commands.(?!apply|explain|get|init|serve|validate|version))/;
+const core =
+  /src.(model|kinds|disk|manifest|plan|report|gateway|git.(?!read-remote|remote)|commands.(?!apply|explain|get|init|serve|validate|version))/;
 
 /** One split bundle for the command and the library; the embedded database stays outside and is loaded by `serve` alone. */
 export default {

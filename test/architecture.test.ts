@@ -12,7 +12,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   apply: { rooms: ['model'], packages: [] },
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
-  git: { rooms: [], packages: [] },
+  git: { rooms: ['model'], packages: [] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   commands: {
     rooms: ['model', 'kinds', 'disk', 'manifest', 'plan', 'apply', 'report', 'gateway', 'git', 'server'],

@@ -3,6 +3,7 @@ import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { isWritten, type Plan, type Refusal } from '../model/plan.ts';
+import { diagnosticsText } from '../report/diagnostics.ts';
 import { isUnfinished } from '../report/outcomes.ts';
 import { planText } from '../report/plan-text.ts';
 import type { PlanFlags } from './flags.ts';
@@ -10,6 +11,7 @@ import { journalTo, type Journaling } from './journaling.ts';
 import { planned, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { progressOn, tellStopping } from './progress.ts';
+import { recordApplied } from './recording.ts';
 import { requireWritable, tellPlan, tellResult } from './tell.ts';
 import type { World } from './world.ts';
 
@@ -54,7 +56,10 @@ async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World):
   const outcome = await execute(result, flags, world);
   if (flags.format === 'text') printer.print('\n');
   tellResult(outcome, plan, { flags, world, printer });
-  return outcome.interrupted || outcome.outcomes.some(isUnfinished) ? 5 : 0;
+  if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
+  if (flags.paths.length === 0 && flags.only.length === 0)
+    printer.hint(diagnosticsText(await recordApplied({ ...result, flags, world }), printer.errors));
+  return 0;
 }
 
 /** Throws where the plan is not to be carried out: it is refused, the token may not write, or nobody said yes. */

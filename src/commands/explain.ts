@@ -4,12 +4,12 @@ import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 import { explain as explainResource } from '../plan/explain.ts';
 import { explainText } from '../report/explain.ts';
-import type { TargetFlags } from './flags.ts';
+import type { BaseFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import type { World } from './world.ts';
 
-export type ExplainFlags = TargetFlags & { readonly resource: string; readonly field?: string };
+export type ExplainFlags = TargetFlags & BaseFlags & { readonly resource: string; readonly field?: string };
 
 /** Says field by field why an object is, or is not, a change. */
 export async function explain(flags: ExplainFlags, world: World): Promise<number> {

@@ -34,9 +34,20 @@ export type TargetFlags = OutputFlags & {
 /** Flags of commands that look something up. */
 export type ViewFlags = TargetFlags & { readonly format: ViewFormat };
 
-/** Flags of commands that plan. */
-export type PlanFlags = TargetFlags & {
-  readonly format: Format;
-  readonly report: readonly ReportFlag[];
-  readonly allow: readonly Allowance[];
+/** Flags that say which commits a plan compares with. */
+export type BaseFlags = {
+  /** The commit that counts as last applied, instead of the recorded one; `none` for none. */
+  readonly base?: string;
+  /** The branch that the pull request is for: what changed since is its own. */
+  readonly own?: string;
+  /** Whether origin is asked what was last applied, and told what is now. */
+  readonly origin: boolean;
 };
+
+/** Flags of commands that plan. */
+export type PlanFlags = TargetFlags &
+  BaseFlags & {
+    readonly format: Format;
+    readonly report: readonly ReportFlag[];
+    readonly allow: readonly Allowance[];
+  };

@@ -14,18 +14,21 @@ import type { Allowance, Plan } from '../model/plan.ts';
 import { isPrivate } from '../manifest/config.ts';
 import { forDialect } from '../plan/dialect.ts';
 import { strangersOf } from '../plan/edges.ts';
+import { labelOwn, ownChanges } from '../plan/own.ts';
 import { plan } from '../plan/plan.ts';
 import { refuse } from '../plan/refusals.ts';
 import { verificationKey } from '../plan/verified.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
+import { footingOf, type Footing } from './footing.ts';
 import { withSecrets } from './known-secrets.ts';
 import { connect, readLive } from './live.ts';
-import { absolute, chooseTarget, readSetting } from './setting.ts';
+import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
 import type { World } from './world.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
 export type Planned = {
+  readonly setting: Setting;
   readonly target: Target;
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -45,6 +48,7 @@ export async function planned(
   const target = chooseTarget(setting, flags);
   const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
+  const footing = await footingOf({ setting, target, desired: loaded.value, flags, world });
   const { gateway, identity } = await connect(target, { flags, world, onRequest });
   try {
     const { desired, diagnostics: untold } = forDialect(loaded.value, identity.dialect, registry);
@@ -61,7 +65,10 @@ export async function planned(
         target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
         desired,
         live,
-        base: undefined,
+        base:
+          footing.base === undefined
+            ? undefined
+            : { ...footing.base, desired: forDialect(footing.base.desired, dialect, registry).desired },
         limits: target.limits,
         allowed: flags.allow,
       },
@@ -75,16 +82,22 @@ export async function planned(
     const complete = refuse(withWindows(checked.value, indivisible, live, registry), refusals, flags.allow);
     const warnings = [
       ...insecureOverride(flags.url),
+      ...footing.diagnostics,
       ...found,
       ...foreseen,
       ...unusedAllowances(flags.allow, complete),
       ...unkept(flags.cache, unwritten),
     ];
-    return { target, desired, live, identity, gateway, plan: complete, warnings };
+    return { setting, target, desired, live, identity, gateway, plan: labelled(complete, loaded.value, footing), warnings };
   } catch (error) {
     await gateway.close();
     throw error;
   }
+}
+
+/** The plan, with the pull request's own changes told from others where that was asked. */
+function labelled(made: Plan, desired: DesiredState, { own }: Footing): Plan {
+  return own === undefined ? made : labelOwn(made, ownChanges(desired, own, registry));
 }
 
 /** A url of the command line is told of like one of the config file. */

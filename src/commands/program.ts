@@ -101,7 +101,7 @@ function addReading(program: Command, world: World, finish: Finish): void {
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
     .argument('[field]', 'one field, such as reviewers');
-  cacheOption(targetOptions(explain));
+  baseOptions(cacheOption(targetOptions(explain)));
   explain.action(async (resource, field, flags) =>
     finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),
   );
@@ -196,8 +196,15 @@ function cacheOption(on: Command): Command {
   return on.option('--cache <folder>', 'where to keep which secrets were verified, never their values (default: .ostiary)');
 }
 
+function baseOptions(on: Command): Command {
+  return on
+    .option('--base <ref>', 'the commit that counts as last applied; none for none (default: the recorded one)')
+    .option('--own <ref>', 'label what changed since this branch was left as your own')
+    .option('--no-origin', 'neither ask origin what was last applied nor tell it');
+}
+
 function planOptions(on: Command): Command {
-  return cacheOption(on)
+  return baseOptions(cacheOption(on))
     .addOption(formatOption(formats))
     .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport, [])
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);

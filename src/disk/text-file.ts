@@ -33,14 +33,16 @@ export function textReader(): TextReader {
     } catch (error) {
       return { problem: { code: 'unreadable', reason: reasonOf(error), line: 1 } };
     }
-    if (length > maxBytes) return { problem: { code: 'too-large', reason: 'larger than 1 MiB', line: 1 } };
-    const text = buffer.toString('utf8', 0, length);
-    if (text.includes('\ufffd')) {
-      const bytes = buffer.subarray(0, length);
-      if (!isUtf8(bytes)) return { problem: notUtf8(bytes, text) };
-    }
-    return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text };
+    return decodeText(buffer.subarray(0, length));
   };
+}
+
+/** Makes text of a file's bytes; a byte order mark is dropped. */
+export function decodeText(bytes: Buffer): ReadText {
+  if (bytes.length > maxBytes) return { problem: { code: 'too-large', reason: 'larger than 1 MiB', line: 1 } };
+  const text = bytes.toString('utf8');
+  if (text.includes('\ufffd') && !isUtf8(bytes)) return { problem: notUtf8(bytes, text) };
+  return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text };
 }
 
 function fill(buffer: Buffer, path: string): number {

@@ -2,9 +2,9 @@ import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, sep } from 'node:path';
 import { type Checked, type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
-import type { SourceFile } from '../model/source.ts';
+import { isManifestFolder, isManifestName, isPrintableName, type SourceFile } from '../model/source.ts';
 import { codeOf, reasonOf } from './reason.ts';
-import { type ReadProblem, textReader } from './text-file.ts';
+import { decodeText, type ReadProblem, textReader } from './text-file.ts';
 
 export type TreeOptions = {
   /** The folder that links must not leave. */
@@ -66,7 +66,7 @@ function start(walk: Walk, path: string, root: string): void {
   if (isEscape(walk, path, real)) return;
   const stats = statSync(real, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) walkFolder(walk, { path, real });
-  else if (stats?.isFile() === true && isYaml(path)) addFile(walk, { path, real });
+  else if (stats?.isFile() === true && isManifestName(path)) addFile(walk, { path, real });
   else report(walk, path, 'manifest/unreadable', 'is not a folder and not a .yaml or .yml file', 'name folders and YAML files only');
 }
 
@@ -80,10 +80,10 @@ function walkFolder(walk: Walk, top: Found): void {
     for (const entry of entriesOf(walk, folder)) {
       const found = { path: `${path}${entry.name}`, real: `${real}${entry.name}` };
       if (entry.isDirectory()) {
-        if (isWalked(entry.name) && hasGoodName(walk, found)) pending.push(found);
+        if (isManifestFolder(entry.name) && hasGoodName(walk, found)) pending.push(found);
       } else if (entry.isSymbolicLink()) {
         walk.links.push(found);
-      } else if (isYaml(entry.name)) {
+      } else if (isManifestName(entry.name)) {
         if (entry.isFile()) addFile(walk, found);
         else report(walk, found.path, 'manifest/unreadable', 'is not a regular file', 'remove it, or give it another ending');
       }
@@ -109,11 +109,11 @@ function followLinks(walk: Walk): void {
 }
 
 function followLink(walk: Walk, link: Found): void {
-  const real = isYaml(link.path) ? tryReal(walk, link.path, 'manifest/unreadable') : realOrNone(link.real);
+  const real = isManifestName(link.path) ? tryReal(walk, link.path, 'manifest/unreadable') : realOrNone(link.real);
   if (real === undefined) return;
   const stats = statSync(real, { throwIfNoEntry: false });
   const isFolder = stats?.isDirectory() === true;
-  if (isFolder ? !isWalked(basename(link.path)) : !isYaml(link.path)) return;
+  if (isFolder ? !isManifestFolder(basename(link.path)) : !isManifestName(link.path)) return;
   if (isEscape(walk, link.path, real)) return;
   if (!isFolder) {
     if (stats?.isFile() === true) addFile(walk, { path: link.path, real });
@@ -139,6 +139,12 @@ function readFiles(walk: Walk): readonly SourceFile[] {
     else walk.diagnostics.push(unread(path, result.problem));
   }
   return files;
+}
+
+/** Makes a manifest of a file's bytes, whoever read them, by the rules for files on disk. */
+export function decodeFile(path: string, bytes: Buffer): Checked<SourceFile> {
+  const result = decodeText(bytes);
+  return 'text' in result ? { value: { path, text: result.text }, diagnostics: [] } : { diagnostics: [unread(path, result.problem)] };
 }
 
 function unread(file: string, { code, reason, line }: ReadProblem): Diagnostic {
@@ -196,19 +202,9 @@ function withSeparator(folder: string): string {
   return folder.endsWith(sep) ? folder : `${folder}${sep}`;
 }
 
-function isYaml(name: string): boolean {
-  return name.endsWith('.yaml') || name.endsWith('.yml');
-}
-
-function isWalked(name: string): boolean {
-  return !name.startsWith('.') && name !== 'node_modules';
-}
-
-const badCharacters = /[\p{Cc}\u2028\u2029\ufffd]/u;
-
 /** Refuses names that would break lines of output, or that are not UTF-8. */
 function hasGoodName(walk: Walk, { path }: Found): boolean {
-  if (!badCharacters.test(path.slice(path.lastIndexOf(sep)))) return true;
+  if (isPrintableName(path.slice(path.lastIndexOf(sep)))) return true;
   report(walk, path, 'manifest/bad-file-name', 'has a name with control characters', 'rename it');
   return false;
 }

@@ -1,7 +1,7 @@
 import type { DesiredState } from './desired.ts';
 import type { ResourceId } from './resource.ts';
 
-/** What the last commit that was wholly applied to a target wanted; sources of secrets are not resolved in it. */
+/** What the last commit that was wholly applied to a target wanted; of its secrets the sources count, resolved or not. */
 export type Base = {
   readonly commit: string;
   readonly desired: DesiredState;

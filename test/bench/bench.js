@@ -170,6 +170,29 @@ async function applyRow() {
   row('apply, 1,000 creates, read-back included', `${(share * 100).toFixed(0)} % of the raw write rate`, '≥ 70 % (goal 90)', share >= 0.7);
 }
 
+/** A commit's manifests, packed, beside the same files on disk. */
+async function refRow() {
+  const home = join(folder, 'ref');
+  const manifests = writeManifests(home, 10_000);
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' };
+  const who = ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', '-c', 'gc.auto=0'];
+  for (const args of [
+    ['init', '--quiet'],
+    ['add', '--all'],
+    [...who, 'commit', '--quiet', '--message', 'bench'],
+    ['gc', '--quiet'],
+  ])
+    spawnSync('git', args, { cwd: home, env });
+  const bundle = await rolldown({ input: here('read-trees.ts'), platform: 'node' });
+  const script = join(folder, 'read-trees.mjs');
+  await bundle.write({ file: script });
+  const times = JSON.parse(run([script, manifests, '9']).stdout);
+  const [disk, git] = [median(times.map((one) => one.disk)), median(times.map((one) => one.git))];
+  const ratio = median(times.map((one) => one.git / one.disk));
+  const figure = `${ratio.toFixed(2)} × the same files on disk (${git.toFixed(0)} against ${disk.toFixed(0)} ms)`;
+  row('manifests of a commit, 10,000 files', figure, '≤ 3 ×', ratio <= 3);
+}
+
 function versionRow() {
   const { wall, cpu } = pairs(
     15,
@@ -181,6 +204,7 @@ function versionRow() {
 
 try {
   versionRow();
+  await refRow();
   await planRows(process.argv.includes('--full'));
   await hoopRow();
   await applyRow();

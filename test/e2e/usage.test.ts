@@ -133,10 +133,10 @@ describe('help', () => {
     get: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     search: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     review: '--no-color --quiet --config --target --url --dialect --auth --force --window --format --help',
-    explain: '--no-color --quiet --config --target --url --dialect --auth --cache --help',
-    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --format --report --allow --detailed-exitcode --help',
+    explain: '--no-color --quiet --config --target --url --dialect --auth --cache --base --own --no-origin --help',
+    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --detailed-exitcode --help',
     apply:
-      '--no-color --quiet --config --target --url --dialect --auth --only --cache --format --report --allow --yes --concurrency --on-managed --journal --help',
+      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --yes --concurrency --on-managed --journal --help',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',
   };

@@ -1,0 +1,128 @@
+import { basename, dirname, posix, relative, sep } from 'node:path';
+import { maxBytes } from '../disk/text-file.ts';
+import { decodeFile } from '../disk/walk.ts';
+import { referencePrefixesOf } from '../gateway/dialects/index.ts';
+import type { Repository } from '../git/repository.ts';
+import { listCommit, readTreeAt, type TreeOptions } from '../git/tree.ts';
+import { registry } from '../kinds/index.ts';
+import { readConfig } from '../manifest/config.ts';
+import { loadManifests } from '../manifest/load.ts';
+import { treeHash } from '../manifest/tree.ts';
+import type { Config, Target } from '../model/config.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { isManifestFolder, type SourceFile } from '../model/source.ts';
+import type { Setting } from './setting.ts';
+
+/** The names that a config file has unless it is told. */
+export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];
+
+/** A target whose manifests are under version control. */
+export type Site = { readonly repository: Repository; readonly setting: Setting; readonly target: Target };
+
+/** What a target's manifests were at a commit; folders count from the top of the repository. */
+export type TreeAt = {
+  readonly target: Target;
+  readonly targets: readonly string[];
+  readonly folders: readonly string[];
+  readonly files: readonly SourceFile[];
+  readonly overlays: readonly (readonly SourceFile[])[];
+  /** The folders of overlays, below that of the config file. */
+  readonly layers: readonly string[];
+  /** A file's path below the folder of the config file. */
+  readonly pathInTree: (path: string) => string;
+};
+
+/** Reads the manifests of a target as of a commit; the config file of that commit says where they lie. */
+export async function readTreeOf(site: Site, commit: string): Promise<Checked<TreeAt>> {
+  const { value: config, diagnostics: found } = await configAt(site, commit);
+  const target = config?.targets.find(({ name }) => name === site.target.name);
+  if (config === undefined) return { diagnostics: found };
+  if (target === undefined) return { diagnostics: [noTarget(commit, site.target.name, config.file ?? '')] };
+  const root = inRepository(config.root);
+  const folders = target.manifests.map(inRepository);
+  const overlays = target.overlays.map(inRepository);
+  const options = optionsAt(commit, root);
+  const exclude = config.targets.flatMap((one) => one.overlays.map(inRepository));
+  const trees = await Promise.all([
+    readTreeAt(site.repository, commit, { paths: folders, options: { ...options, exclude } }),
+    ...overlays.map((folder) => readTreeAt(site.repository, commit, { paths: [folder], options })),
+  ]);
+  const [files = [], ...over] = trees.map(({ value }) => value ?? []);
+  const layers = target.overlays.map((folder) => posix.relative(config.root, folder));
+  const before = options.show(root === '' ? '' : `${root}/`).length;
+  const targets = config.targets.map(({ name }) => name);
+  const diagnostics = trees.flatMap((tree) => tree.diagnostics);
+  const value = { target, targets, folders, files, overlays: over, layers, pathInTree: (path: string) => path.slice(before) };
+  return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
+}
+
+/** What the manifests of a target wanted at a commit; secrets are not resolved. */
+export function desiredAt({ target, targets, files, overlays, pathInTree }: TreeAt): Checked<DesiredState> {
+  const { name, secretPrefixes, dialect } = target;
+  const referencePrefixes = referencePrefixesOf(dialect);
+  return loadManifests({ files, overlays, target: name, targets, secretPrefixes, referencePrefixes, registry, pathInTree });
+}
+
+/** Tells whether a commit's manifests are those that were loaded from files, overlays at the same places. */
+export function isAsLoaded({ files, overlays, layers, pathInTree }: TreeAt, { setting, target }: Site, desired: DesiredState): boolean {
+  const loaded = target.overlays.map((folder) => relative(setting.root, folder).split(sep).join('/'));
+  return loaded.join('\0') === layers.join('\0') && treeHash([...files, ...overlays.flat()], pathInTree) === desired.tree;
+}
+
+/** The config as of the commit, its folders below a root that stands for the repository's top. */
+async function configAt({ repository, setting, target }: Site, commit: string): Promise<Checked<Config>> {
+  const { prefix } = repository;
+  if (setting.file === undefined) return { value: withoutFile(setting, prefix), diagnostics: [] };
+  const path = prefix === '' ? basename(setting.file) : `${prefix}/${basename(setting.file)}`;
+  const options = optionsAt(commit, '');
+  const here = await readTreeAt(repository, commit, { paths: [path], options });
+  const files = here.value?.length === 0 ? await movedConfigs(repository, commit, basename(path)) : here;
+  const configs = (files.value ?? []).map((file) => readConfig(file, dirname(`/${file.path.slice(options.show('').length)}`)));
+  const named = configs.length < 2 ? configs : configs.filter(({ value }) => value?.targets.some(({ name }) => name === target.name));
+  const [config, second] = named;
+  if (hasErrors(files.diagnostics)) return { diagnostics: files.diagnostics };
+  return config === undefined || second !== undefined ? { diagnostics: [noConfig(commit, path)] } : config;
+}
+
+/** The config files of a commit that stand anywhere else. */
+async function movedConfigs(repository: Repository, commit: string, name: string): Promise<Checked<readonly SourceFile[]>> {
+  const names = new Set([name, ...configNames]);
+  const isConfig = (path: string): boolean => names.has(basename(path)) && path.split('/').slice(0, -1).every(isManifestFolder);
+  const paths = (await listCommit(repository, commit)).map(({ path }) => path).filter(isConfig);
+  return readTreeAt(repository, commit, { paths, options: optionsAt(commit, '') });
+}
+
+/** What flags alone say, as if the repository's top were the root of all; what lies outside it is in no commit. */
+function withoutFile(setting: Setting, prefix: string): Config {
+  const placed = (paths: readonly string[]): readonly string[] =>
+    paths
+      .map((path) => posix.join('.', prefix, ...relative(setting.root, path).split(sep)))
+      .filter((path) => path !== '..' && !path.startsWith('../'))
+      .map((path) => (path === '.' ? '/' : `/${path}`));
+  const targets = setting.targets.map((target) => ({ ...target, manifests: placed(target.manifests), overlays: placed(target.overlays) }));
+  return { root: `/${prefix}`, targets };
+}
+
+/** Files of a commit are shown as git names them, `COMMIT:PATH`. */
+function optionsAt(commit: string, root: string): TreeOptions {
+  return { root, exclude: [], show: (path) => `${commit.slice(0, 10)}:${path}`, most: maxBytes, decode: decodeFile };
+}
+
+function inRepository(path: string): string {
+  return path.slice(1);
+}
+
+function noConfig(commit: string, path: string): Diagnostic {
+  return {
+    code: 'git/no-config',
+    severity: 'error',
+    message: `there is no config file ${path} at ${commit.slice(0, 10)}, and none elsewhere that surely is the same`,
+    hint: 'it says where manifests lie',
+  };
+}
+
+function noTarget(commit: string, name: string, file: string): Diagnostic {
+  const message = `there is no target "${name}" at ${commit.slice(0, 10)}`;
+  return { code: 'git/no-target', severity: 'error', message, at: { file, line: 1, column: 1 } };
+}

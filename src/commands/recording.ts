@@ -1,0 +1,50 @@
+import { hasOrigin, appliedName, appliedRef, keepApplied, pushApplied } from '../git/applied.ts';
+import { headOf, openRepository } from '../git/repository.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { AppError } from '../model/errors.ts';
+import { isAsLoaded, readTreeOf, type Site } from './at-commit.ts';
+import { isTracked, type FootingInput } from './footing.ts';
+
+/**
+ * Records HEAD as wholly applied to the target, here and on origin, if the manifests that were applied are those of HEAD.
+ * What stands in the way is a warning: the apply is done.
+ */
+export async function recordApplied(input: FootingInput): Promise<readonly Diagnostic[]> {
+  if (!isTracked(input)) return [];
+  const { setting, target, world } = input;
+  try {
+    const repository = await openRepository({ folder: setting.root, env: world.env });
+    return repository === undefined ? [] : await record({ repository, setting, target }, input);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [notRecorded(error.message, error.hint)];
+  }
+}
+
+async function record(site: Site, { desired, flags }: FootingInput): Promise<readonly Diagnostic[]> {
+  const { repository, target } = site;
+  const commit = await headOf(repository);
+  if (commit === undefined) return [notRecorded('nothing is committed yet', 'commit the manifests, then apply again')];
+  const { value: tree } = await readTreeOf(site, commit);
+  const short = commit.slice(0, 10);
+  if (tree === undefined || tree.target.url !== target.url || !isAsLoaded(tree, site, desired))
+    return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
+  const name = appliedName(repository.prefix, target.name);
+  await keepApplied(repository, name, commit);
+  const message = `${short} is recorded as wholly applied to "${target.name}" (${appliedRef(name)})`;
+  const recorded: Diagnostic = { code: 'git/applied-recorded', severity: 'notice', message };
+  if (!flags.origin || !(await hasOrigin(repository))) return [recorded];
+  const failure = await pushApplied(repository, name, commit);
+  if (failure === undefined) return [{ ...recorded, message: `${message}, here and on origin` }];
+  return [notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure))];
+}
+
+function pushHint({ message }: AppError): string {
+  if (/stale info|rejected/.test(message)) return 'somebody else applied meanwhile, or origin refuses the ref; plan again to see';
+  return 'the token needs to write (contents: write on GitHub); apply again, or --no-origin keeps to this clone';
+}
+
+function notRecorded(why: string, hint: string | undefined): Diagnostic {
+  const message = `not recorded as wholly applied, so the next plan compares with an earlier commit: ${why}`;
+  return { code: 'git/applied-not-recorded', severity: 'warning', message, ...(hint === undefined ? {} : { hint }) };
+}

@@ -1,0 +1,108 @@
+import { AppError } from '../model/errors.ts';
+import { askGit } from './ask-git.ts';
+import type { Repository } from './repository.ts';
+
+/** What was wholly applied, by the name of its ref: here, and as origin last told of it. */
+export type Recorded = { readonly here: ReadonlyMap<string, string>; readonly seen: ReadonlyMap<string, string> };
+
+const here = 'refs/ostiary/applied/';
+const seen = 'refs/ostiary/origin/';
+
+// Longer than any healthy server takes, shorter than anybody waits.
+const patience = 30_000;
+
+/**
+ * The name of the ref that keeps what was wholly applied to a target, by its config file's folder in the repository:
+ * two configs of one repository may have targets of one name.
+ */
+export function appliedName(folder: string, target: string): string {
+  return [...(folder === '' ? [] : [folder]), target].map(encoded).join('%2F');
+}
+
+/** The target that a name is of, and the folder of its config file. */
+export function readName(name: string): { readonly folder: string; readonly target: string } | undefined {
+  if (!/^(?:[\w-]|%[0-9A-F]{2})+$/.test(name)) return undefined;
+  const at = name.lastIndexOf('%2F');
+  const [folder, target] = at < 0 ? ['', name] : [name.slice(0, at), name.slice(at + 3)];
+  try {
+    return { folder: decodeURIComponent(folder), target: decodeURIComponent(target) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Spells a text with the characters alone that every ref may have. */
+function encoded(text: string): string {
+  return [...Buffer.from(text)]
+    .map((byte) =>
+      /[\w-]/.test(String.fromCodePoint(byte)) ? String.fromCodePoint(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+    .join('');
+}
+
+/** The whole name of the ref. */
+export function appliedRef(name: string): string {
+  return `${here}${name}`;
+}
+
+/** Reads what this clone knows. */
+export async function readRecorded(repository: Repository): Promise<Recorded> {
+  const { stdout } = await askGit(repository, ['for-each-ref', '--format=%(objectname) %(refname)', here, seen]);
+  return { here: refsBelow(here, stdout.toString()), seen: refsBelow(seen, stdout.toString()) };
+}
+
+/** Tells whether the repository has an origin. */
+export async function hasOrigin(repository: Repository): Promise<boolean> {
+  return (await askGit(repository, ['config', '--get', 'remote.origin.url'], { answers: [0, 1] })).code === 0;
+}
+
+/** Asks origin what was wholly applied; where it does not answer, why. */
+export async function askOrigin(repository: Repository): Promise<ReadonlyMap<string, string> | AppError> {
+  return orWhy(async () => {
+    const { stdout } = await askGit(repository, ['ls-remote', '--refs', 'origin', `${here}*`], { patience });
+    return refsBelow(here, stdout.toString().replaceAll('\t', ' '));
+  });
+}
+
+/** Brings a commit that origin keeps, and what was applied with it, into this clone; why, where that cannot be. */
+export async function fetchApplied(repository: Repository, name: string): Promise<AppError | undefined> {
+  const depth = repository.shallow ? ['--depth=1'] : [];
+  const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
+  const refs = [`+${here}${name}:${seen}${name}`];
+  return orWhy(async () => {
+    await askGit(repository, ['fetch', ...quiet, ...depth, 'origin', ...refs], { patience: 4 * patience });
+    return undefined;
+  });
+}
+
+/** Keeps in this clone what was wholly applied. */
+export async function keepApplied(repository: Repository, name: string, commit: string): Promise<void> {
+  await askGit(repository, ['update-ref', '-m', 'ostiary apply', `${here}${name}`, commit]);
+}
+
+/** Tells origin what was wholly applied, unless it was told otherwise since it was last asked; why, where that cannot be. */
+export async function pushApplied(repository: Repository, name: string, commit: string): Promise<AppError | undefined> {
+  const { seen: known } = await readRecorded(repository);
+  const lease = `--force-with-lease=${here}${name}:${known.get(name) ?? ''}`;
+  const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
+  return orWhy(async () => {
+    await askGit(repository, ['push', ...quiet, lease, 'origin', `${commit}:${here}${name}`], { patience: 4 * patience });
+    await askGit(repository, ['update-ref', `${seen}${name}`, commit]);
+    return undefined;
+  });
+}
+
+/** What came of it, or what went wrong with origin. */
+async function orWhy<T>(action: () => Promise<T>): Promise<T | AppError> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'git/failed' || error.code === 'git/timeout')) return error;
+    throw error;
+  }
+}
+
+function refsBelow(top: string, text: string): ReadonlyMap<string, string> {
+  const lines = text.split('\n').map((line) => line.split(' '));
+  return new Map(lines.flatMap(([id = '', ref = '']) => (ref.startsWith(top) ? [[ref.slice(top.length), id] as const] : [])));
+}

@@ -1,0 +1,108 @@
+import { sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { compareText } from '../model/json.ts';
+import type { SourceFile } from '../model/source.ts';
+import { askGit } from './ask-git.ts';
+import { readBlobs } from './blobs.ts';
+import { findFiles, type Entry, type FindOptions } from './find-files.ts';
+import type { Repository } from './repository.ts';
+
+export type TreeOptions = FindOptions & {
+  /** Larger files are cut off one byte later, for `decode` to refuse. */
+  readonly most: number;
+  /** Makes text of a file's bytes, or tells why that cannot be. */
+  readonly decode: (path: string, bytes: Buffer) => Checked<SourceFile>;
+};
+
+/**
+ * Reads the YAML files at and below the paths as of a commit, sorted by path, each once; paths count from the top of the
+ * repository. The rules are those for files on disk; what cannot be read is a diagnostic beside the files that can.
+ */
+export async function readTreeAt(
+  repository: Repository,
+  commit: string,
+  { paths, options }: { readonly paths: readonly string[]; readonly options: TreeOptions },
+): Promise<Checked<readonly SourceFile[]>> {
+  const entries = await listTree(repository, commit, { paths, root: options.root });
+  const targets = await targetsOf(repository, entries);
+  const found = findFiles(paths, { entries, targets }, options);
+  const diagnostics: Diagnostic[] = [...found.diagnostics];
+  const files: SourceFile[] = [];
+  const byId = pathsById(found.files);
+  await readBlobs(repository, byId.keys(), {
+    most: options.most + 1,
+    take(id, bytes) {
+      for (const path of byId.get(id) ?? []) {
+        const file = options.decode(options.show(path), bytes);
+        if (file.value !== undefined) files.push(file.value);
+        diagnostics.push(...file.diagnostics);
+      }
+    },
+  });
+  return { value: files.toSorted((left, right) => compareText(left.path, right.path)), diagnostics: sortDiagnostics(diagnostics) };
+}
+
+/** Names the files of a whole commit, whatever they are. */
+export async function listCommit(repository: Repository, commit: string): Promise<readonly Entry[]> {
+  return list(repository, commit, []);
+}
+
+type Wanted = { readonly paths: readonly string[]; readonly root: string };
+
+/** What a commit holds at and below the paths; all of the root where a link, or a path behind one, may lead further. */
+async function listTree(repository: Repository, commit: string, { paths, root }: Wanted): Promise<readonly Entry[]> {
+  if (paths.length === 0) return [];
+  const entries = await list(repository, commit, paths);
+  const isWhole = paths.every((top) => entries.some((entry) => isAt(entry, top)));
+  if (isWhole && entries.every(({ sort }) => sort !== 'link')) return entries;
+  return list(repository, commit, [root, ...paths]);
+}
+
+function isAt({ path }: Entry, top: string): boolean {
+  return top === '' || path === top || path.startsWith(`${top}/`);
+}
+
+async function list(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly Entry[]> {
+  const all = paths.length === 0 || paths.includes('');
+  const args = ['ls-tree', '-r', '-z', '--full-tree', commit, ...(all ? [] : ['--', ...paths])];
+  const { stdout } = await askGit(repository, args);
+  return stdout
+    .toString()
+    .split('\0')
+    .flatMap((line) => entryOf(line) ?? []);
+}
+
+const sorts: Readonly<Record<string, Entry['sort']>> = { '120000': 'link', '160000': 'repository' };
+
+/** `MODE TYPE ID`, a tab and the path. */
+function entryOf(line: string): Entry | undefined {
+  const tab = line.indexOf('\t');
+  if (tab < 0) return undefined;
+  const id = line.slice(line.lastIndexOf(' ', tab) + 1, tab);
+  return { path: line.slice(tab + 1), id, sort: sorts[line.slice(0, 6)] ?? 'file' };
+}
+
+// No system takes a longer path.
+const longestTarget = 4096;
+
+/** Where links lead, by their paths. */
+async function targetsOf(repository: Repository, entries: readonly Entry[]): Promise<ReadonlyMap<string, string>> {
+  const byId = pathsById(entries.filter(({ sort }) => sort === 'link'));
+  const targets = new Map<string, string>();
+  await readBlobs(repository, byId.keys(), {
+    most: longestTarget,
+    take(id, bytes) {
+      for (const path of byId.get(id) ?? []) targets.set(path, bytes.toString());
+    },
+  });
+  return targets;
+}
+
+function pathsById(files: readonly { readonly path: string; readonly id: string }[]): ReadonlyMap<string, readonly string[]> {
+  const byId = new Map<string, string[]>();
+  for (const { path, id } of files) {
+    const paths = byId.get(id);
+    if (paths === undefined) byId.set(id, [path]);
+    else paths.push(path);
+  }
+  return byId;
+}

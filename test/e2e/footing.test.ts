@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { InputError } from '../../src/model/errors.ts';
+import { repositories, type TestRepository } from '../support/repository.ts';
+import { codes, files, footing, idsOf, record, url } from './footing.ts';
+import { config, connection } from './project.ts';
+
+const { make, clone, at, place } = repositories();
+
+/** A repository whose first commit is recorded as applied. */
+async function applied(
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ readonly repository: TestRepository; readonly commit: string }> {
+  const repository = make({ ...files, ...more });
+  expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+  return { repository, commit: repository.git('rev-parse', 'HEAD') };
+}
+
+/** The codes of the diagnostics that a promise is rejected with. */
+async function refusalOf(action: Promise<unknown>): Promise<readonly string[]> {
+  const error: unknown = await action.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof InputError) return error.diagnostics.map(({ code }) => code);
+  throw new Error('it is no refused input', { cause: error });
+}
+
+function twoTargets(manifests: string): string {
+  const prod = `prod: { url: '${url}', overlays: [overlays/prod] }`;
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [${manifests}]\ntargets:\n  ${prod}\n  test: { url: '${url}/test' }\n`;
+}
+
+describe('the base', () => {
+  it('is none, without a word, outside git, before the first commit, and for another gateway', async () => {
+    const outside = at(place(), true);
+    outside.write(files);
+    const unborn = make();
+    unborn.write(files);
+    const { repository } = await applied();
+    for (const [where, flags] of [
+      [outside, {}],
+      [unborn, {}],
+      [repository, { url: 'https://elsewhere.example.com' }],
+      [repository, { base: 'none' }],
+    ] as const)
+      expect(await footing(where, flags)).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
+    expect(await record(outside)).toStrictEqual([]);
+    expect(codes(await record(unborn))).toStrictEqual(['warning git/applied-not-recorded']);
+    expect(await record(repository, { url: 'https://elsewhere.example.com' })).toStrictEqual([]);
+  });
+
+  it('is told to be missing where nothing was recorded', async () => {
+    expect(codes((await footing(make(files))).diagnostics)).toStrictEqual(['notice git/no-base']);
+  });
+
+  it('holds what was applied, whatever is committed since, and who took it away', async () => {
+    const { repository, commit } = await applied();
+    repository.git('mv', 'access/a.yaml', 'access/moved.yaml');
+    repository.save({ 'access/moved.yaml': connection('a', { reviewers: ['dba'] }), 'access/c.yaml': connection('c') });
+    repository.remove('access/b.yaml');
+    const removed = repository.commit();
+    repository.save({ 'README.md': '' });
+    const { base, diagnostics } = await footing(repository);
+    expect(diagnostics).toStrictEqual([]);
+    expect(base?.commit).toBe(commit);
+    expect(idsOf(base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
+    expect(base?.desired.resources[0]?.spec['reviewers']).toStrictEqual([]);
+    expect([...(base?.removedIn ?? [])]).toStrictEqual([['Connection/b', removed]]);
+    expect(base?.desired.resources[0]?.locate('').file).toBe(`${commit.slice(0, 10)}:access/a.yaml`);
+  });
+
+  it('counts what a selection leaves out as there', async () => {
+    const { repository } = await applied();
+    const { base } = await footing(repository, { only: ['Connection/a'] });
+    expect(idsOf(base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
+    expect(base?.removedIn.size).toBe(0);
+  });
+
+  it('never resolves secrets', async () => {
+    const secret = { 'envvar:P': { valueFrom: { env: 'OSTIARY_SECRET_P' } }, 'envvar:F': { valueFrom: { file: 'ca.pem' } } };
+    const { repository } = await applied({ 'access/a.yaml': connection('a', { secret }) });
+    const { base } = await footing(repository);
+    expect(base?.desired.resources[0]?.secrets).toStrictEqual({
+      '/secret/envvar:P': { state: 'unresolved', source: 'env:OSTIARY_SECRET_P' },
+      '/secret/envvar:F': { state: 'unresolved', source: 'file:ca.pem' },
+    });
+  });
+
+  it('reads folders, overlays and targets as the config of that commit says', async () => {
+    const overlay = connection('a', { reviewers: ['security'] });
+    const repository = make({ 'ostiary.yaml': twoTargets('before/'), 'before/a.yaml': connection('a'), 'overlays/prod/a.yaml': overlay });
+    const flags = { target: 'prod' };
+    expect(codes(await record(repository, flags))).toStrictEqual(['notice git/applied-recorded']);
+    repository.git('mv', 'before', 'after');
+    repository.save({ 'ostiary.yaml': twoTargets('after/'), 'overlays/prod/a.yaml': connection('a', { reviewers: ['dba'] }) });
+    const { base } = await footing(repository, flags);
+    expect(base?.desired.resources.map(({ id, spec }) => [id, spec['reviewers']])).toStrictEqual([['Connection/a', ['security']]]);
+    expect(base?.removedIn.size).toBe(0);
+    expect(codes((await footing(repository, { target: 'test' })).diagnostics)).toStrictEqual(['notice git/no-base']);
+  });
+
+  it('is found again when the config file moves, from any folder and in a worktree', async () => {
+    const { repository, commit } = await applied();
+    repository.remove('ostiary.yaml', 'access');
+    const moved = {
+      'infra/ostiary.yaml': files['ostiary.yaml'],
+      'infra/access/a.yaml': files['access/a.yaml'],
+      'infra/access/b.yaml': files['access/b.yaml'],
+    };
+    const next = repository.save(moved);
+    const { base } = await footing(repository, {}, 'infra/access');
+    expect([base?.commit, base?.removedIn.size]).toStrictEqual([commit, 0]);
+    expect(codes(await record(repository, {}, 'infra'))).toStrictEqual(['notice git/applied-recorded']);
+    const worktree = at(place());
+    repository.git('worktree', 'add', '--quiet', '--detach', worktree.folder, 'HEAD');
+    expect((await footing(worktree, {}, 'infra')).base?.commit).toBe(next);
+  });
+
+  it('is not known to be that of a gateway that the target has only now', async () => {
+    const { repository } = await applied();
+    repository.save({ 'ostiary.yaml': config('https://moved.example.com') });
+    const { base, diagnostics } = await footing(repository);
+    expect([base, codes(diagnostics)]).toStrictEqual([undefined, ['warning git/other-gateway']]);
+    expect((await footing(repository, { base: 'HEAD~1' })).base).toBeDefined();
+  });
+
+  it('stays usable when its commit is in no branch any more', async () => {
+    const { repository, commit } = await applied();
+    repository.git('commit', '--quiet', '--amend', '--message', 'rewritten');
+    repository.remove('access/b.yaml');
+    const removed = repository.commit();
+    const { base } = await footing(repository);
+    expect(base?.commit).toBe(commit);
+    expect([...(base?.removedIn ?? [])]).toStrictEqual([['Connection/b', removed]]);
+  });
+
+  it('is refused where it cannot be loaded, and never taken for empty', async () => {
+    const { repository } = await applied();
+    const broken = repository.save({
+      'access/a.yaml': 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: a }\nspec: { type: 7 }\n',
+    });
+    const none = repository.save({ 'access/a.yaml': '# nothing\n', 'access/b.yaml': '# nothing\n' });
+    repository.remove('ostiary.yaml');
+    const without = repository.commit();
+    const latin = repository.save({ ...files, 'access/b.yaml': '\uFFFE' });
+    repository.save({ ...files, 'ostiary.yaml': config({ other: url }) });
+    const other = repository.git('rev-parse', 'HEAD');
+    repository.save(files);
+    expect(await refusalOf(footing(repository, { base: broken }))).toContain('manifest/wrong-type');
+    expect(await refusalOf(footing(repository, { base: none }))).toStrictEqual(['git/base-unreadable', 'manifest/none']);
+    expect(await refusalOf(footing(repository, { base: without }))).toStrictEqual(['git/base-unreadable', 'git/no-config']);
+    expect((await refusalOf(footing(repository, { base: latin })))[0]).toBe('git/base-unreadable');
+    expect(await refusalOf(footing(repository, { base: other }))).toStrictEqual(['git/base-unreadable', 'git/no-target']);
+    await expect(footing(repository, { base: 'nowhere' })).rejects.toMatchObject({ code: 'git/no-such-commit', exitCode: 3 });
+    await expect(footing(repository, { base: '--output=x' })).rejects.toMatchObject({ code: 'git/bad-ref', exitCode: 3 });
+  });
+
+  it('is an error to ask for outside git', async () => {
+    const outside = at(place(), true);
+    outside.write(files);
+    for (const flags of [{ base: 'main' }, { own: 'main' }])
+      await expect(footing(outside, flags)).rejects.toMatchObject({ code: 'git/no-repository', exitCode: 3 });
+  });
+
+  it('needs no config file where flags say everything, and then --base names it', async () => {
+    const repository = make({ 'sub/access/a.yaml': connection('a') });
+    repository.save({ 'sub/access/a.yaml': connection('a', { reviewers: ['dba'] }) });
+    const flags = { url, paths: ['access'] };
+    expect(await footing(repository, flags, 'sub')).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
+    const { base } = await footing(repository, { ...flags, base: 'HEAD~1' }, 'sub');
+    expect(base?.desired.resources[0]?.spec['reviewers']).toStrictEqual([]);
+    expect(await record(repository, flags, 'sub')).toStrictEqual([]);
+  });
+});
+
+describe('--own', () => {
+  it('is what the manifests were where the branch was left', async () => {
+    const repository = make(files);
+    repository.git('checkout', '--quiet', '-b', 'topic');
+    repository.save({ 'access/c.yaml': connection('c') });
+    repository.git('checkout', '--quiet', 'main');
+    repository.save({ 'access/d.yaml': connection('d') });
+    repository.git('checkout', '--quiet', 'topic');
+    const { own, diagnostics } = await footing(repository, { own: 'main', base: 'none' });
+    expect([idsOf(own), diagnostics]).toStrictEqual([['Connection/a', 'Connection/b'], []]);
+  });
+
+  it('is empty where there were no manifests yet', async () => {
+    const repository = make({ 'README.md': '' });
+    repository.git('branch', 'before');
+    repository.save(files);
+    const { own, diagnostics } = await footing(repository, { own: 'before', base: 'none' });
+    expect([idsOf(own), diagnostics]).toStrictEqual([[], []]);
+  });
+
+  it('labels nothing where it cannot be loaded, and says so', async () => {
+    const repository = make({ ...files, 'access/a.yaml': 'a: [\n' });
+    repository.git('branch', 'before');
+    repository.save(files);
+    const { own, diagnostics } = await footing(repository, { own: 'before', base: 'none' });
+    expect([own, codes(diagnostics)]).toStrictEqual([undefined, ['warning git/own-unreadable']]);
+  });
+
+  it('compares with the branch itself where a shallow clone hides where it was left', async () => {
+    const repository = make(files);
+    repository.save({ 'access/c.yaml': connection('c') });
+    const shallow = clone(repository, '--depth=1');
+    shallow.git('fetch', '--quiet', '--depth=1', 'origin', repository.git('rev-parse', 'HEAD~1'));
+    shallow.git('branch', 'before', 'FETCH_HEAD');
+    const { own, diagnostics } = await footing(shallow, { own: 'before', base: 'none' });
+    expect(idsOf(own)).toStrictEqual(['Connection/a', 'Connection/b']);
+    expect(codes(diagnostics)).toStrictEqual(['warning git/no-merge-base']);
+    expect(diagnostics[0]?.hint).toContain('fetch-depth: 0');
+  });
+});

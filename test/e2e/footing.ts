@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { desiredFor } from '../../src/commands/desired.ts';
+import type { BaseFlags, TargetFlags } from '../../src/commands/flags.ts';
+import { footingOf, type Footing, type FootingInput } from '../../src/commands/footing.ts';
+import { recordApplied } from '../../src/commands/recording.ts';
+import { chooseTarget, readSetting } from '../../src/commands/setting.ts';
+import type { World } from '../../src/commands/world.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import { InputError } from '../../src/model/errors.ts';
+import { gitEnv, type TestRepository } from '../support/repository.ts';
+import { config, connection } from './project.ts';
+
+/** The gateway of the config; nobody asks it. */
+export const url = 'https://gateway.example.com';
+
+/** A project of two connections. */
+export const files: Readonly<Record<'ostiary.yaml' | 'access/a.yaml' | 'access/b.yaml', string>> = {
+  'ostiary.yaml': config(url),
+  'access/a.yaml': connection('a'),
+  'access/b.yaml': connection('b'),
+};
+
+const silent = { write: () => undefined, isTTY: false, columns: undefined };
+
+function worldAt(cwd: string): World {
+  return {
+    env: gitEnv,
+    cwd,
+    interactive: false,
+    stdout: silent,
+    stderr: silent,
+    now: () => new Date(0),
+    interrupts: () => new AbortController().signal,
+    confirms: () => Promise.resolve(false),
+  };
+}
+
+export type Flags = Partial<BaseFlags & TargetFlags>;
+
+function inputAt(cwd: string, given: Flags): FootingInput {
+  const flags = { color: false, quiet: false, only: [], paths: [], origin: true, ...given };
+  const world = worldAt(cwd);
+  const setting = readSetting(flags, world);
+  const target = chooseTarget(setting, flags);
+  const { value: desired, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave' });
+  if (desired === undefined) throw new InputError(diagnostics);
+  return { setting, target, desired, flags, world };
+}
+
+/** What a plan in the folder would stand on. */
+export function footing({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<Footing> {
+  return footingOf(inputAt(join(folder, below), flags));
+}
+
+/** Records as an apply does that was wholly successful. */
+export function record({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<readonly Diagnostic[]> {
+  return recordApplied(inputAt(join(folder, below), flags));
+}
+
+export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {
+  return diagnostics.map(({ code, severity }) => `${severity} ${code}`);
+}
+
+export function idsOf(state: { readonly resources: readonly { readonly id: string }[] } | undefined): readonly string[] | undefined {
+  return state?.resources.map(({ id }) => id);
+}

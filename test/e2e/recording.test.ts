@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { repositories, type TestRepository } from '../support/repository.ts';
+import { codes, files, footing, record, url } from './footing.ts';
+import { connection, guardrail } from './project.ts';
+
+const { make, makeOrigin, clone } = repositories();
+
+/** A repository whose first commit is recorded as applied. */
+async function applied(
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ readonly repository: TestRepository; readonly commit: string }> {
+  const repository = make({ ...files, ...more });
+  expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+  return { repository, commit: repository.git('rev-parse', 'HEAD') };
+}
+
+function layered(folders: string): string {
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { prod: { url: '${url}', overlays: [${folders}] } }\n`;
+}
+
+describe('recording', () => {
+  it('needs the manifests to be those of HEAD, whatever else is changed', async () => {
+    const { repository, commit } = await applied();
+    repository.write({ 'README.md': 'changed', 'access/notes.txt': 'new' });
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+    for (const change of [
+      { 'access/a.yaml': connection('a', { reviewers: ['x'] }) },
+      { 'access/new.yaml': guardrail('new') },
+      { '.gitignore': 'access/x.yaml', 'access/x.yaml': guardrail('x') },
+    ]) {
+      repository.write(change);
+      expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
+      repository.git('clean', '-fdxq');
+      repository.git('checkout', '--quiet', '.');
+    }
+    repository.git('update-index', '--assume-unchanged', 'access/a.yaml');
+    repository.write({ 'access/a.yaml': connection('a', { reviewers: ['x'] }) });
+    expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
+    expect((await footing(repository)).base?.commit).toBe(commit);
+  });
+
+  it('needs overlays to apply in the order of HEAD', async () => {
+    const repository = make({
+      ...files,
+      'ostiary.yaml': layered('o/x, o/y'),
+      'o/x/a.yaml': connection('a', { reviewers: ['x'] }),
+      'o/y/a.yaml': connection('a', { reviewers: ['y'] }),
+    });
+    repository.write({ 'ostiary.yaml': layered('o/y, o/x') });
+    expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
+    repository.commit();
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+  });
+
+  it('does not mind how lines end in the files', async () => {
+    const { repository } = await applied();
+    repository.git('config', 'core.autocrlf', 'true');
+    repository.remove('access/a.yaml');
+    repository.git('checkout', '--quiet', 'access/a.yaml');
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+  });
+
+  it('tells origin, from where a fresh clone knows; a refusal is a warning, and this clone knows still', async () => {
+    const repository = make(files);
+    const origin = makeOrigin(repository);
+    const [recorded] = await record(repository);
+    expect(recorded?.message).toContain('here and on origin');
+    expect((await footing(clone(origin, '--depth=1'))).base?.commit).toBe(repository.git('rev-parse', 'HEAD'));
+    origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
+    origin.allow('hooks/pre-receive');
+    const next = repository.save({ 'access/c.yaml': connection('c') });
+    const [refused] = await record(repository);
+    expect(refused).toMatchObject({
+      code: 'git/applied-not-recorded',
+      severity: 'warning',
+      message: expect.stringContaining('pre-receive hook declined'),
+    });
+    expect((await footing(repository)).base?.commit).toBe(next);
+  });
+
+  it('keeps to this clone with --no-origin', async () => {
+    const repository = make(files);
+    const origin = makeOrigin(repository);
+    expect(codes(await record(repository, { origin: false }))).toStrictEqual(['notice git/applied-recorded']);
+    expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
+  });
+});

@@ -1,0 +1,170 @@
+import { rmSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { appliedName, appliedRef, keepApplied, pushApplied, readName, readRecorded } from '../../../src/git/applied.ts';
+import { findLastApplied, type LastApplied } from '../../../src/git/last-applied.ts';
+import { repositories, type TestRepository } from '../../support/repository.ts';
+
+const { make, makeOrigin, clone } = repositories();
+const configs = ['ostiary.yaml', 'ostiary.yml'];
+
+async function lastApplied(repository: TestRepository, folder = '', target = 'prod', origin = true): Promise<LastApplied> {
+  return findLastApplied(await repository.open(folder), { target, configs, origin });
+}
+
+/** Records HEAD as apply does. */
+async function record(repository: TestRepository, name = 'prod'): Promise<string> {
+  const [opened, commit] = [await repository.open(), repository.git('rev-parse', 'HEAD')];
+  await keepApplied(opened, name, commit);
+  expect(await pushApplied(opened, name, commit)).toBeUndefined();
+  return commit;
+}
+
+/** A repository with an origin, and a clone of it. */
+function pair(): { readonly ours: TestRepository; readonly origin: TestRepository; readonly theirs: TestRepository } {
+  const ours = make({ 'ostiary.yaml': 'a: 1\n' });
+  const origin = makeOrigin(ours);
+  return { ours, origin, theirs: clone(origin) };
+}
+
+const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+
+test('a name tells folder and target apart, and every name makes a ref that git takes', () => {
+  const { git } = make();
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.constant(''), text),
+      text.filter((one) => !one.includes('/')),
+      (folder, target) => {
+        const name = appliedName(folder, target);
+        expect(name).toMatch(/^[\w%-]+$/);
+        expect(readName(name)).toStrictEqual({ folder, target });
+      },
+    ),
+  );
+  for (const target of ['prod', 'a..b', 'x.lock', '@{', '.', '-x', 'ä', '%2F', 'HEAD']) {
+    git('check-ref-format', appliedRef(appliedName('', target)));
+    git('check-ref-format', appliedRef(appliedName('teams/a b', target)));
+  }
+  expect(appliedRef(appliedName('', 'prod'))).toBe('refs/ostiary/applied/prod');
+  expect(appliedRef(appliedName('teams/orders', 'prod'))).toBe('refs/ostiary/applied/teams%2Forders%2Fprod');
+});
+
+describe('findLastApplied', () => {
+  it('finds nothing where nothing was recorded, with an origin and without', async () => {
+    const { ours, origin } = pair();
+    expect(await lastApplied(ours)).toStrictEqual({ commit: undefined, diagnostics: [] });
+    expect(await lastApplied(make({ 'x.yaml': '' }))).toStrictEqual({ commit: undefined, diagnostics: [] });
+    expect(await lastApplied(make())).toStrictEqual({ commit: undefined, diagnostics: [] });
+    expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
+  });
+
+  it('finds in a fresh clone, a shallow and a detached one what another one recorded', async () => {
+    const { ours, origin } = pair();
+    const commit = await record(ours);
+    ours.save({ 'x.yaml': '' });
+    ours.git('push', '--quiet', 'origin', 'main');
+    for (const args of [[], ['--depth=1'], ['--depth=1', '--no-single-branch']]) {
+      const fresh = clone(origin, ...args);
+      fresh.git('checkout', '--quiet', '--detach');
+      expect(await lastApplied(fresh)).toStrictEqual({ commit, diagnostics: [] });
+      expect(fresh.git('cat-file', '-t', `${commit}:ostiary.yaml`)).toBe('blob');
+      expect(fresh.git('rev-list', '--count', 'HEAD')).toBe(args.length === 0 ? '2' : '1');
+      expect(fresh.git('tag', '--list')).toBe('');
+    }
+  });
+
+  it('follows origin when another clone applies, also something earlier', async () => {
+    const { ours, theirs } = pair();
+    const first = await record(ours);
+    expect(await lastApplied(theirs)).toMatchObject({ commit: first });
+    theirs.save({ 'x.yaml': '' });
+    const second = await record(theirs);
+    expect(await lastApplied(ours)).toMatchObject({ commit: second });
+    ours.git('checkout', '--quiet', first);
+    expect(await record(ours)).toBe(first);
+    expect(await lastApplied(theirs)).toMatchObject({ commit: first });
+  });
+
+  it('takes what this clone applied and could not tell origin', async () => {
+    const { ours } = pair();
+    await record(ours);
+    const commit = ours.save({ 'x.yaml': '' });
+    await keepApplied(await ours.open(), 'prod', commit);
+    expect(await lastApplied(ours)).toStrictEqual({ commit, diagnostics: [] });
+  });
+
+  it('finds what a forced push took out of every branch', async () => {
+    const { ours, origin, theirs } = pair();
+    ours.save({ 'lost.yaml': '' });
+    const commit = await record(ours);
+    ours.git('reset', '--quiet', '--hard', 'HEAD~1');
+    ours.git('push', '--quiet', '--force', 'origin', 'main');
+    origin.git('reflog', 'expire', '--expire=now', '--all');
+    origin.git('gc', '--quiet', '--prune=now');
+    expect(await lastApplied(theirs)).toStrictEqual({ commit, diagnostics: [] });
+    expect(theirs.git('show', `${commit}:lost.yaml`)).toBe('');
+  });
+
+  it('warns where origin does not answer and this clone knows; else refuses, unless origin is not to be asked', async () => {
+    const { ours, origin, theirs } = pair();
+    const commit = await record(ours);
+    rmSync(origin.folder, { recursive: true });
+    const { diagnostics, ...rest } = await lastApplied(ours);
+    expect(rest).toStrictEqual({ commit });
+    expect(diagnostics).toMatchObject([{ code: 'git/origin-unreachable', severity: 'warning' }]);
+    await expect(lastApplied(theirs)).rejects.toMatchObject({ code: 'git/origin-unreachable', exitCode: 4 });
+    expect(await lastApplied(theirs, '', 'prod', false)).toStrictEqual({ commit: undefined, diagnostics: [] });
+    expect(await lastApplied(ours, '', 'prod', false)).toStrictEqual({ commit, diagnostics: [] });
+  });
+
+  it('keeps configs of several folders apart, and follows one that has moved', async () => {
+    const ours = make({ 'a/ostiary.yaml': '', 'b/ostiary.yaml': '' });
+    const commit = ours.git('rev-parse', 'HEAD');
+    await keepApplied(await ours.open(), appliedName('a', 'prod'), commit);
+    expect(await lastApplied(ours, 'a')).toMatchObject({ commit });
+    expect(await lastApplied(ours, 'b')).toMatchObject({ commit: undefined });
+    expect(await lastApplied(ours)).toMatchObject({ commit: undefined });
+    ours.git('mv', 'a/ostiary.yaml', 'ostiary.yaml');
+    expect(await lastApplied(ours)).toMatchObject({ commit });
+    expect(await lastApplied(ours, '', 'other')).toMatchObject({ commit: undefined });
+  });
+});
+
+describe('pushApplied', () => {
+  it('runs no hook of this clone, and tells of one of origin that refuses', async () => {
+    const { ours, origin } = pair();
+    ours.write({ '.git/hooks/pre-push': '#!/bin/sh\nexit 1\n' });
+    ours.allow('.git/hooks/pre-push');
+    await record(ours);
+    origin.write({ 'hooks/pre-receive': '#!/bin/sh\necho "not you" >&2\nexit 1\n' });
+    origin.allow('hooks/pre-receive');
+    const commit = ours.save({ 'x.yaml': '' });
+    const failure = await pushApplied(await ours.open(), 'prod', commit);
+    expect(failure).toMatchObject({ code: 'git/failed', message: expect.stringContaining('pre-receive hook declined') });
+    expect((await readRecorded(await ours.open())).seen.get('prod')).not.toBe(commit);
+  });
+
+  it('does not write over what somebody else recorded meanwhile', async () => {
+    const { ours, origin, theirs } = pair();
+    await record(ours);
+    theirs.save({ 'x.yaml': '' });
+    await lastApplied(theirs);
+    const second = await record(theirs);
+    const third = ours.save({ 'y.yaml': '' });
+    expect(await pushApplied(await ours.open(), 'prod', third)).toMatchObject({ code: 'git/failed' });
+    expect(origin.git('rev-parse', appliedRef('prod'))).toBe(second);
+  });
+
+  it('tells it twice without harm, and from a shallow clone', async () => {
+    const { ours, origin } = pair();
+    await record(ours);
+    const commit = await record(ours);
+    const shallow = clone(origin, '--depth=1');
+    await lastApplied(shallow);
+    expect(await record(shallow)).toBe(commit);
+    const next = shallow.save({ 'x.yaml': '' });
+    expect(await record(shallow)).toBe(next);
+    expect(origin.git('rev-parse', appliedRef('prod'))).toBe(next);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { findRemovals } from '../../../src/git/removed.ts';
+import type { ResourceId } from '../../../src/model/resource.ts';
+import { repositories, type TestRepository } from '../../support/repository.ts';
+
+const { make, clone } = repositories();
+
+/** A file that declares the things, each in a line. */
+function declaring(...names: readonly string[]): string {
+  return names.map((name) => `Thing/${name}\n`).join('');
+}
+
+function declares(bytes: Buffer): readonly ResourceId[] {
+  return bytes
+    .toString()
+    .split('\n')
+    .map((name): ResourceId => `Thing/${name.slice(6)}`);
+}
+
+/** Which commits took the things away since then. */
+async function removals(repository: TestRepository, since: string, names: readonly string[], paths = ['a']): Promise<unknown> {
+  const ids = names.map((name): ResourceId => `Thing/${name}`);
+  const until = repository.git('rev-parse', 'HEAD');
+  return Object.fromEntries(await findRemovals(await repository.open(), { since, until, paths, ids, declares, most: 1000 }));
+}
+
+function start(): { readonly repository: TestRepository; readonly since: string } {
+  const repository = make({ 'a/one.yaml': declaring('one'), 'a/pair.yaml': declaring('two', 'three'), 'b/other.yaml': declaring('other') });
+  return { repository, since: repository.git('rev-parse', 'HEAD') };
+}
+
+describe('findRemovals', () => {
+  it('finds a deleted file, a deleted document, and neither a change nor what is elsewhere', async () => {
+    const { repository, since } = start();
+    repository.save({ 'a/one.yaml': `${declaring('one')}# changed\n` });
+    repository.remove('a/one.yaml');
+    const file = repository.commit();
+    const part = repository.save({ 'a/pair.yaml': declaring('two') });
+    repository.save({ 'a/more.yaml': declaring('more') });
+    expect(await removals(repository, since, ['one', 'three', 'two', 'never'])).toStrictEqual({ 'Thing/one': file, 'Thing/three': part });
+    expect(await removals(repository, since, [])).toStrictEqual({});
+  });
+
+  it('follows renamed files and moved documents', async () => {
+    const { repository, since } = start();
+    repository.git('mv', 'a/one.yaml', 'a/renamed.yaml');
+    repository.commit();
+    repository.save({ 'a/pair.yaml': declaring('two'), 'a/moved.yaml': declaring('three') });
+    expect(await removals(repository, since, ['one', 'three'])).toStrictEqual({});
+    repository.remove('a/renamed.yaml', 'a/moved.yaml');
+    const gone = repository.commit();
+    expect(await removals(repository, since, ['one', 'three'])).toStrictEqual({ 'Thing/one': gone, 'Thing/three': gone });
+  });
+
+  it('takes the last of several removals', async () => {
+    const { repository, since } = start();
+    repository.remove('a/one.yaml');
+    repository.commit();
+    repository.save({ 'a/one.yaml': declaring('one') });
+    repository.remove('a/one.yaml');
+    const last = repository.commit();
+    expect(await removals(repository, since, ['one'])).toStrictEqual({ 'Thing/one': last });
+  });
+
+  it('names the commit of a branch rather than its merge, and the merge where it did it itself', async () => {
+    const { repository, since } = start();
+    repository.git('checkout', '--quiet', '-b', 'topic');
+    repository.remove('a/one.yaml');
+    const branch = repository.commit();
+    repository.git('checkout', '--quiet', 'main');
+    repository.save({ 'a/main.yaml': declaring('main') });
+    repository.git('merge', '--quiet', '--no-commit', '--no-ff', 'topic');
+    repository.save({ 'a/pair.yaml': declaring('two') }, 'merge');
+    const merge = repository.git('rev-parse', 'HEAD');
+    expect(repository.git('rev-list', '--parents', '-1', merge).split(' ')).toHaveLength(3);
+    expect(await removals(repository, since, ['one', 'three'])).toStrictEqual({ 'Thing/one': branch, 'Thing/three': merge });
+  });
+
+  it('reads odd names, and from any folder', async () => {
+    const { repository, since } = start();
+    repository.save({ 'a/:100644 x\n1.yaml': declaring('odd'), 'a/ä "q".yaml': declaring('umlaut') });
+    repository.remove('a/:100644 x\n1.yaml', 'a/ä "q".yaml');
+    const commit = repository.commit();
+    const opened = await repository.open('a');
+    const ids: readonly ResourceId[] = ['Thing/odd', 'Thing/umlaut'];
+    const found = await findRemovals(opened, { since, until: 'HEAD', paths: ['a'], ids, declares, most: 1000 });
+    expect(Object.fromEntries(found)).toStrictEqual({ 'Thing/odd': commit, 'Thing/umlaut': commit });
+    expect(await removals(repository, since, ['odd'], [''])).toStrictEqual({ 'Thing/odd': commit });
+  });
+
+  it('tells nothing where history is missing or was rewritten', async () => {
+    const { repository, since } = start();
+    repository.remove('a/one.yaml');
+    repository.commit();
+    repository.save({ 'x.yaml': '' });
+    const shallow = clone(repository, '--depth=1');
+    shallow.git('fetch', '--quiet', '--depth=1', 'origin', since);
+    expect(await removals(shallow, since, ['one'])).toStrictEqual({});
+    repository.git('checkout', '--quiet', '--orphan', 'rewritten');
+    repository.commit();
+    expect(await removals(repository, since, ['one'])).toStrictEqual({});
+  });
+});

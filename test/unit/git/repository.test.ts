@@ -1,0 +1,198 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { askGit } from '../../../src/git/ask-git.ts';
+import { headOf, mayBeInRepository, mergeBaseOf, openRepository, resolveCommit } from '../../../src/git/repository.ts';
+import { AppError } from '../../../src/model/errors.ts';
+import { gitEnv, repositories } from '../../support/repository.ts';
+
+const { make, makeOrigin, clone, place, at } = repositories();
+
+/** The error that a promise is rejected with. */
+async function failureOf(action: Promise<unknown>): Promise<AppError> {
+  const error: unknown = await action.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof AppError) return error;
+  throw new Error('it did not fail as it should', { cause: error });
+}
+
+describe('openRepository', () => {
+  it('knows the folder below the top, whoever calls from wherever', async () => {
+    const repository = make({ 'infra/ä ö/x.yaml': '' });
+    expect(await repository.open()).toMatchObject({ folder: repository.folder, prefix: '', shallow: false });
+    expect(await repository.open('infra/ä ö')).toMatchObject({ folder: repository.folder, prefix: 'infra/ä ö' });
+  });
+
+  it('is none outside, and is not led elsewhere by a hook around it', async () => {
+    const folder = place();
+    mkdirSync(folder);
+    expect(mayBeInRepository(folder)).toBe(false);
+    expect(await openRepository({ folder, env: gitEnv })).toBeUndefined();
+    const other = make({ 'x.yaml': '' });
+    const led = { ...gitEnv, GIT_DIR: join(other.folder, '.git'), GIT_WORK_TREE: other.folder, GIT_INDEX_FILE: '/nowhere', GIT_TRACE: '1' };
+    expect(await openRepository({ folder, env: led })).toBeUndefined();
+    const own = make({ 'y.yaml': '' });
+    expect(await openRepository({ folder: own.folder, env: led })).toMatchObject({ folder: own.folder });
+  });
+
+  it('takes a folder .git that is no repository for none', async () => {
+    const folder = place();
+    mkdirSync(join(folder, '.git'), { recursive: true });
+    expect(mayBeInRepository(folder)).toBe(true);
+    expect(await openRepository({ folder, env: gitEnv })).toBeUndefined();
+  });
+
+  it('tells of a bare repository and of git’s own folder', async () => {
+    const repository = make({ 'x.yaml': '' });
+    for (const folder of [makeOrigin(repository).folder, join(repository.folder, '.git')])
+      expect(await failureOf(openRepository({ folder, env: gitEnv }))).toMatchObject({ code: 'git/no-working-tree', exitCode: 3 });
+  });
+
+  it('works before the first commit, detached, in a worktree and in a submodule', async () => {
+    expect(await headOf(await make().open())).toBeUndefined();
+    const repository = make({ 'x.yaml': '' });
+    const first = repository.git('rev-parse', 'HEAD');
+    repository.save({ 'x.yaml': 'a: 1\n' });
+    repository.git('checkout', '--quiet', '--detach', first);
+    expect(await headOf(await repository.open())).toBe(first);
+    const worktree = at(place());
+    repository.git('worktree', 'add', '--quiet', worktree.folder, 'main');
+    expect(await worktree.open()).toMatchObject({ folder: worktree.folder, prefix: '' });
+    const outer = make({ 'y.yaml': '' });
+    outer.git('submodule', '--quiet', 'add', `file://${repository.folder}`, 'inner');
+    expect(await outer.open('inner')).toMatchObject({ folder: join(outer.folder, 'inner'), prefix: '' });
+  });
+});
+
+describe('resolveCommit', () => {
+  it('takes branches, tags, commits and what is before them', async () => {
+    const repository = make({ 'x.yaml': '' });
+    const first = repository.git('rev-parse', 'HEAD');
+    repository.git('tag', '--annotate', 'v1.0', '--message', 'one');
+    const second = repository.save({ 'x.yaml': 'a: 1\n' });
+    repository.git('branch', 'topic/ä');
+    const opened = await repository.open();
+    for (const words of ['v1.0', 'HEAD~1', 'main^', first, first.slice(0, 8)]) expect(await resolveCommit(opened, words)).toBe(first);
+    for (const words of ['main', 'topic/ä', 'refs/heads/main', '@']) expect(await resolveCommit(opened, words)).toBe(second);
+  });
+
+  it.each([
+    '--upload-pack=touch pwned',
+    '-x',
+    '',
+    ' ',
+    'a b',
+    'main\0',
+    'main\n',
+    '\u001b[31m',
+    'a..b',
+    'a...b',
+    '^main',
+    'main:x.yaml',
+    ':/fix',
+    'm*',
+    'a\\b',
+  ])('refuses %j before git sees it', async (words) => {
+    const opened = await make({ 'x.yaml': '' }).open();
+    expect(await failureOf(resolveCommit(opened, words))).toMatchObject({ code: 'git/bad-ref', exitCode: 3 });
+  });
+
+  it('tells that a commit is missing, and why that may be', async () => {
+    const repository = make({ 'x.yaml': '' });
+    const first = repository.git('rev-parse', 'HEAD');
+    repository.save({ 'x.yaml': 'a: 1\n' });
+    const whole = await failureOf(resolveCommit(await repository.open(), 'nowhere'));
+    expect(whole).toMatchObject({ code: 'git/no-such-commit', exitCode: 3, message: 'there is no commit "nowhere" in this repository' });
+    expect(whole.hint).not.toContain('shallow');
+    const blob = repository.git('rev-parse', 'HEAD:x.yaml');
+    expect(await failureOf(resolveCommit(await repository.open(), blob))).toMatchObject({ code: 'git/no-such-commit' });
+    const shallow = await clone(repository, '--depth=1').open();
+    expect(shallow.shallow).toBe(true);
+    const missing = await failureOf(resolveCommit(shallow, first));
+    expect(missing).toMatchObject({ code: 'git/no-such-commit', hint: expect.stringContaining('fetch-depth: 0') });
+  });
+
+  it('finds where branches parted, if they did', async () => {
+    const repository = make({ 'x.yaml': '' });
+    const shared = repository.git('rev-parse', 'HEAD');
+    repository.git('checkout', '--quiet', '-b', 'topic');
+    const topic = repository.save({ 'y.yaml': '' });
+    repository.git('checkout', '--quiet', 'main');
+    const main = repository.save({ 'z.yaml': '' });
+    repository.git('checkout', '--quiet', '--orphan', 'other');
+    const other = repository.commit();
+    const opened = await repository.open();
+    expect(await mergeBaseOf(opened, topic, main)).toBe(shared);
+    expect(await mergeBaseOf(opened, main, other)).toBeUndefined();
+  });
+});
+
+describe('askGit', () => {
+  it('runs nothing of the repository and shows git none of our secrets', async () => {
+    const repository = make({ 'x.yaml': '' });
+    repository.write({ '.git/hooks/reference-transaction': '#!/bin/sh\ntouch ran\n' });
+    repository.allow('.git/hooks/reference-transaction');
+    repository.git('config', 'core.fsmonitor', 'touch ran; false');
+    repository.git('config', 'alias.show-env', '!env');
+    const opened = {
+      ...(await repository.open()),
+      env: { ...gitEnv, OSTIARY_TOKEN: 'canary', OSTIARY_SECRET_X: 'canary', GIT_DIR: '/nowhere' },
+    };
+    await askGit(opened, ['update-ref', 'refs/ostiary/x', 'HEAD']);
+    const { stdout } = await askGit(opened, ['show-env']);
+    expect(stdout.toString()).not.toMatch(/canary|nowhere/);
+    expect(stdout.toString()).toMatch(/^GIT_TERMINAL_PROMPT=0$/m);
+    expect(existsSync(join(repository.folder, 'ran'))).toBe(false);
+  });
+
+  it('tells that git is missing', async () => {
+    const { folder } = make();
+    expect(await failureOf(askGit({ folder, env: { PATH: '/nonexistent' } }, ['version']))).toMatchObject({
+      code: 'git/not-installed',
+      exitCode: 4,
+      hint: expect.stringContaining('--base none'),
+    });
+  });
+
+  it('does not wait for ever', async () => {
+    const repository = make();
+    repository.git('config', 'alias.dawdle', '!sleep 60');
+    const began = performance.now();
+    expect(await failureOf(askGit(await repository.open(), ['dawdle'], { patience: 100 }))).toMatchObject({
+      code: 'git/timeout',
+      exitCode: 4,
+    });
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  it('tells of a repository that git does not trust, and how to', async () => {
+    const folder = place();
+    mkdirSync(folder);
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(
+      join(bin, 'git'),
+      '#!/bin/sh\necho "fatal: detected dubious ownership in repository at \'/work/access\'\nTo add an exception" >&2\nexit 128\n',
+    );
+    chmodSync(join(bin, 'git'), 0o755);
+    const error = await failureOf(openRepository({ folder, env: { PATH: `${bin}:${process.env['PATH']}` } }));
+    expect(error).toMatchObject({ code: 'git/dubious-owner', exitCode: 4, hint: expect.stringContaining('safe.directory /work/access') });
+  });
+
+  it('quotes no credentials of an address', async () => {
+    const repository = make({ 'x.yaml': '' });
+    const url = 'https://ada:canary@127.0.0.1:9/x.git';
+    const error = await failureOf(askGit(await repository.open(), ['ls-remote', url]));
+    expect(error.code).toBe('git/failed');
+    expect(error.message).toContain('127.0.0.1:9');
+    expect(error.message).not.toContain('canary');
+  });
+});
+
+test('a damaged repository is told of, not taken for empty', async () => {
+  const repository = make({ 'x.yaml': '' });
+  writeFileSync(join(repository.folder, '.git', 'config'), 'nonsense [');
+  expect(await failureOf(openRepository({ folder: repository.folder, env: gitEnv }))).toMatchObject({ code: 'git/failed', exitCode: 4 });
+});
