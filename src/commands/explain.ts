@@ -33,7 +33,7 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
       near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const { plan, desired, live, gateway } = await planned({ ...flags, allow: [] }, world);
+  const { plan, desired, live, gateway } = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false }, world);
   await gateway.close();
   const resource = desired.resources.find((one) => one.id === id);
   const found = live.resources.find((one) => one.id === (resource?.key ?? id));

@@ -50,4 +50,10 @@ export type PlanFlags = TargetFlags &
     readonly format: Format;
     readonly report: readonly ReportFlag[];
     readonly allow: readonly Allowance[];
+    /** Resources to take over although they differ. */
+    readonly adopt: readonly string[];
+    /** Resources whose drift is undone even where that loosens them. */
+    readonly revert: readonly string[];
+    /** What the base declares and no manifest does is deleted. */
+    readonly prune: boolean;
   };

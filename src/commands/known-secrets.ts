@@ -3,6 +3,7 @@ import { readCache, writeCache } from '../disk/cache.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
+import { replacedBy } from '../plan/inherit.ts';
 import { needsSecrets, printVerified, readVerified, recalled, verification, verificationName, type Verified } from '../plan/verified.ts';
 
 /** Where secrets are read, and what was verified of them before. */
@@ -48,6 +49,18 @@ export async function withSecrets(
   const same = fresh.length === 0 && next.size === verified.size && text !== undefined;
   const unwritten = same ? undefined : writeCache(folder, name, printVerified(next, key));
   return { live: { ...state, resources }, ...(unwritten === undefined ? {} : { unwritten }) };
+}
+
+/** Reads what another object takes the place of, where the bulk read leaves out secrets that have to move. */
+export async function withFormers(state: LiveState, desired: DesiredState, gateway: Gateway): Promise<LiveState> {
+  const formers = [...replacedBy(desired, state).values()].filter(({ leftOut = [] }) => leftOut.length > 0);
+  if (formers.length === 0) return state;
+  const read = new Map<string, LiveResource | undefined>();
+  await runPool(formers, concurrency, async (former) => void read.set(former.uid, await gateway.readOne(former)));
+  return {
+    ...state,
+    resources: state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource])),
+  };
 }
 
 /** A version of secrets counts only where the bulk read told one too. */

@@ -6,7 +6,7 @@ import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
-import { InputError } from '../model/errors.ts';
+import { InputError, UsageError } from '../model/errors.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/outcome.ts';
 import type { LiveState } from '../model/live.ts';
@@ -14,6 +14,7 @@ import type { Allowance, Plan } from '../model/plan.ts';
 import { isPrivate } from '../manifest/config.ts';
 import { forDialect } from '../plan/dialect.ts';
 import { strangersOf } from '../plan/edges.ts';
+import { inherited } from '../plan/inherit.ts';
 import { labelOwn, ownChanges } from '../plan/own.ts';
 import { plan } from '../plan/plan.ts';
 import { refuse } from '../plan/refusals.ts';
@@ -21,7 +22,7 @@ import { verificationKey } from '../plan/verified.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
-import { withSecrets } from './known-secrets.ts';
+import { withFormers, withSecrets } from './known-secrets.ts';
 import { connect, readLive } from './live.ts';
 import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
 import type { World } from './world.ts';
@@ -44,33 +45,37 @@ export async function planned(
   world: World,
   onRequest?: (event: RequestEvent) => void,
 ): Promise<Planned> {
+  if (flags.prune && (flags.paths.length > 0 || flags.only.length > 0)) throw new UsageError('--prune goes with all manifests', wholeHint);
   const setting = readSetting(flags, world);
   const target = chooseTarget(setting, flags);
   const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
   const footing = await footingOf({ setting, target, desired: loaded.value, flags, world });
+  if (flags.prune && footing.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
   const { gateway, identity } = await connect(target, { flags, world, onRequest });
   try {
-    const { desired, diagnostics: untold } = forDialect(loaded.value, identity.dialect, registry);
+    const { desired: declared, diagnostics: untold } = forDialect(loaded.value, identity.dialect, registry);
     const listed = await readLive(gateway, [...registry.keys()], { flags, world });
-    const strangers = strangersOf({ desired, live: listed, registry });
+    const strangers = strangersOf({ desired: declared, live: listed, registry });
     const bulk = strangers.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(strangers) };
     const { organisation, dialect, url } = identity;
     const key = verificationKey(world.env[target.token.env] ?? '', url, organisation);
     const folder = flags.cache === undefined ? join(setting.root, cacheFolder) : absolute(flags.cache, world);
-    const { live, unwritten } = await withSecrets(bulk, desired, { gateway, key, folder });
+    const { live: known, unwritten } = await withSecrets(bulk, declared, { gateway, key, folder });
+    const live = await withFormers(known, declared, gateway);
+    const base = footing.base && { ...footing.base, desired: forDialect(footing.base.desired, dialect, registry).desired };
+    const { desired, diagnostics: lost } = inherited(declared, live, { registry, base });
+    if (hasErrors(lost)) throw new InputError([...loaded.diagnostics, ...untold, ...lost]);
     const { name } = target;
     const checked = plan(
       {
         target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
         desired,
         live,
-        base:
-          footing.base === undefined
-            ? undefined
-            : { ...footing.base, desired: forDialect(footing.base.desired, dialect, registry).desired },
+        base,
         limits: target.limits,
         allowed: flags.allow,
+        consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune },
       },
       registry,
     );
@@ -94,6 +99,9 @@ export async function planned(
     throw error;
   }
 }
+
+const wholeHint = 'leave out --only and the paths: with a selection nothing counts as removed';
+const baseHint = 'apply once from a commit, so that what was applied is recorded; or name a commit with --base';
 
 /** The plan, with the pull request's own changes told from others where that was asked. */
 function labelled(made: Plan, desired: DesiredState, { own }: Footing): Plan {

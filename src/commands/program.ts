@@ -207,7 +207,10 @@ function planOptions(on: Command): Command {
   return baseOptions(cacheOption(on))
     .addOption(formatOption(formats))
     .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport, [])
-    .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
+    .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, [])
+    .option('--adopt <kind/name>', 'take over an object that was never applied, though it differs (repeatable)', collect, [])
+    .option('--revert <kind/name>', 'undo what was tightened by hand on this object (repeatable)', collect, [])
+    .option('--prune', 'delete what was applied and is in no manifest any more', false);
 }
 
 function formatOption(choices: readonly string[]): Option {
