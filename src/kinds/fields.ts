@@ -33,7 +33,16 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
   const reference = node['x-ostiary-ref'];
   const refers = isObject(reference) ? text(reference['kind']) : undefined;
   const omitted = oneOf(node['x-ostiary-omitted'], ['kept', 'derived'] as const) ?? 'empty';
-  const protects = oneOf<Protects>(node['x-ostiary-protects'], ['entries', 'fewer', 'lower', 'higher', 'most', 'enabled', 'disabled']);
+  const protects = oneOf<Protects>(node['x-ostiary-protects'], [
+    'entries',
+    'fewer',
+    'lower',
+    'higher',
+    'most',
+    'threshold',
+    'enabled',
+    'disabled',
+  ]);
   const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);
   const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);
   const closed = node['x-ostiary-closed'];

@@ -67,15 +67,15 @@ function addGuardrail(has: Set<string>, spec: JsonObject): void {
   }
 }
 
-/** A rule finds an entity from its threshold on; of several rules the strictest counts. */
+/** A rule finds an entity from its threshold on, less what a custom one scores by itself; of several rules the strictest counts. */
 function addMasking(limits: Map<string, number>, spec: JsonObject): void {
   const threshold = typeof spec['score_threshold'] === 'number' ? spec['score_threshold'] : 2;
-  const add = (entity: string): void => {
-    limits.set(entity, Math.min(limits.get(entity) ?? Number.POSITIVE_INFINITY, threshold));
+  const add = (entity: string, score = 0): void => {
+    limits.set(entity, Math.min(limits.get(entity) ?? Number.POSITIVE_INFINITY, threshold - score));
   };
   for (const group of entries(spec['supported_entity_types'])) for (const type of texts(group['entity_types'])) add(`masks ${type}`);
   for (const custom of entries(spec['custom_entity_types']))
-    add(`masks ${JSON.stringify([custom['name'], custom['regex'], custom['score']])}`);
+    add(`masks ${JSON.stringify([custom['name'], custom['regex']])}`, typeof custom['score'] === 'number' ? custom['score'] : 0);
 }
 
 function texts(value: Json | undefined): readonly string[] {
