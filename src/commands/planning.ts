@@ -14,6 +14,7 @@ import { isPrivate } from '../manifest/config.ts';
 import { forDialect } from '../plan/dialect.ts';
 import { plan } from '../plan/plan.ts';
 import { verificationKey } from '../plan/verified.ts';
+import { protectionOf } from '../protection/protection.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
 import { withSecrets } from './known-secrets.ts';
@@ -73,7 +74,8 @@ export async function planned(
       ...unusedAllowances(flags.allow, checked.value),
       ...unkept(flags.cache, unwritten),
     ];
-    return { target, desired, live, identity, gateway, plan: checked.value, warnings };
+    const protection = protectionOf(checked.value, live, registry);
+    return { target, desired, live, identity, gateway, plan: { ...checked.value, protection }, warnings };
   } catch (error) {
     await gateway.close();
     throw error;

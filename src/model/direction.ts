@@ -3,6 +3,7 @@ import type { FieldRule } from './field.ts';
 import { equal, isObject, type Json, type JsonObject } from './json.ts';
 import type { FieldChange, Value } from './plan.ts';
 import { tokensOf } from './pointer.ts';
+import type { Way } from './protection.ts';
 
 /** Whether a change may add protection, may take some away, may do both, or does neither. */
 export type Direction = {
@@ -11,9 +12,6 @@ export type Direction = {
   /** Nobody can tell which of both: a pattern became another one, or a side cannot be seen. */
   readonly unsure?: true;
 };
-
-/** A direction in one word; `unknown` is never taken for safe. */
-export type Way = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
 
 export const neutral: Direction = { gains: false, loses: false };
 const unsure: Direction = { gains: true, loses: true, unsure: true };

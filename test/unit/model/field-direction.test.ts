@@ -1,19 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import {
-  directionOf,
-  joinDirections,
-  revertWeakens,
-  specDirection,
-  wayOf,
-  type Direction,
-  type Way,
-} from '../../../src/model/direction.ts';
+import { directionOf, joinDirections, revertWeakens, specDirection, wayOf, type Direction } from '../../../src/model/direction.ts';
 import type { FieldRule } from '../../../src/model/field.ts';
 import type { Json } from '../../../src/model/json.ts';
 import { normalizeObject } from '../../../src/model/normalize.ts';
 import type { Value } from '../../../src/model/plan.ts';
+import type { Way } from '../../../src/model/protection.ts';
 import { kindOf } from '../../../src/model/resource.ts';
 import { compareSpecs } from '../../../src/plan/compare.ts';
 import { scenario } from '../../support/scenario.ts';
