@@ -37,18 +37,28 @@ export function specDirection(fields: readonly FieldRule[], before: JsonObject, 
   return fieldsDirection(fields, before, after, false);
 }
 
-/** Which way one field, set element, map key, or entry of a keyed list goes; a secret protects nothing by itself. */
-export function directionOf(fields: readonly FieldRule[], change: Pick<FieldChange, 'path' | 'before' | 'after'>): Direction {
+/**
+ * Which way one field, set element, map key, or entry of a keyed list goes, in a spec that is otherwise `live`; a secret
+ * protects nothing by itself.
+ */
+export function directionOf(
+  fields: readonly FieldRule[],
+  change: Pick<FieldChange, 'path' | 'before' | 'after'>,
+  live: JsonObject = {},
+): Direction {
   if ('secret' in change.before || 'secret' in change.after) return neutral;
-  return directionAt(fields, tokensOf(change.path), change, false);
-}
-
-/** Tells whether writing `after` over the live `before` may weaken what protects now; not knowing counts as so. */
-export function revertWeakens(fields: readonly FieldRule[], change: Pick<FieldChange, 'path' | 'before' | 'after'>): boolean {
-  return directionOf(fields, change).loses;
+  const tokens = tokensOf(change.path);
+  const direction = directionAt(fields, tokens, change, false);
+  const field = fields.find(({ name }) => name === tokens[0]);
+  return field !== undefined && isCounted(field, live) && (direction.gains || direction.loses) ? unsure : direction;
 }
 
 type Sides = { readonly before: Value; readonly after: Value };
+
+/** Where some of the entries are enough, one more is one more that may be enough: more of them need not protect more. */
+function isCounted({ enough }: FieldRule, spec: JsonObject): boolean {
+  return enough !== undefined && typeof spec[enough] === 'number';
+}
 
 /** Follows the path to the field; `inside` an entry that protects, a field without a rule of its own is one nobody can judge. */
 function directionAt(fields: readonly FieldRule[], [name, ...rest]: readonly string[], sides: Sides, inside: boolean): Direction {
@@ -90,7 +100,11 @@ function unruled(field: FieldRule, inside: boolean): Direction {
 
 function fieldsDirection(fields: readonly FieldRule[], before: JsonObject, after: JsonObject, inside: boolean): Direction {
   return joinDirections(
-    fields.map((field) => fieldDirection(field, before[field.name] ?? field.empty, after[field.name] ?? field.empty, inside)),
+    fields.map((field) => {
+      const direction = fieldDirection(field, before[field.name] ?? field.empty, after[field.name] ?? field.empty, inside);
+      const isUnequal = direction.gains || direction.loses;
+      return isUnequal && (isCounted(field, before) || isCounted(field, after)) ? unsure : direction;
+    }),
   );
 }
 

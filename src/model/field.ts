@@ -25,6 +25,8 @@ export type FieldRule = Shape & {
   /** What omitting means: the empty value, what is live, or what the kind derives (else what is live). */
   readonly omitted: 'empty' | 'kept' | 'derived';
   readonly protects?: Protects;
+  /** The field that says how many of the entries are enough, where it is a number. */
+  readonly enough?: string;
   /** The kind that the value refers to by name or id. */
   readonly refers?: string;
   /** The field lists edges, seen from this side; never compared as a field. */

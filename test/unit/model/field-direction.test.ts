@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import { directionOf, joinDirections, revertWeakens, specDirection, wayOf, type Direction } from '../../../src/model/direction.ts';
+import { directionOf, joinDirections, specDirection, wayOf, type Direction } from '../../../src/model/direction.ts';
 import type { FieldRule } from '../../../src/model/field.ts';
 import type { Json } from '../../../src/model/json.ts';
 import { normalizeObject } from '../../../src/model/normalize.ts';
@@ -80,8 +80,6 @@ describe('directionOf', () => {
     const there = { path, before: sideOf(before), after: sideOf(after) };
     const back = { path, before: sideOf(after), after: sideOf(before) };
     expect([wayOf(directionOf(fields, there)), wayOf(directionOf(fields, back))]).toEqual([expected, reversed[expected]]);
-    expect(revertWeakens(fields, there)).toBe(['weakens', 'both', 'unknown'].includes(expected));
-    expect(revertWeakens(fields, back)).toBe(['strengthens', 'both', 'unknown'].includes(expected));
   });
 
   const hidden: Value = { unknown: 'not shown' };
@@ -98,6 +96,21 @@ describe('directionOf', () => {
     ['Connection', '/reviewers/dba', { absent: true }, { absent: true }, 'neutral'],
   ])('%s %s: %j → %j %s', (kind, path, before, after, expected) => {
     expect(wayOf(directionOf(fieldsOf(kind), { path, before, after }))).toBe(expected);
+  });
+});
+
+describe('reviewers of whom some are enough', () => {
+  const fields = fieldsOf('Connection');
+  const more = { path: '/reviewers/sre', before: { absent: true }, after: { value: 'sre' } } as const;
+
+  it.each<[Json, Direction]>([
+    [null, { gains: true, loses: false }],
+    [1, { gains: true, loses: true, unsure: true }],
+  ])('with min_review_approvals %j', (enough, expected) => {
+    const live = { reviewers: ['dba'], min_review_approvals: enough };
+    expect(directionOf(fields, more, live)).toEqual(expected);
+    expect(specDirection(fields, live, { ...live, reviewers: ['dba', 'sre'] })).toEqual(expected);
+    expect(specDirection(fields, live, live)).toEqual({ gains: false, loses: false });
   });
 });
 
