@@ -9,6 +9,9 @@ export { openGateway, type GatewayOptions } from './gateway/open.ts';
 /** Plans: pure, and data. */
 export { plan, type PlanInput } from './plan/plan.ts';
 
+/** What a plan means for people. */
+export { protectionOf } from './protection/protection.ts';
+
 /** Carrying a plan out. */
 export { apply } from './apply/apply.ts';
 export type { ApplyInput } from './apply/progress.ts';
@@ -30,4 +33,5 @@ export type { Kind, Registry } from './model/kind.ts';
 export type { LiveResource, LiveState } from './model/live.ts';
 export type { ApplyResult, JournalEntry, Outcome } from './model/outcome.ts';
 export type { Change, EdgeChange, FieldChange, Plan, Refusal, Value } from './model/plan.ts';
+export type { AspectChange, Headline, PostureChange, Protection } from './model/protection.ts';
 export type { ResourceId } from './model/resource.ts';

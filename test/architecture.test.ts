@@ -9,16 +9,17 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   disk: { rooms: ['model'], packages: ['ignore'] },
   manifest: { rooms: ['model', 'schemas'], packages: ['yaml', 'ajv'], pure: true },
   plan: { rooms: ['model'], packages: [], pure: true },
+  protection: { rooms: ['model'], packages: [], pure: true },
   apply: { rooms: ['model'], packages: [] },
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
   git: { rooms: ['model'], packages: [] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   commands: {
-    rooms: ['model', 'kinds', 'disk', 'manifest', 'plan', 'apply', 'report', 'gateway', 'git', 'server'],
+    rooms: ['model', 'kinds', 'disk', 'manifest', 'plan', 'protection', 'apply', 'report', 'gateway', 'git', 'server'],
     packages: ['commander', 'picocolors', '@clack/prompts'],
   },
-  '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'plan', 'apply', 'report', 'gateway'], packages: [] },
+  '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'plan', 'protection', 'apply', 'report', 'gateway'], packages: [] },
 };
 
 type Source = { readonly path: string; readonly room: string; readonly text: string; readonly imports: readonly string[] };

@@ -6,6 +6,7 @@ import { loadManifests } from '../src/manifest/load.ts';
 import { defaultLimits } from '../src/model/config.ts';
 import { inherited } from '../src/plan/inherit.ts';
 import { plan, type Consent } from '../src/plan/plan.ts';
+import { protectionOf } from '../src/protection/protection.ts';
 import { diagnosticsText } from '../src/report/diagnostics.ts';
 import { planJson } from '../src/report/plan-json.ts';
 import { planMarkdown } from '../src/report/plan-markdown.ts';
@@ -94,16 +95,13 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
           },
           registry,
         );
+  const shown = planned?.value === undefined ? undefined : { ...planned.value, protection: protectionOf(planned.value, state, registry) };
   const diagnostics = [...loaded.diagnostics, ...(heirs?.diagnostics ?? []), ...(planned?.diagnostics ?? [])];
   const texts = {
     ...(diagnostics.length === 0 ? {} : { 'diagnostics.txt': diagnosticsText(diagnostics, terminal) }),
-    ...(planned?.value === undefined
+    ...(shown === undefined
       ? {}
-      : {
-          'plan.txt': planText([planned.value], terminal),
-          'plan.json': planJson([planned.value]),
-          'plan.md': planMarkdown([planned.value]),
-        }),
+      : { 'plan.txt': planText([shown], terminal), 'plan.json': planJson([shown]), 'plan.md': planMarkdown([shown]) }),
   };
   for (const [file, text] of Object.entries(texts)) await expect(text).toMatchFileSnapshot(`golden/${name}/expected/${file}`);
 });

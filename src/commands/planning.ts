@@ -19,6 +19,7 @@ import { labelOwn, ownChanges } from '../plan/own.ts';
 import { plan } from '../plan/plan.ts';
 import { refuse } from '../plan/refusals.ts';
 import { verificationKey } from '../plan/verified.ts';
+import { protectionOf } from '../protection/protection.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
@@ -93,7 +94,8 @@ export async function planned(
       ...unusedAllowances(flags.allow, complete),
       ...unkept(flags.cache, unwritten),
     ];
-    return { setting, target, desired, live, identity, gateway, plan: labelled(complete, loaded.value, footing), warnings };
+    const told = { ...labelled(complete, loaded.value, footing), protection: protectionOf(complete, live, registry) };
+    return { setting, target, desired, live, identity, gateway, plan: told, warnings };
   } catch (error) {
     await gateway.close();
     throw error;

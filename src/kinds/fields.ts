@@ -33,7 +33,17 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
   const reference = node['x-ostiary-ref'];
   const refers = isObject(reference) ? text(reference['kind']) : undefined;
   const omitted = oneOf(node['x-ostiary-omitted'], ['kept', 'derived'] as const) ?? 'empty';
-  const protects = oneOf<Protects>(node['x-ostiary-protects'], ['entries', 'fewer', 'lower', 'higher', 'most', 'enabled', 'disabled']);
+  const protects = oneOf<Protects>(node['x-ostiary-protects'], [
+    'entries',
+    'fewer',
+    'lower',
+    'higher',
+    'most',
+    'threshold',
+    'enabled',
+    'disabled',
+  ]);
+  const enough = text(node['x-ostiary-enough']);
   const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);
   const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);
   const closed = node['x-ostiary-closed'];
@@ -45,6 +55,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     empty: 'default' in node ? (node['default'] ?? null) : emptyOf(type),
     omitted,
     ...(protects === undefined ? {} : { protects }),
+    ...(enough === undefined ? {} : { enough }),
     ...(refers === undefined ? {} : { refers }),
     ...(edge === undefined ? {} : { edge }),
     ...(secret === undefined ? {} : { secret }),

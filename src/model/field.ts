@@ -11,9 +11,10 @@ export type Shape =
 
 /**
  * Which way a value protects more: `entries` more of them, `fewer` less of them, `lower` / `higher` numbers
- * (null is the weakest), `most` a higher number (null is all there are), `enabled` / `disabled` the word or the boolean.
+ * (null is the weakest), `most` a higher number (null is all there are), `threshold` a lower number (null is the
+ * gateway's own, which nobody can compare), `enabled` / `disabled` the word or the boolean.
  */
-export type Protects = 'entries' | 'fewer' | 'lower' | 'higher' | 'most' | 'enabled' | 'disabled';
+export type Protects = 'entries' | 'fewer' | 'lower' | 'higher' | 'most' | 'threshold' | 'enabled' | 'disabled';
 
 /** One field of a kind as its schema describes it; the schema is the only place where a rule is written. */
 export type FieldRule = Shape & {
@@ -24,6 +25,8 @@ export type FieldRule = Shape & {
   /** What omitting means: the empty value, what is live, or what the kind derives (else what is live). */
   readonly omitted: 'empty' | 'kept' | 'derived';
   readonly protects?: Protects;
+  /** The field that says how many of the entries are enough, where it is a number. */
+  readonly enough?: string;
   /** The kind that the value refers to by name or id. */
   readonly refers?: string;
   /** The field lists edges, seen from this side; never compared as a field. */

@@ -1,6 +1,7 @@
 import type { Position } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
+import type { Protection } from './protection.ts';
 import type { ResourceId } from './resource.ts';
 
 /** `set` a new value, `differs` from live, `unknown` live cannot be seen, `kept` stays, `removed` the key goes. */
@@ -144,6 +145,8 @@ export type Plan = {
   readonly once?: readonly WrittenOnce[];
   readonly refusals: readonly Refusal[];
   readonly allowed: readonly Allowance[];
+  /** What the plan means for connections; absent where nobody worked it out. */
+  readonly protection?: Protection;
   /** SHA-256 (hex) over what would be done: target, actions, non-secret values, edges, secret sources. */
   readonly digest: string;
 };

@@ -27,6 +27,7 @@ function unionValue(field: FieldRule, desired: Json, live: Json): Json {
     case 'fewer':
       return Array.isArray(desired) && Array.isArray(live) ? common(desired, live) : live;
     case 'lower':
+    case 'threshold':
       return stricter(desired, live, Math.min);
     case 'higher':
       return stricter(desired, live, Math.max);

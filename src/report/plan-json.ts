@@ -3,6 +3,7 @@ import type { Position } from '../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Change, EdgeChange, FieldChange, Plan, Value, WrittenOnce } from '../model/plan.ts';
 import { escapeJson } from './escape.ts';
+import { protectionObject } from './protection.ts';
 
 /** Plans as the JSON value that `schemas/documents/plan.schema.json` describes; only data, keys in a fixed order. */
 export function planDocument(plans: readonly Plan[]): JsonObject {
@@ -31,6 +32,7 @@ function planObject(plan: Plan): JsonObject {
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     ...(plan.once === undefined ? {} : { once: plan.once.map(onceObject) }),
+    ...(plan.protection === undefined ? {} : { protection: protectionObject(plan.protection) }),
     refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) => ({
       code,
       message,

@@ -3,6 +3,7 @@ import { edgeRowsOf, groupEdges, noteText, placeText, rowsOf, symbols, type Row 
 import { countsOf, countsText, plural, summaryText } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
 import { shortList, sideListsOf } from './lists.ts';
+import { headlineBlocks } from './protection.ts';
 import { commentLimit, shed, type Block } from './shed.ts';
 import { distinctParts, pathText } from './value.ts';
 import { clip } from './width.ts';
@@ -16,7 +17,7 @@ const listed = 10;
 
 /** Plans for a pull request's comment or a job's summary; details go before headlines where the limit asks for it. */
 export function planMarkdown(plans: readonly Plan[], limit: number = commentLimit): string {
-  const sorts = ['target', 'refusal', 'table row', 'list', 'detail'];
+  const sorts = ['target', 'headline', 'refusal', 'table row', 'list', 'detail'];
   return shed(plans.flatMap(planBlocks), limit, (left) => {
     const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
     return `**Left out for length:** ${counted.join(', ')}. The text and the JSON of the plan have everything.\n\n`;
@@ -29,12 +30,15 @@ function planBlocks(plan: Plan): readonly Block[] {
   const groups = groupEdges(plan);
   const edgesOf = (change: Change): readonly EdgeChange[] => groups.written.get(change.id) ?? [];
   const head = `### Plan for ${codeSpan(plan.target.name)}\n\n${headline(plan)}\n\n`;
+  const told = headlineBlocks(plan.protection);
   const lists = sideListsOf(plan, groups).map(({ title, entries }) => {
     const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
     return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: 20, sort: 'list' };
   });
   return [
     { text: head, rank: 0, sort: 'target' },
+    ...told,
+    ...(told.length === 0 ? [] : [blank]),
     ...refusalBlocks(plan),
     ...tableBlocks(plan, edgesOf),
     ...plan.changes.flatMap((change) => detailBlocks(change, edgesOf(change))),

@@ -4,6 +4,7 @@ import { summaryText } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { shortList, sideListsOf } from './lists.ts';
+import { headlineLines } from './protection.ts';
 import { rowLines } from './row-text.ts';
 import { pathText } from './value.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
@@ -24,7 +25,8 @@ function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
     ...gap,
     { text: escapeTerminal(plan.target.url), paint: dim, glue: true },
   ];
-  const lines = [...flow(title, { columns, indent: 2 }), ''];
+  const told = headlineLines(plan.protection, terminal);
+  const lines = [...flow(title, { columns, indent: 2 }), '', ...told, ...(told.length === 0 ? [] : [''])];
   let detailed = false;
   for (const change of plan.changes) {
     const details = detailLines(change, groups.written.get(change.id) ?? [], terminal);

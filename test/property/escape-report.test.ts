@@ -3,10 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Change, EdgeChange, Plan, Value } from '../../src/model/plan.ts';
-import { pointer } from '../../src/model/pointer.ts';
-import { resourceId } from '../../src/model/resource.ts';
 import { applyDocument, applyMarkdown, applyText, progressLine } from '../../src/report/apply.ts';
 import { diagnosticsText } from '../../src/report/diagnostics.ts';
 import { explainText } from '../../src/report/explain.ts';
@@ -17,22 +14,9 @@ import { planText } from '../../src/report/plan-text.ts';
 import { tableText } from '../../src/report/table.ts';
 import { plainPalette } from '../../src/report/terminal.ts';
 import { visibleWidth } from '../../src/report/width.ts';
+import { id, json, object, path, protection } from '../support/nasty-values.ts';
 import { hasControls, nastyText, outsideCode } from '../unit/report/nasty-text.ts';
 
-const id = fc.tuple(fc.constantFrom('Connection', 'GuardrailRule'), nastyText).map(([kind, name]) => resourceId(kind, name));
-const path = fc.array(nastyText, { minLength: 1, maxLength: 3 }).map((tokens) => pointer(...tokens));
-const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 2 },
-    nastyText,
-    fc.constant(null),
-    fc.boolean(),
-    fc.integer(),
-    fc.array(tie('value'), { maxLength: 4 }),
-    fc.dictionary(nastyText, tie('value'), { maxKeys: 4, noNullPrototype: true }),
-  ),
-})).value;
-const object: fc.Arbitrary<JsonObject> = fc.dictionary(nastyText, json, { maxKeys: 4, noNullPrototype: true });
 const value: fc.Arbitrary<Value> = fc.oneof(
   fc.record({ value: json }),
   fc.constant({ absent: true } as const),
@@ -75,6 +59,7 @@ const target = fc.record(
   { requiredKeys: ['name', 'url', 'dialect'] },
 );
 const plan: fc.Arbitrary<Plan> = fc.record({
+  protection,
   target,
   tree: hash,
   changes: fc.array(change, { maxLength: 5 }),

@@ -11,7 +11,7 @@ const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'
 const allGroups = ['dba', 'sre', 'security'] as const;
 
 /** The protection of a connection: its own and that of every rule attached to it. */
-function postureOf(world: World, id: ResourceId): Posture | undefined {
+export function postureOf(world: World, id: ResourceId): Posture | undefined {
   const connection = world[id];
   if (connection === undefined) return undefined;
   const spec = connection.spec ?? {};
@@ -36,7 +36,7 @@ function isClosed(posture: Posture): boolean {
 }
 
 /** What of `wished` is missing in `found`; empty where `found` protects at least as much. */
-function missing(found: Posture, wished: Posture): readonly string[] {
+export function missing(found: Posture, wished: Posture): readonly string[] {
   const parts = [...wished.has].filter((part) => !found.has.has(part));
   const limits = [...wished.limits]
     .filter(([name, limit]) => (found.limits.get(name) ?? Number.POSITIVE_INFINITY) > limit)
@@ -67,15 +67,15 @@ function addGuardrail(has: Set<string>, spec: JsonObject): void {
   }
 }
 
-/** A rule finds an entity from its threshold on; of several rules the strictest counts. */
+/** A rule finds an entity from its threshold on, less what a custom one scores by itself; of several rules the strictest counts. */
 function addMasking(limits: Map<string, number>, spec: JsonObject): void {
   const threshold = typeof spec['score_threshold'] === 'number' ? spec['score_threshold'] : 2;
-  const add = (entity: string): void => {
-    limits.set(entity, Math.min(limits.get(entity) ?? Number.POSITIVE_INFINITY, threshold));
+  const add = (entity: string, score = 0): void => {
+    limits.set(entity, Math.min(limits.get(entity) ?? Number.POSITIVE_INFINITY, threshold - score));
   };
   for (const group of entries(spec['supported_entity_types'])) for (const type of texts(group['entity_types'])) add(`masks ${type}`);
   for (const custom of entries(spec['custom_entity_types']))
-    add(`masks ${JSON.stringify([custom['name'], custom['regex'], custom['score']])}`);
+    add(`masks ${JSON.stringify([custom['name'], custom['regex']])}`, typeof custom['score'] === 'number' ? custom['score'] : 0);
 }
 
 function texts(value: Json | undefined): readonly string[] {

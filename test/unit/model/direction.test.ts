@@ -7,6 +7,7 @@ import { fieldOf, someFields } from '../../support/field.ts';
 const gains: Direction = { gains: true, loses: false };
 const loses: Direction = { gains: false, loses: true };
 const both: Direction = { gains: true, loses: true };
+const unsure: Direction = { gains: true, loses: true, unsure: true };
 const neither: Direction = { gains: false, loses: false };
 
 describe('specDirection', () => {
@@ -24,6 +25,13 @@ describe('specDirection', () => {
     ['lower', null, 3, gains],
     ['higher', 3, 5, gains],
     ['higher', 5, null, loses],
+    ['most', 1, 2, gains],
+    ['most', 2, null, gains],
+    ['most', null, 2, loses],
+    ['threshold', 0.5, 0.3, gains],
+    ['threshold', 0.3, 0.5, loses],
+    ['threshold', null, 0.5, unsure],
+    ['threshold', 0.5, null, unsure],
     ['enabled', 'disabled', 'enabled', gains],
     ['enabled', false, true, gains],
     ['enabled', true, false, loses],
@@ -40,7 +48,7 @@ describe('specDirection', () => {
     ['an entry that goes', [{ name: 'a' }], [], loses],
     ['more inside an entry', [{ name: 'a', words: ['x'] }], [{ name: 'a', words: ['x', 'y'] }], gains],
     ['less inside an entry', [{ name: 'a', limit: 1 }], [{ name: 'a', limit: 2 }], loses],
-    ['what has no rule inside an entry', [{ name: 'a', note: 'x' }], [{ name: 'a', note: 'y' }], both],
+    ['what has no rule inside an entry', [{ name: 'a', note: 'x' }], [{ name: 'a', note: 'y' }], unsure],
     ['nothing', [{ name: 'a' }], [{ name: 'a' }], neither],
     ['an entry beside one that stays', [{ name: 'a' }, { name: 'b' }], [{ name: 'a' }, { name: 'c' }], both],
     ['an entry in another shape', [{ name: 'a' }], ['a'], both],
@@ -51,7 +59,7 @@ describe('specDirection', () => {
 
   it.each<[string, Json, Json, Direction]>([
     ['goes into an object', { tags: ['a'] }, { tags: [] }, loses],
-    ['takes another shape for both', { tags: ['a'] }, 'odd', both],
+    ['cannot judge another shape', { tags: ['a'] }, 'odd', unsure],
   ])('%s', (_, before, after, expected) => {
     const inner = fieldOf('inner', { shape: 'object', fields: [fieldOf('tags', { shape: 'set' }, { protects: 'entries' })] });
     expect(specDirection([inner], { inner: before }, { inner: after })).toEqual(expected);
@@ -80,6 +88,7 @@ describe('joinDirections', () => {
     [[], neither],
     [[gains, neither], gains],
     [[gains, loses], both],
+    [[gains, unsure], unsure],
   ])('joins %j', (directions, expected) => {
     expect(joinDirections(directions)).toEqual(expected);
   });

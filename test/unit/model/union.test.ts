@@ -19,6 +19,7 @@ describe('unionSpec', () => {
     ['lower', 5, 3, 3],
     ['lower', null, 3, 3],
     ['lower', 3, null, 3],
+    ['threshold', 0.3, 0.5, 0.3],
     ['higher', 3, 5, 5],
     ['enabled', 'enabled', 'disabled', 'enabled'],
     ['enabled', false, true, true],

@@ -1,0 +1,79 @@
+import type { JsonObject } from './json.ts';
+import type { Pointer } from './pointer.ts';
+import type { ResourceId } from './resource.ts';
+
+/** Which way a change goes; `both` where it weakens one thing and strengthens another, `unknown` is never taken for safe. */
+export type Way = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
+
+/** What stands between people and a connection, the weightiest first. */
+export const aspects = [
+  'access',
+  'review',
+  'input',
+  'output',
+  'masking',
+  'redaction',
+  'force',
+  'duration',
+  'schema',
+  'metadata',
+  'attributes',
+] as const;
+
+/**
+ * `access` the open modes, `review` who must approve, `input` / `output` what guardrails block, `masking` and `redaction`
+ * what is hidden, `force` who may approve alone, `duration` the longest session, `schema` whether it is shown, `metadata`
+ * what a session must state, `attributes` what rules may hang on.
+ */
+export type Aspect = (typeof aspects)[number];
+
+/** Why an aspect changes: a field of a resource or an edge, and where a manifest says so, or that somebody did it by hand. */
+export type Cause = {
+  readonly by: ResourceId;
+  readonly path?: Pointer;
+  /** The other end, where an edge is the cause. */
+  readonly edge?: ResourceId;
+  /** Where a manifest says so: `file:line:column`. */
+  readonly place?: string;
+  /** What is undone was done on the gateway. */
+  readonly byHand?: true;
+};
+
+/** One aspect of one connection, before and after. */
+export type AspectChange = {
+  readonly aspect: Aspect;
+  readonly way: Way;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  /** There may be more than can be seen. */
+  readonly atLeast?: true;
+  readonly causes: readonly Cause[];
+};
+
+/** A connection whose protection changes, also where only a rule on it does. */
+export type PostureChange = {
+  readonly connection: ResourceId;
+  readonly way: Way;
+  /** It comes, or is opened for the first time: nobody had any protection to lose. */
+  readonly comes?: true;
+  readonly goes?: true;
+  readonly tags: JsonObject;
+  readonly aspects: readonly AspectChange[];
+};
+
+/** One sentence on several connections: `lose masking`, and which. */
+export type Headline = {
+  readonly way: Way;
+  readonly text: string;
+  readonly connections: readonly ResourceId[];
+  /** The tags that all of them have. */
+  readonly tags: JsonObject;
+};
+
+/** What a plan means for the connections it touches. */
+export type Protection = {
+  readonly headlines: readonly Headline[];
+  readonly connections: readonly PostureChange[];
+  /** Live connections that surely have less of something afterwards. */
+  readonly losing: readonly ResourceId[];
+};

@@ -1,0 +1,79 @@
+import type { Position } from '../model/diagnostic.ts';
+import type { Registry } from '../model/kind.ts';
+import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange } from '../model/plan.ts';
+import { pointer, tokensOf } from '../model/pointer.ts';
+import type { Aspect, Cause } from '../model/protection.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import { aspectsOf, fieldDirection, ruleAspects } from './direction.ts';
+
+/** Why an aspect of a connection changes, with the rules that are on it before or after. */
+export type Causes = (connection: ResourceId, rules: readonly ResourceId[], aspect: Aspect) => readonly Cause[];
+
+type Bearing = { readonly aspects: readonly Aspect[]; readonly cause: Cause };
+
+/** Finds causes among a plan's written fields and edges; each is named once. */
+export function causesOf(
+  { changes, edges }: { readonly changes: readonly Change[]; readonly edges: readonly EdgeChange[] },
+  registry: Registry,
+): Causes {
+  const byResource = new Map(changes.filter(isWritten).map((change) => [keyOf(change), bearingsOf(change, registry)]));
+  const places = new Map(changes.map((change) => [keyOf(change), change.at]));
+  const byConnection = new Map<ResourceId, EdgeChange[]>();
+  for (const edge of edges) {
+    if (edge.action !== 'attach' && edge.action !== 'detach') continue;
+    const group = byConnection.get(edge.connection);
+    if (group === undefined) byConnection.set(edge.connection, [edge]);
+    else group.push(edge);
+  }
+  return (connection, rules, aspect) => {
+    const ties = (byConnection.get(connection) ?? []).map((edge) => tieBearing(edge, places));
+    const all = [...(byResource.get(connection) ?? []), ...ties, ...rules.flatMap((rule) => byResource.get(rule) ?? [])];
+    return all.flatMap(({ aspects, cause }) => (aspects.includes(aspect) ? [cause] : []));
+  };
+}
+
+/** A rule that comes or goes is a cause as a whole. */
+function bearingsOf(change: Change, registry: Registry): readonly Bearing[] {
+  const key = keyOf(change);
+  const kind = registry.get(kindOf(key));
+  if (kind === undefined) return [];
+  if (change.action === 'create' || change.action === 'delete')
+    return [{ aspects: ruleAspects(kind.name), cause: { by: change.id, ...placeOf(change.at) } }];
+  const bearings = new Map<string, Bearing>();
+  for (const field of change.fields) {
+    if (field.held === true || fieldDirection(kind, field) === 'neutral') continue;
+    const cause = fieldCause(change, field);
+    const earlier = bearings.get(cause.path ?? '');
+    if (earlier === undefined) bearings.set(cause.path ?? '', { aspects: aspectsOf(kind.name, field.path), cause });
+  }
+  return [...bearings.values()];
+}
+
+/** Of what is deep inside, the entry is named. */
+function fieldCause({ id, at }: Change, field: FieldChange): Cause {
+  return {
+    by: id,
+    path: pointer(...tokensOf(field.path).slice(0, 3)),
+    ...placeOf(field.at ?? at),
+    ...(field.origin === 'drift' ? { byHand: true } : {}),
+  };
+}
+
+function tieBearing(
+  { rule, connection, declared, by, origin }: EdgeChange,
+  places: ReadonlyMap<ResourceId, Position | undefined>,
+): Bearing {
+  const [first] = declared;
+  const writer = by ?? rule;
+  const cause: Cause = {
+    by: writer,
+    edge: writer === rule ? connection : rule,
+    ...(first === undefined ? placeOf(places.get(writer)) : { place: first }),
+    ...(origin === 'drift' ? { byHand: true } : {}),
+  };
+  return { aspects: ruleAspects(kindOf(rule)), cause };
+}
+
+function placeOf(at: Position | undefined): { readonly place?: string } {
+  return at === undefined ? {} : { place: `${at.file}:${at.line}:${at.column}` };
+}

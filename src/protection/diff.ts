@@ -1,0 +1,101 @@
+import type { Registry } from '../model/kind.ts';
+import type { LiveState } from '../model/live.ts';
+import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
+import type { AspectChange, PostureChange, Way } from '../model/protection.ts';
+import { renamesOf, withNames } from '../model/rename.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import { causesOf, type Causes } from './causes.ts';
+import { comparePostures, wayOfDifference, type Compared, type Difference } from './compare.ts';
+import { posturesOf, type Posture } from './posture.ts';
+import { liveScene, plannedScene, rulesOn, type Scene } from './scene.ts';
+
+/** What a plan does, as far as protection follows from it. */
+export type PlannedWrites = Pick<Plan, 'target' | 'changes' | 'edges'>;
+
+/** One connection whose protection a plan changes, with what differs. */
+export type Touched = {
+  readonly change: PostureChange;
+  readonly differences: readonly Difference[];
+  readonly before: Posture;
+  readonly after: Posture;
+};
+
+/** The connections whose protection a plan changes, also where only a rule on them does; sorted by name. */
+export function postureDiff(plan: PlannedWrites, live: LiveState, registry: Registry): readonly Touched[] {
+  if (!plan.changes.some(isWritten)) return [];
+  const before = liveScene(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
+  const after = plannedScene(plan, live, registry);
+  const had = posturesOf(before);
+  const has = posturesOf(after);
+  const causes = causesOf(plan, registry);
+  const compared: Compared = new Map();
+  const changes = new Map(plan.changes.map((change) => [keyOf(change), change]));
+  return touchedBy(plan, before, after).flatMap((id) => {
+    const rules = (): readonly ResourceId[] => [...new Set([...rulesOn(before, id), ...rulesOn(after, id)])].toSorted();
+    return touched({ id, own: changes.get(id), before: had(id), after: has(id), causes, rules }, compared) ?? [];
+  });
+}
+
+/** Connections that a written change, an edge, or a changed rule on them may bear on. */
+function touchedBy(plan: PlannedWrites, before: Scene, after: Scene): readonly ResourceId[] {
+  const written = new Set(plan.changes.filter(isWritten).map(keyOf));
+  const ids = new Set<ResourceId>([...written].filter((id) => kindOf(id) === 'Connection'));
+  for (const { action, connection } of plan.edges) if (action === 'attach' || action === 'detach') ids.add(connection);
+  const isRuleWritten = [...written].some((id) => kindOf(id) !== 'Connection');
+  for (const scene of isRuleWritten ? [before, after] : []) {
+    for (const id of scene.facts.keys()) {
+      if (kindOf(id) === 'Connection' && !ids.has(id) && [...rulesOn(scene, id)].some((rule) => written.has(rule))) ids.add(id);
+    }
+  }
+  return [...ids].toSorted();
+}
+
+type Sides = {
+  readonly id: ResourceId;
+  readonly own: Change | undefined;
+  readonly before: Posture | undefined;
+  readonly after: Posture | undefined;
+  readonly causes: Causes;
+  /** Those that are on it before or after. */
+  readonly rules: () => readonly ResourceId[];
+};
+
+const nothing: Posture = { parts: {}, approvals: 0, unseen: new Set(), tags: {} };
+
+function touched({ id, own, before, after, causes, rules }: Sides, compared: Compared): Touched | undefined {
+  // Opening what was created closed takes nothing away that anybody had.
+  const comes = before === undefined || own?.reasons.includes('unfinished') === true;
+  const goes = after === undefined;
+  const [had, has] = [before ?? nothing, after ?? nothing];
+  const differences = comparePostures(comes ? nothing : had, has, compared);
+  if (differences.length === 0 && !comes && !goes) return undefined;
+  const told = differences.map((difference): AspectChange => {
+    const { aspect, before: first, after: last } = difference;
+    return {
+      aspect,
+      way: comes || goes ? 'neutral' : wayOfDifference(difference),
+      before: first,
+      after: last,
+      ...(had.unseen.has(aspect) || has.unseen.has(aspect) ? { atLeast: true } : {}),
+      causes: comes || goes ? [] : causes(id, rules(), aspect),
+    };
+  });
+  const change: PostureChange = {
+    connection: id,
+    way: worst(told),
+    ...(comes ? { comes: true } : {}),
+    ...(goes ? { goes: true } : {}),
+    tags: goes ? had.tags : has.tags,
+    aspects: told,
+  };
+  return { change, differences: comes || goes ? [] : differences, before: had, after: has };
+}
+
+const order: readonly Way[] = ['weakens', 'unknown', 'strengthens', 'neutral'];
+
+/** Adding up is honest: what weakens here and strengthens there does both. */
+function worst(told: readonly AspectChange[]): Way {
+  const ways = new Set(told.map(({ way }) => way));
+  if (ways.has('both') || (ways.has('weakens') && ways.has('strengthens'))) return 'both';
+  return order.find((way) => ways.has(way)) ?? 'neutral';
+}

@@ -1,0 +1,50 @@
+import { directionOf, wayOf } from '../model/direction.ts';
+import type { Kind } from '../model/kind.ts';
+import type { FieldChange } from '../model/plan.ts';
+import { tokensOf, type Pointer } from '../model/pointer.ts';
+import type { Aspect, Way } from '../model/protection.ts';
+
+/** Which way one field of a kind goes. */
+export function fieldDirection(kind: Kind, field: Pick<FieldChange, 'path' | 'before' | 'after'>): Way {
+  return wayOf(directionOf(kind.fields, field));
+}
+
+const rules: readonly Aspect[] = ['input', 'output', 'masking'];
+const connection: Readonly<Record<string, readonly Aspect[]>> = {
+  access_mode_connect: ['access'],
+  access_mode_exec: ['access'],
+  access_mode_runbooks: ['access'],
+  reviewers: ['review'],
+  min_review_approvals: ['review'],
+  redact_enabled: ['redaction'],
+  redact_types: ['redaction'],
+  force_approve_groups: ['force'],
+  access_max_duration: ['duration'],
+  access_schema: ['schema'],
+  mandatory_metadata_fields: ['metadata'],
+  attributes: ['attributes', ...rules],
+};
+const guardrail: Readonly<Record<string, readonly Aspect[]>> = { input: ['input'], output: ['output'], attributes: ['input', 'output'] };
+const masking: Readonly<Record<string, readonly Aspect[]>> = {
+  score_threshold: ['masking'],
+  supported_entity_types: ['masking'],
+  custom_entity_types: ['masking'],
+  attributes: ['masking'],
+};
+const aspectsByKind: Readonly<Record<string, Readonly<Record<string, readonly Aspect[]>>>> = {
+  Connection: connection,
+  GuardrailRule: guardrail,
+  DataMaskingRule: masking,
+};
+
+/** The aspects of a posture that a field of a kind bears on; none where it protects nothing. */
+export function aspectsOf(kind: string, path: Pointer): readonly Aspect[] {
+  const [name = ''] = tokensOf(path);
+  return aspectsByKind[kind]?.[name] ?? [];
+}
+
+/** All aspects that a rule of the kind bears on. */
+export function ruleAspects(kind: string): readonly Aspect[] {
+  if (kind === 'GuardrailRule') return ['input', 'output'];
+  return kind === 'DataMaskingRule' ? ['masking'] : [];
+}

@@ -1,0 +1,120 @@
+import { specAfter } from '../model/after.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { LiveState } from '../model/live.ts';
+import { normalizeObject } from '../model/normalize.ts';
+import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
+import { pointer, type Pointer } from '../model/pointer.ts';
+import type { Aspect } from '../model/protection.ts';
+import { renamesOf, withNames } from '../model/rename.ts';
+import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
+
+/** What one resource says, and what of it cannot be seen. */
+export type Fact = { readonly spec: JsonObject; readonly unknown: readonly Pointer[] };
+
+/** All that protection follows from. */
+export type Scene = {
+  readonly facts: ReadonlyMap<ResourceId, Fact>;
+  /** By connection, the rules that are tied to it by an edge. */
+  readonly edges: ReadonlyMap<ResourceId, ReadonlySet<ResourceId>>;
+  /** By attribute, the rules that have it. */
+  readonly attributed: ReadonlyMap<string, ReadonlySet<ResourceId>>;
+  /** Aspects to which a gateway of this dialect adds what nobody reads here. */
+  readonly unseen: ReadonlySet<Aspect>;
+};
+
+/** The public gateway has access-request rules beside connections: they too review and limit. */
+const unseenBy: Readonly<Record<string, readonly Aspect[]>> = { hoop: ['review', 'force', 'duration'] };
+
+/** The protection that is live. */
+export function liveScene(live: LiveState, registry: Registry, dialect: string): Scene {
+  const edges = new Map<ResourceId, Set<ResourceId>>();
+  const fields = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => field.edge !== undefined)]));
+  for (const resource of live.resources) {
+    for (const field of fields.get(kindOf(resource.id)) ?? []) {
+      for (const other of resource.edges[field.name] ?? []) {
+        if (field.edge === 'rule') tie(edges, other, resource.id);
+        else tie(edges, resource.id, other);
+      }
+    }
+  }
+  return sceneOf(new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges, dialect);
+}
+
+/** The protection that manifests ask for; a kept field that they leave out cannot be seen. */
+export function desiredScene(desired: DesiredState, registry: Registry, dialect: string): Scene {
+  const edges = new Map<ResourceId, Set<ResourceId>>();
+  for (const { rule, connection } of desired.edges)
+    tie(edges, resourceId(connection.kind, connection.text), resourceId(rule.kind, rule.text));
+  const facts = desired.resources.map(({ key, spec }): readonly [ResourceId, Fact] => {
+    const omitted = (registry.get(kindOf(key))?.fields ?? []).filter((field) => field.omitted === 'kept' && spec[field.name] === undefined);
+    return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
+  });
+  return sceneOf(new Map(facts), edges, dialect);
+}
+
+/** The protection once the plan is carried out: live, with what is written put in; what is held or blocked stays. */
+export function plannedScene(plan: Pick<Plan, 'target' | 'changes' | 'edges'>, live: LiveState, registry: Registry): Scene {
+  const { dialect } = plan.target;
+  const scene = liveScene(withNames(live, renamesOf(plan.changes)), registry, dialect);
+  const facts = new Map(scene.facts);
+  const edges = new Map([...scene.edges].map(([connection, rules]) => [connection, new Set(rules)]));
+  for (const change of plan.changes.filter(isWritten)) {
+    const key = keyOf(change);
+    const kind = registry.get(kindOf(key));
+    if (kind === undefined) continue;
+    if (change.action === 'delete') {
+      facts.delete(key);
+      edges.delete(key);
+      for (const rules of edges.values()) rules.delete(key);
+    } else facts.set(key, factAfter(change, kind, facts.get(key)));
+  }
+  for (const { action, rule, connection } of plan.edges) {
+    if (action === 'attach') tie(edges, connection, rule);
+    if (action === 'detach') edges.get(connection)?.delete(rule);
+  }
+  return sceneOf(facts, edges, dialect);
+}
+
+/** The rules on a connection: those tied to it, and those that share an attribute with it. */
+export function rulesOn(scene: Scene, connection: ResourceId): ReadonlySet<ResourceId> {
+  const tied = scene.edges.get(connection) ?? nobody;
+  if (scene.attributed.size === 0) return tied;
+  const attributes = textsOf(scene.facts.get(connection)?.spec['attributes']);
+  const shared = attributes.flatMap((attribute) => [...(scene.attributed.get(attribute) ?? [])]);
+  return shared.length === 0 ? tied : new Set([...tied, ...shared]);
+}
+
+const nobody: ReadonlySet<never> = new Set();
+
+/** The texts of a list. */
+export function textsOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((element: Json) => typeof element === 'string') : [];
+}
+
+/** The objects of a list. */
+export function objectsOf(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function sceneOf(facts: Scene['facts'], edges: Scene['edges'], dialect: string): Scene {
+  const attributed = new Map<string, Set<ResourceId>>();
+  for (const [id, { spec }] of facts) {
+    if (kindOf(id) === 'Connection') continue;
+    for (const attribute of textsOf(spec['attributes'])) attributed.set(attribute, (attributed.get(attribute) ?? new Set()).add(id));
+  }
+  return { facts, edges, attributed, unseen: new Set(unseenBy[dialect]) };
+}
+
+function tie(edges: Map<ResourceId, Set<ResourceId>>, connection: ResourceId, rule: ResourceId): void {
+  const rules = edges.get(connection);
+  if (rules === undefined) edges.set(connection, new Set([rule]));
+  else rules.add(rule);
+}
+
+function factAfter(change: Change, kind: Kind, fact: Fact | undefined): Fact {
+  const spec = normalizeObject(kind.fields, specAfter(change, kind, fact?.spec ?? {}));
+  const written = new Set(change.fields.map(({ path }) => path));
+  return { spec, unknown: (fact?.unknown ?? []).filter((path) => !written.has(path)) };
+}

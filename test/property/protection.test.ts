@@ -1,0 +1,151 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { registry } from '../../src/kinds/index.ts';
+import { directionOf } from '../../src/model/direction.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import { isWritten, type Plan } from '../../src/model/plan.ts';
+import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { comparePostures, type Difference } from '../../src/protection/compare.ts';
+import { postureDiff } from '../../src/protection/diff.ts';
+import { posturesOf } from '../../src/protection/posture.ts';
+import { protectionOf } from '../../src/protection/protection.ts';
+import { desiredScene, liveScene, plannedScene } from '../../src/protection/scene.ts';
+import { desiredState } from '../support/desired.ts';
+import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
+import { missing, postureOf, type World } from '../support/posture.ts';
+import { carryOut, checkedPlan, planAgainst } from '../support/run.ts';
+import { scenario, type Scenario } from '../support/scenario.ts';
+
+function gatewayOf(one: Scenario): MemoryGateway {
+  return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live });
+}
+
+function connectionsOf(live: LiveState): readonly ResourceId[] {
+  return live.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
+}
+
+/** What a plain reading of two worlds says of a connection; it takes the gateway's own threshold for the weakest. */
+function plainly(before: World, after: World, id: ResourceId): { readonly loses: boolean; readonly gains: boolean } {
+  const [had, has] = [postureOf(before, id), postureOf(after, id)];
+  if (had === undefined || has === undefined) throw new Error(`${id} is not on both sides`);
+  return { loses: missing(has, had).length > 0, gains: missing(had, has).length > 0 };
+}
+
+test('a posture diff tells of every connection what becomes of it, and of no other', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async (one) => {
+      const gateway = gatewayOf(one);
+      const before = gateway.state();
+      const desired = desiredState(one.manifests);
+      const { plan, live } = await planAgainst(gateway, desired);
+      const touched = new Map(postureDiff(plan, live, registry).map((each) => [each.change.connection, each.differences]));
+      await carryOut({ gateway, plan, live, desired });
+      const wrong = connectionsOf(live).filter((id) => {
+        const differences = touched.get(id) ?? [];
+        const { loses, gains } = plainly(before, gateway.state(), id);
+        const [lost, gained, untold] = (['lost', 'gained', 'untold'] as const).map((side) =>
+          differences.some((each) => each[side].length > 0),
+        );
+        const isSilent = (loses || gains) && differences.length === 0;
+        const isInvented = (lost === true && !loses) || (gained === true && !gains);
+        return isSilent || isInvented || (untold === false && (lost !== loses || gained !== gains));
+      });
+      expect(wrong).toEqual([]);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('the scene after a plan is the scene that is live once it was carried out', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async (one) => {
+      const gateway = gatewayOf(one);
+      const desired = desiredState(one.manifests);
+      const { plan, live } = await planAgainst(gateway, desired);
+      const foreseen = posturesOf(plannedScene(plan, live, registry));
+      await carryOut({ gateway, plan, live, desired });
+      const { value: found } = await gateway.readAll([...registry.keys()]);
+      if (found === undefined) throw new Error('the list is not whole');
+      const real = posturesOf(liveScene(found, registry, 'interface'));
+      for (const id of connectionsOf(found)) expect([id, foreseen(id)]).toEqual([id, real(id)]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('manifests protect as they will once they are live on a gateway that had nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ manifests }) => {
+      const desired = desiredState(manifests);
+      const { value: live } = await memoryGateway({ registry, agents: ['default', 'other'], resources: [] }).readAll([...registry.keys()]);
+      const plan = live === undefined ? undefined : checkedPlan(desired, live).value;
+      fc.pre(live !== undefined && plan !== undefined);
+      const wished = posturesOf(desiredScene(desired, registry, 'interface'));
+      const foreseen = posturesOf(plannedScene(plan, live, registry));
+      const ids = desired.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
+      for (const id of ids) expect([id, wished(id)?.parts]).toEqual([id, foreseen(id)?.parts]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+function reversed({ aspect, lost, gained, untold, before, after }: Difference): unknown {
+  return { aspect, lost: gained, gained: lost, untold: new Set(untold), before: after, after: before };
+}
+
+test('a change and its inverse swap what weakens and what strengthens', () => {
+  fc.assert(
+    fc.property(scenario, scenario, (one, other) => {
+      const [before, after] = [one, other].map((each) => {
+        const resources = each.live.map(({ id, spec = {}, edges = {} }) => {
+          return { id, uid: id, spec, secrets: {}, edges, raw: undefined, unknown: [] };
+        });
+        return { live: { resources, lookups: {} }, postures: posturesOf(liveScene({ resources, lookups: {} }, registry, 'interface')) };
+      });
+      for (const id of connectionsOf(before?.live ?? { resources: [], lookups: {} })) {
+        const [had, has] = [before?.postures(id), after?.postures(id)];
+        if (had === undefined || has === undefined) continue;
+        const there = comparePostures(had, has);
+        expect(comparePostures(has, had).map(reversed)).toEqual(there.map((each) => ({ ...each, untold: new Set(each.untold) })));
+        expect(comparePostures(had, had)).toEqual([]);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** Whether a plan changes a field that protects, an edge, or what there is. */
+function isProtective({ changes, edges }: Plan): boolean {
+  const moved = edges.some(({ action }) => action === 'attach' || action === 'detach');
+  return (
+    moved ||
+    changes.filter(isWritten).some(({ id, action, fields }) => {
+      const kind = registry.get(kindOf(id));
+      if (kind === undefined || action !== 'update') return true;
+      return fields.some((field) => {
+        const { gains, loses } = directionOf(kind.fields, field);
+        return gains || loses;
+      });
+    })
+  );
+}
+
+test('where no protective field and no edge changes there is no diff, and every difference has a cause', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async (one) => {
+      const gateway = gatewayOf(one);
+      const { plan, live } = await planAgainst(gateway, desiredState(one.manifests));
+      const { headlines, connections, losing } = protectionOf(plan, live, registry);
+      expect(isProtective(plan) || headlines.length + connections.length + losing.length === 0).toBe(true);
+      const changed = connections.filter(({ comes, goes }) => comes !== true && goes !== true);
+      for (const { connection, aspects } of changed) {
+        for (const { aspect, causes } of aspects) expect([connection, aspect, causes.length > 0]).toEqual([connection, aspect, true]);
+      }
+      const told = new Set(headlines.flatMap((headline) => headline.connections));
+      for (const { connection } of changed) expect([connection, told.has(connection)]).toEqual([connection, true]);
+      const weakened = new Set(headlines.flatMap((headline) => (headline.way === 'weakens' ? headline.connections : [])));
+      expect([...weakened].toSorted()).toEqual(losing);
+    }),
+    { numRuns: 150 },
+  );
+});

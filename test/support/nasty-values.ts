@@ -1,0 +1,57 @@
+import * as fc from 'fast-check';
+import type { Json, JsonObject } from '../../src/model/json.ts';
+import { pointer, type Pointer } from '../../src/model/pointer.ts';
+import { aspects, type Protection } from '../../src/model/protection.ts';
+import { resourceId, type ResourceId } from '../../src/model/resource.ts';
+import { nastyText } from '../unit/report/nasty-text.ts';
+
+/** A resource whose name nobody should trust. */
+export const id: fc.Arbitrary<ResourceId> = fc
+  .tuple(fc.constantFrom('Connection', 'GuardrailRule'), nastyText)
+  .map(([kind, name]) => resourceId(kind, name));
+/** A pointer of such texts. */
+export const path: fc.Arbitrary<Pointer> = fc.array(nastyText, { minLength: 1, maxLength: 3 }).map((tokens) => pointer(...tokens));
+/** Any JSON value of such texts. */
+export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 2 },
+    nastyText,
+    fc.constant(null),
+    fc.boolean(),
+    fc.integer(),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(nastyText, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+})).value;
+/** Any JSON object of such texts. */
+export const object: fc.Arbitrary<JsonObject> = fc.dictionary(nastyText, json, { maxKeys: 4, noNullPrototype: true });
+const way = fc.constantFrom('weakens', 'both', 'unknown', 'neutral', 'strengthens');
+const cause = fc.record({ by: id, path, edge: id, place: nastyText, byHand: fc.constant(true as const) }, { requiredKeys: ['by'] });
+const aspect = fc.record(
+  {
+    aspect: fc.constantFrom(...aspects),
+    way,
+    before: fc.array(nastyText, { maxLength: 3 }),
+    after: fc.array(nastyText, { maxLength: 3 }),
+    atLeast: fc.constant(true as const),
+    causes: fc.array(cause, { maxLength: 2 }),
+  },
+  { requiredKeys: ['aspect', 'way', 'before', 'after', 'causes'] },
+);
+const posture = fc.record(
+  {
+    connection: id,
+    way,
+    comes: fc.constant(true as const),
+    goes: fc.constant(true as const),
+    tags: object,
+    aspects: fc.array(aspect, { maxLength: 3 }),
+  },
+  { requiredKeys: ['connection', 'way', 'tags', 'aspects'] },
+);
+/** What a plan means for connections, of texts that nobody should trust. */
+export const protection: fc.Arbitrary<Protection> = fc.record({
+  headlines: fc.array(fc.record({ way, text: nastyText, connections: fc.array(id, { maxLength: 7 }), tags: object }), { maxLength: 3 }),
+  connections: fc.array(posture, { maxLength: 3 }),
+  losing: fc.array(id, { maxLength: 3 }),
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/model/json.ts';
+import type { LiveResource } from '../../../src/model/live.ts';
+import type { Change } from '../../../src/model/plan.ts';
+import { changeOf, connection, fieldOf, guardrail, masking, protectionFrom, sentences, types } from './protecting.ts';
+
+/** What is told of one connection whose one field goes from a value to another, and of the way back. */
+function thereAndBack(
+  field: string,
+  before: Json,
+  after: Json,
+  others: Readonly<Record<string, Json>> = {},
+): readonly (readonly string[])[] {
+  return [
+    [before, after],
+    [after, before],
+  ].map(([from, to]) => {
+    const live = connection('db', { ...others, [field]: from ?? null });
+    const told = protectionFrom([live], [changeOf('Connection/db', [fieldOf(`/${field}`, from, to)])]);
+    return told.headlines.map(({ way, text }) => `${way}: ${text}`);
+  });
+}
+
+describe('headlines of a connection’s own fields', () => {
+  it.each<[string, Json, Json, string, string]>([
+    ['access_mode_exec', 'disabled', 'enabled', 'weakens: 1 connection opens exec', 'strengthens: 1 connection closes exec'],
+    ['access_mode_runbooks', 'disabled', 'enabled', 'weakens: 1 connection opens runbooks', 'strengthens: 1 connection closes runbooks'],
+    ['reviewers', ['dba'], [], 'weakens: 1 connection loses review', 'strengthens: 1 connection gains review'],
+    [
+      'reviewers',
+      ['dba', 'sre'],
+      ['dba'],
+      'weakens: 1 connection loses a reviewer group',
+      'strengthens: 1 connection gains a reviewer group',
+    ],
+    [
+      'force_approve_groups',
+      [],
+      ['sre'],
+      'weakens: 1 connection can be force-approved by more groups',
+      'strengthens: 1 connection can be force-approved by fewer groups',
+    ],
+    ['access_max_duration', 60, 3600, 'weakens: 1 connection allows longer access', 'strengthens: 1 connection allows only shorter access'],
+    ['access_max_duration', 60, null, 'weakens: 1 connection allows longer access', 'strengthens: 1 connection allows only shorter access'],
+    ['access_schema', 'disabled', 'enabled', 'weakens: 1 connection shows the schema', 'strengthens: 1 connection hides the schema'],
+    ['redact_types', ['PERSON'], [], 'weakens: 1 connection loses redaction', 'strengthens: 1 connection gains redaction'],
+    ['redact_types', ['PERSON', 'URL'], ['URL'], 'weakens: 1 connection redacts less', 'strengthens: 1 connection redacts more'],
+    [
+      'mandatory_metadata_fields',
+      ['ticket'],
+      [],
+      'weakens: 1 connection asks for less metadata',
+      'strengthens: 1 connection asks for more metadata',
+    ],
+    ['attributes', ['pci'], [], 'weakens: 1 connection loses an attribute', 'strengthens: 1 connection gains an attribute'],
+  ])('%s %j → %j', (field, before, after, there, back) => {
+    expect(thereAndBack(field, before, after)).toEqual([[there], [back]]);
+  });
+
+  it('counts how many must approve, not only who may', () => {
+    const reviewers = ['dba', 'sre'];
+    expect(thereAndBack('min_review_approvals', null, 1, { reviewers })).toEqual([
+      ['weakens: 1 connection is easier to approve'],
+      ['strengthens: 1 connection is harder to approve'],
+    ]);
+    expect(thereAndBack('min_review_approvals', 2, null, { reviewers })).toEqual([[], []]);
+    // Where one of them is enough, one more is one more way in.
+    expect(thereAndBack('reviewers', ['dba'], ['dba', 'sre'], { min_review_approvals: 1 })).toEqual([
+      ['weakens: 1 connection is easier to approve'],
+      ['strengthens: 1 connection is harder to approve'],
+    ]);
+  });
+
+  it('tells both where one group takes the place of another', () => {
+    const both = ['weakens: 1 connection loses a reviewer group', 'strengthens: 1 connection gains a reviewer group'];
+    expect(thereAndBack('reviewers', ['dba'], ['sre'])).toEqual([both, both]);
+  });
+
+  it.each<[string, Json, Json]>([
+    ['connection_tags', { env: 'dev' }, { env: 'prod' }],
+    ['command', ['sh'], ['bash']],
+    ['min_review_approvals', null, 1],
+  ])('says nothing of %s %j → %j', (field, before, after) => {
+    expect(thereAndBack(field, before, after)).toEqual([[], []]);
+  });
+});
+
+const word = (name: string, text: string): readonly [string, readonly [Json, Json]] => [
+  name,
+  [{ name, type: 'pattern_match', pattern_regex: text }, ''],
+];
+
+type Fields = readonly Parameters<typeof fieldOf>[];
+
+function onRule(...fields: Fields): readonly Change[] {
+  return [
+    changeOf(
+      'GuardrailRule/g',
+      fields.map((field) => fieldOf(...field)),
+    ),
+  ];
+}
+
+function onMask(...fields: Fields): readonly Change[] {
+  return onRule(...fields).map((change) => ({ ...change, id: 'DataMaskingRule/m' }));
+}
+
+describe('headlines of rules', () => {
+  const both = [connection('a'), connection('b')];
+  const told = (rule: LiveResource, changes: readonly Change[]): readonly string[] => sentences(protectionFrom([...both, rule], changes));
+
+  it('names every connection that a rule reaches', () => {
+    expect(told(guardrail('g', ['DROP', 'GRANT'], ['a', 'b']), onRule(['/input/rules/ddl/words/GRANT', 'GRANT', undefined]))).toEqual([
+      'weakens: 2 connections lose guardrail checks (Connection/a, Connection/b)',
+    ]);
+  });
+
+  it('knows that a shorter word blocks all that a longer one does', () => {
+    const rule = guardrail('g', ['DROP TABLE'], ['a']);
+    expect(told(rule, onRule(['/input/rules/ddl/words/DROP', undefined, 'DROP']))).toEqual([
+      'strengthens: 1 connection gains guardrail checks (Connection/a)',
+    ]);
+    expect(
+      told(guardrail('g', ['DROP', 'DROP TABLE'], ['a']), onRule(['/input/rules/ddl/words/DROP TABLE', 'DROP TABLE', undefined])),
+    ).toEqual([]);
+  });
+
+  it('cannot compare one pattern with another, and says so', () => {
+    const [name, [entry]] = word('p', 'a+');
+    const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
+    expect(told(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'a*']))).toEqual([
+      'unknown: 1 connection changes guardrail patterns in a way that nobody can compare (Connection/a)',
+    ]);
+    expect(told(rule, onRule([`/input/rules/${name}`, entry, undefined]))).toEqual([
+      'weakens: 1 connection loses a guardrail (Connection/a)',
+    ]);
+  });
+
+  it('does not count what the type of an entry leaves aside', () => {
+    const [, [entry]] = word('p', 'a+');
+    const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
+    expect(told(rule, onRule(['/input/rules/p/words/DROP', undefined, 'DROP']))).toEqual([]);
+  });
+
+  it('takes an entry of a type that it does not know for something to protect', () => {
+    const rule = guardrail('g', [], ['a'], { output: { rules: [{ name: 'x', type: 'later' }] } });
+    expect(told(rule, onRule(['/output/rules/x', { name: 'x', type: 'later' }, undefined]))).toEqual([
+      'weakens: 1 connection loses a guardrail (Connection/a)',
+    ]);
+  });
+
+  it('compares masking by entity type and threshold', () => {
+    const rule = masking('m', { score_threshold: 0.5, supported_entity_types: types('PERSON', 'URL') }, ['a']);
+    expect(told(rule, onMask(['/score_threshold', 0.5, 0.8]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
+    expect(told(rule, onMask(['/score_threshold', 0.5, 0.2]))).toEqual(['strengthens: 1 connection masks more (Connection/a)']);
+    expect(told(rule, onMask(['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined]))).toEqual([
+      'weakens: 1 connection masks less (Connection/a)',
+    ]);
+    expect(told(rule, onMask(['/supported_entity_types/GROUP', types('PERSON', 'URL'), undefined]))).toEqual([
+      'weakens: 1 connection loses masking (Connection/a)',
+    ]);
+    expect(told(rule, onMask(['/score_threshold', 0.5, null]))).toEqual([
+      'unknown: 1 connection changes masking in a way that nobody can compare (Connection/a)',
+    ]);
+  });
+
+  it('moves an entity type between groups without a word', () => {
+    const rule = masking('m', { supported_entity_types: types('PERSON', 'URL') }, ['a']);
+    const moved = onMask(
+      ['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined],
+      ['/supported_entity_types/OTHER', undefined, { name: 'OTHER', entity_types: ['URL'] }],
+    );
+    expect(told(rule, moved)).toEqual([]);
+  });
+
+  it('compares custom types by their words, patterns and scores', () => {
+    const custom = [{ name: 'EMP', score: 0.5, deny_list: ['x', 'y'], regex: 'E+' }];
+    const rule = masking('m', { score_threshold: 0.4, custom_entity_types: custom }, ['a']);
+    const at = '/custom_entity_types/EMP';
+    expect(told(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
+    expect(told(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual(['strengthens: 1 connection masks more (Connection/a)']);
+    expect(told(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
+    expect(told(rule, onMask([`${at}/regex`, 'E+', 'E*']))).toEqual([
+      'unknown: 1 connection changes masking in a way that nobody can compare (Connection/a)',
+    ]);
+  });
+});
+
+describe('the order of headlines', () => {
+  it('puts what weakens first, then what nobody can tell, then what strengthens, the weightier before', () => {
+    const [, [entry]] = word('p', 'a+');
+    const live = [
+      connection('a', { reviewers: ['dba'], access_schema: 'disabled', connection_tags: { env: 'prod', team: 'x' } }),
+      connection('b', { reviewers: ['dba'], connection_tags: { env: 'prod', team: 'y' } }),
+      guardrail('g', [], ['a'], { input: { rules: [entry] } }),
+    ];
+    const changes = [
+      changeOf('Connection/a', [fieldOf('/access_schema', 'disabled', 'enabled'), fieldOf('/reviewers/dba', 'dba', undefined)]),
+      changeOf('Connection/b', [fieldOf('/redact_types/URL', undefined, 'URL'), fieldOf('/reviewers/dba', 'dba', undefined)]),
+      changeOf('GuardrailRule/g', [fieldOf('/input/rules/p/pattern_regex', 'a+', 'b+')]),
+    ];
+    const told = protectionFrom(live, changes);
+    expect(sentences(told)).toEqual([
+      'weakens: 2 connections lose review (Connection/a, Connection/b)',
+      'weakens: 1 connection shows the schema (Connection/a)',
+      'unknown: 1 connection changes guardrail patterns in a way that nobody can compare (Connection/a)',
+      'strengthens: 1 connection gains redaction (Connection/b)',
+    ]);
+    expect(told.headlines[0]?.tags).toEqual({ env: 'prod' });
+    expect(told.losing).toEqual(['Connection/a', 'Connection/b']);
+  });
+});
