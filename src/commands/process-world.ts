@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import type { Output, World } from './world.ts';
 
@@ -10,6 +11,7 @@ export function processWorld(): World {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     now: () => new Date(),
+    sleep: (milliseconds) => setTimeout(milliseconds),
     interrupts,
     confirms,
   };

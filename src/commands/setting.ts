@@ -21,13 +21,23 @@ export function readSetting(flags: TargetFlags, world: World): Setting {
   return { ...value, notices: diagnostics };
 }
 
+/** The variable that the token of the target is read from; the usual one where the config says nothing that can be read. */
+export function tokenVariable({ config, target: name }: Pick<TargetFlags, 'config' | 'target'>, world: World): string {
+  const { value: found } = findConfig(world.cwd, config);
+  const targets = found === undefined ? [] : (readConfig(found.file, found.folder).value?.targets ?? []);
+  const target = name === undefined ? targets[0] : targets.find((one) => one.name === name);
+  return target?.token.env ?? usualToken;
+}
+
+const usualToken = 'OSTIARY_TOKEN';
+
 function settingOfFlags(flags: TargetFlags, world: World): Setting {
   const target: Target = {
     name: flags.target ?? 'default',
     url: flags.url ?? world.env['OSTIARY_URL'] ?? '',
     dialect: 'auto',
     auth: 'auto',
-    token: { env: 'OSTIARY_TOKEN' },
+    token: { env: usualToken },
     secretPrefixes: ['OSTIARY_SECRET_'],
     manifests: flags.paths.map((path) => absolute(path, world)),
     overlays: [],

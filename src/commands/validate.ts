@@ -21,6 +21,7 @@ export async function validate(flags: TargetFlags & { readonly format: Format },
       found.set(JSON.stringify(one), one);
   }
   const all = sortDiagnostics([...found.values()]);
+  world.hears?.({ diagnostics: all });
   const { print, note, hint, results, errors } = printerFor(world, flags);
   if (flags.format === 'json') print(diagnosticsJson(all));
   else if (all.length > 0) (hasErrors(all) ? note : hint)(diagnosticsText(all, errors));
