@@ -20,7 +20,8 @@ import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
 import { withSecrets } from './known-secrets.ts';
 import { connect, readLive } from './live.ts';
-import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
+import { reviewedSetting } from './reviewed.ts';
+import { absolute, chooseTarget, type Setting } from './setting.ts';
 import type { World } from './world.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
@@ -41,7 +42,7 @@ export async function planned(
   world: World,
   onRequest?: (event: RequestEvent) => void,
 ): Promise<Planned> {
-  const setting = readSetting(flags, world);
+  const setting = await reviewedSetting(flags, world);
   const target = chooseTarget(setting, flags);
   const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);

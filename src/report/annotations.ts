@@ -57,18 +57,23 @@ export function planAnnotations(plan: Plan): readonly Annotation[] {
 }
 
 /** What a plan is refused for as diagnostics, each at the manifest of its object. */
-export function refusalsOf({ refusals, changes }: Plan): readonly Diagnostic[] {
-  const placed = new Map(changes.map(({ id, at }) => [id, at]));
-  return refusals.map(({ code, message, hint, resource }) => {
-    const at = resource === undefined ? undefined : placed.get(resource);
-    return {
-      code,
-      severity: 'error',
-      message,
-      ...(hint === undefined ? {} : { hint }),
-      ...(at === undefined ? {} : { at }),
-      ...(resource === undefined ? {} : { resource }),
-    };
+export function refusalsOf(plan: Plan): readonly Diagnostic[] {
+  const refused = plan.refusals.map(({ code, message, hint, resource }) => ({
+    code,
+    severity: 'error' as const,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(resource === undefined ? {} : { resource }),
+  }));
+  return placed(refused, plan);
+}
+
+/** Diagnostics that name an object and no place, at the manifest of the object's change. */
+export function placed(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
+  const places = new Map(changes.map(({ id, at }) => [id, at]));
+  return diagnostics.map((one) => {
+    const at = one.at ?? (one.resource === undefined ? undefined : places.get(one.resource));
+    return at === undefined ? one : { ...one, at };
   });
 }
 

@@ -10,7 +10,7 @@ import { clip } from './width.ts';
 
 /** What one run has to say of one target. */
 export type Message = {
-  /** The headline where there is neither a plan nor a result. */
+  /** The headline where there is no plan, or an error beside it. */
   readonly title: string;
   /** Sentences of ours that stand above everything. */
   readonly notes: readonly string[];
@@ -23,27 +23,26 @@ export type Message = {
   readonly linkOf?: LinkOf | undefined;
 };
 
-/** Diagnostics of these areas stand above the plan: they change what it was checked with. */
-const headline = /^config\/after-merge$/;
-
-const diagnosticsRoom = 12_000;
+const partRoom = 12_000;
 
 /** A comment or a summary within the limit: what heads the report, the plan or its result, the other diagnostics, the footer. */
 export function messageMarkdown(message: Message, limit: number): string {
-  const { plan, result, diagnostics, linkOf } = message;
-  const first = diagnostics.filter(({ code }) => headline.test(code));
-  const others = diagnostics.filter(({ code }) => !headline.test(code));
+  const { title, plan, result, diagnostics, linkOf } = message;
+  const changed = diagnostics.filter(isOfConfig);
+  const errors = diagnostics.filter((one) => !isOfConfig(one) && one.severity === 'error');
+  const others = diagnostics.filter((one) => !isOfConfig(one) && one.severity !== 'error');
   const notes = message.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
-  const head = `${notes}${diagnosticsMarkdown(first, diagnosticsRoom, linkOf)}`;
-  const foot = footer(message);
-  if (plan === undefined) {
-    const title = `### ${escapeMarkdown(clip(message.title, 300))}\n\n`;
-    const room = limit - title.length - head.length - foot.length;
-    return `${title}${head}${diagnosticsMarkdown(others, room, linkOf)}${foot}`;
-  }
-  const tail = `${diagnosticsMarkdown(others, diagnosticsRoom, linkOf)}${foot}`;
+  const titled = plan === undefined || errors.length > 0 ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
+  const head = `${titled}${notes}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(errors, partRoom, linkOf)}`;
+  const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(message)}`;
   const room = limit - head.length - tail.length;
+  if (plan === undefined) return `${head}${tail}`;
   return `${head}${result === undefined ? planMarkdown([plan], room, linkOf) : applyMarkdown([{ plan, result }], room)}${tail}`;
+}
+
+/** What a proposal changes of its own checks comes first. */
+function isOfConfig({ code }: Diagnostic): boolean {
+  return code === 'config/after-merge';
 }
 
 function footer({ at, version }: Message): string {

@@ -2,12 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { action } from '../../src/commands/action/action.ts';
 import { builtPackage, start, type Ended } from '../support/cli.ts';
 import { place, startGitHub, type TestGitHub } from '../support/github.ts';
 import type { Files } from './project.ts';
 
-/** A step that ran: what the process left, and what the runner reads afterwards. */
-export type StepEnded = Ended & { readonly outputs: Readonly<Record<string, string>>; readonly summary: string };
+/** A step that ran: what it printed, and what the runner reads afterwards. */
+export type StepEnded = Pick<Ended, 'code' | 'stdout' | 'milliseconds'> & {
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly summary: string;
+};
 
 export type StepOptions = {
   readonly cwd: string;
@@ -20,7 +24,10 @@ export type StepOptions = {
 /** The action as it is checked out by a runner, and a GitHub for it to tell. */
 export type ActionBench = {
   readonly github: () => TestGitHub;
+  /** Runs the action's source in this process: quick. */
   readonly step: (options: StepOptions) => Promise<StepEnded>;
+  /** Runs the bundle in a process of its own, as a runner does. */
+  readonly bundled: (options: StepOptions) => Promise<StepEnded>;
 };
 
 /** Sets up GitHub and the bundled action for the tests of one file: the bundle alone, without any package beside it. */
@@ -40,46 +47,65 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
   });
   beforeEach(() => running().intercept(undefined));
   afterAll(() => github?.close());
+  const run = async (options: StepOptions, start: Start): Promise<StepEnded> => {
+    steps += 1;
+    const temp = join(home, `step-${steps}`);
+    mkdirSync(temp);
+    const file = (name: string): string => join(temp, name);
+    writeFileSync(file('event.json'), JSON.stringify(options.payload));
+    writeFileSync(file('output'), '');
+    writeFileSync(file('summary'), '');
+    const { url, token } = running();
+    const given = Object.entries({ 'github-token': token, comment: 'true', ...options.inputs });
+    const ended = await start(options.cwd, {
+      ...variablesOf(options, { url, temp }),
+      GITHUB_EVENT_PATH: file('event.json'),
+      GITHUB_OUTPUT: file('output'),
+      GITHUB_STEP_SUMMARY: file('summary'),
+      ...Object.fromEntries(given.map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+      ...options.env,
+    });
+    return { ...ended, outputs: outputsOf(readFileSync(file('output'), 'utf8')), summary: readFileSync(file('summary'), 'utf8') };
+  };
   return {
     github: running,
-    async step({ cwd, event, payload, inputs, env = {} }) {
-      steps += 1;
-      const temp = join(home, `step-${steps}`);
-      mkdirSync(temp);
-      const file = (name: string): string => join(temp, name);
-      writeFileSync(file('event.json'), JSON.stringify(payload));
-      writeFileSync(file('output'), '');
-      writeFileSync(file('summary'), '');
-      const { url, token } = running();
-      const given = Object.entries({ 'github-token': token, comment: 'true', ...inputs });
-      const ended = await start(process.execPath, [join(home, 'dist', 'action.js')], {
-        cwd,
-        env: {
-          ...variablesOf(cwd, { url, event, temp }),
-          GITHUB_EVENT_PATH: file('event.json'),
-          GITHUB_OUTPUT: file('output'),
-          GITHUB_STEP_SUMMARY: file('summary'),
-          ...Object.fromEntries(given.map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
-          ...env,
-        },
-      }).ended;
-      return { ...ended, outputs: outputsOf(readFileSync(file('output'), 'utf8')), summary: readFileSync(file('summary'), 'utf8') };
-    },
+    step: (options) => run(options, startHere),
+    bundled: (options) => run(options, (cwd, env) => start(process.execPath, [join(home, 'dist', 'action.js')], { cwd, env }).ended),
   };
 }
 
+type Environment = Readonly<Record<string, string>>;
+type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, 'code' | 'stdout' | 'milliseconds'>>;
+
+async function startHere(cwd: string, env: Environment): ReturnType<Start> {
+  const began = performance.now();
+  let stdout = '';
+  const output = { write: (text: string) => void (stdout += text), isTTY: false, columns: undefined };
+  const code = await action({
+    env: { PATH: process.env['PATH'], ...env },
+    cwd,
+    interactive: false,
+    stdout: output,
+    stderr: output,
+    now: () => new Date(),
+    sleep: () => Promise.resolve(),
+    interrupts: () => new AbortController().signal,
+    confirms: () => Promise.resolve(false),
+  });
+  return { code, stdout, milliseconds: performance.now() - began };
+}
+
+const here = `${place.owner}/${place.repo}`;
+
 /** What the runner sets for every step. */
-function variablesOf(
-  cwd: string,
-  { url, event, temp }: { readonly url: string; readonly event: string; readonly temp: string },
-): Readonly<Record<string, string>> {
+function variablesOf({ cwd, event }: StepOptions, { url, temp }: { readonly url: string; readonly temp: string }): Environment {
   return {
     GITHUB_ACTIONS: 'true',
     GITHUB_API_URL: url,
     GITHUB_EVENT_NAME: event,
     GITHUB_GRAPHQL_URL: `${url}/graphql`,
     GITHUB_REF: 'refs/heads/main',
-    GITHUB_REPOSITORY: `${place.owner}/${place.repo}`,
+    GITHUB_REPOSITORY: here,
     GITHUB_RUN_ID: '4711',
     GITHUB_SERVER_URL: 'https://github.test',
     GITHUB_SHA: existsSync(join(cwd, '.git')) ? git(cwd, 'rev-parse HEAD') : '0'.repeat(40),
@@ -113,15 +139,12 @@ export function commitAll(cwd: string, message = 'First'): string {
 }
 
 /** A branch with files, and its pull request. */
-export async function openPullRequest(
-  { person }: TestGitHub,
-  branch: string,
-): Promise<{ readonly number: number; readonly head: string; readonly base: string }> {
+export async function openPullRequest({ person }: TestGitHub, branch: string): Promise<Proposal> {
   const { data: main } = await person.git.getRef({ ...place, ref: 'heads/main' });
   await person.git.createRef({ ...place, ref: `refs/heads/${branch}`, sha: main.object.sha });
   await pushTo({ person }, branch, 'one');
   const { data } = await person.pulls.create({ ...place, title: branch, head: branch, base: 'main' });
-  return { number: data.number, head: data.head.sha, base: main.object.sha };
+  return { number: data.number, head: data.head.sha };
 }
 
 /** Adds a commit to a branch. */
@@ -130,27 +153,40 @@ export async function pushTo({ person }: Pick<TestGitHub, 'person'>, branch: str
   await person.repos.createOrUpdateFileContents({ ...place, path: `${branch}-${name}.txt`, message: name, content, branch });
 }
 
-type Proposal = { readonly number: number; readonly head: string; readonly base: string };
+/** A pull request of the emulated GitHub, and the commit that its branch is at. */
+type Proposal = { readonly number: number; readonly head: string };
 
-/** The payload of a pull request's event, as far as GitHub and this test know it. */
-export function pullRequestPayload({ number, head, base }: Proposal, from: string = `${place.owner}/${place.repo}`): object {
+export type Payload = Proposal & {
+  /** The commit of the checkout that stands for the target branch. */
+  readonly base: string;
+  /** The repository that the branch lies in. */
+  readonly from?: string;
+  readonly author?: string;
+  readonly merged?: boolean;
+};
+
+/** The payload of a pull request's event. */
+export function pullRequestPayload({ number, head, base, from = here, author = 'ada', merged = false }: Payload): object {
   return {
     action: 'synchronize',
     number,
     pull_request: {
       number,
-      state: 'open',
-      merged: false,
-      user: { login: 'ada' },
-      head: { ref: 'feature', sha: head, repo: { full_name: from, fork: from !== `${place.owner}/${place.repo}` } },
-      base: { ref: 'main', sha: base, repo: { full_name: `${place.owner}/${place.repo}`, fork: false } },
+      state: merged ? 'closed' : 'open',
+      merged,
+      user: { login: author },
+      head: { ref: 'feature', sha: head, repo: { full_name: from, fork: from !== here } },
+      base: { ref: 'main', sha: base, repo: { full_name: here, fork: false } },
     },
-    repository: { full_name: `${place.owner}/${place.repo}` },
+    repository: { full_name: here },
   };
 }
 
 /** The bodies of a pull request's comments, oldest first. */
-export async function commentsOn({ person }: TestGitHub, number: number): Promise<readonly { readonly id: number; readonly body: string }[]> {
+export async function commentsOn(
+  { person }: TestGitHub,
+  number: number,
+): Promise<readonly { readonly id: number; readonly body: string }[]> {
   const { data } = await person.issues.listComments({ ...place, issue_number: number, per_page: 100 });
   return data.map(({ id, body }) => ({ id, body: body ?? '' }));
 }

@@ -46,7 +46,9 @@ export async function startGitHub(): Promise<TestGitHub> {
       const one = { method: request.method ?? 'GET', path: pathname, body };
       heard.push(one);
       const reply =
-        interception?.(one) ?? ownReply(one, deployments, request.headers.authorization ?? '') ?? (await laterReply(one, (route) => ask(`${behind}${route}`, request)));
+        interception?.(one) ??
+        ownReply(one, deployments, request.headers.authorization ?? '') ??
+        (await laterReply(one, (route) => ask(`${behind}${route}`, request)));
       if (reply === undefined) await pass(request, response, { behind, path: `${pathname}${search}`, body, url });
       else send(response, reply);
     })();

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readRunnerFile } from '../../disk/runner-file.ts';
 import { openJobLog, type JobLog } from '../../github/job-log.ts';
+import { withCredentials } from '../../github/credentials.ts';
 import { maskCommands } from '../../github/masks.ts';
 import { readRun } from '../../github/workflow-run.ts';
 import { readInputs } from './inputs.ts';
-import { courseOf } from './course.ts';
+import { checkoutOf, saidCheckout } from './checkout.ts';
+import { courseOf, possibleCourse } from './course.ts';
 import { withFact, type Findings } from './findings.ts';
 import { guarded, run as runCommand } from '../run.ts';
 import type { Step } from './step.ts';
@@ -24,9 +26,16 @@ export async function action(world: World): Promise<number> {
   let step: Step | undefined;
   const exitCode = await guarded(
     async () => {
-      step = stepOf(world);
-      if (step.inputs.token !== '') hears({ secret: step.inputs.token });
-      return runCommand(step.course.argv, listening);
+      const said = stepOf(world);
+      step = said;
+      const { inputs, run } = said;
+      if (inputs.token !== '') hears({ secret: inputs.token });
+      const inGit: World = { ...listening, env: withCredentials(world.env, inputs.token, run.page) };
+      const seen = { ...said, checkout: await checkoutOf(run, inGit) };
+      step = seen;
+      const course = await possibleCourse(seen.course, inputs, { run, world: inGit });
+      step = { ...seen, course };
+      return runCommand(course.argv, inGit);
     },
     { world: listening, color: false },
   );
@@ -39,7 +48,7 @@ function stepOf(world: World): Step {
   const { env } = world;
   const inputs = readInputs(env);
   const run = readRun(env, readRunnerFile(env['GITHUB_EVENT_PATH'] ?? ''));
-  return { inputs, run, course: courseOf(inputs, run, world) };
+  return { inputs, run, course: courseOf(inputs, run), checkout: saidCheckout(run, world) };
 }
 
 /** Everything goes to one stream, so that no text overtakes the command that lets it pass. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import { UsageError } from '../../model/errors.ts';
 import { argvOf, type Inputs, type Mode } from './inputs.ts';
-import { tokenVariable } from '../setting.ts';
+import { reviewedSetting } from '../reviewed.ts';
+import { isPending, tokenVariable } from '../setting.ts';
 import type { World } from '../world.ts';
 
 /** What a step does: a command line, and what is to be said beside its result. */
@@ -16,19 +17,37 @@ export type Course = {
   readonly planPath?: string;
 };
 
-/** Makes a command line of inputs and event: a proposal without secrets is checked alone, and none is applied before the merge. */
-export function courseOf(inputs: Inputs, run: WorkflowRun, world: World): Course {
+/** Makes a command line of inputs and event: nothing is applied before its merge. */
+export function courseOf(inputs: Inputs, run: WorkflowRun): Course {
   const { mode } = inputs;
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
   if (mode === 'apply') {
     refuseUnmerged(run);
     return { mode, argv: argvOf(inputs, mode, ['--yes']), notes: [] };
   }
-  const reason = withoutSecrets(inputs, run, world);
-  if (reason !== undefined) return { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
   const planPath = join(run.temp, `ostiary-plan-${randomUUID()}.json`);
-  return { mode, argv: argvOf(inputs, mode, [`--report=json=${planPath}`]), notes: [], planPath };
+  const reviewed = ['own', 'config-ref'].filter((name) => run.base !== undefined && inputs.flags[name] === undefined);
+  const more = [`--report=json=${planPath}`, ...reviewed.map((name) => `--${name}=${run.base}`)];
+  return { mode, argv: argvOf(inputs, mode, more), notes: [], planPath };
 }
+
+/** The course, or the mere check of manifests where a proposal cannot be planned: it has no secrets, or brings its target with it. */
+export async function possibleCourse(course: Course, inputs: Inputs, { run, world }: Proposal): Promise<Course> {
+  if (course.mode !== 'plan' || run.base === undefined) return course;
+  const reason = withoutSecrets(inputs, run, world) ?? (await withoutTarget(inputs, run.base, world));
+  return reason === undefined ? course : { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
+}
+
+type Proposal = { readonly run: WorkflowRun; readonly world: World };
+
+/** Why there is no gateway to ask yet. */
+async function withoutTarget({ flags }: Inputs, base: string, world: World): Promise<string | undefined> {
+  const setting = await reviewedSetting({ ...noFlags, ...flags, configRef: flags['config-ref'] ?? base, only: [], paths: [] }, world);
+  if (!isPending(setting, flags)) return undefined;
+  return 'The target is new with this change, so no token is sent to it yet: the manifests were checked, and no gateway was asked. The plan is made after the merge.';
+}
+
+const noFlags = { color: false, quiet: true } as const;
 
 function refuseUnmerged({ event, pullRequest }: WorkflowRun): void {
   if (pullRequest === undefined || pullRequest.merged) return;

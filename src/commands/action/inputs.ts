@@ -5,8 +5,8 @@ export const modes = ['validate', 'plan', 'apply'] as const;
 
 export type Mode = (typeof modes)[number];
 
-/** How an input becomes flags: a value, one flag a line, a flag that is there or not, or words of the command line. */
-type Input = { readonly becomes: 'flag' | 'flags' | 'switch' | 'words'; readonly of: readonly Mode[] };
+/** How an input becomes flags: a value, one flag a line, a flag where it is true or a `--no-` flag where it is not, or words of the command line. */
+type Input = { readonly becomes: 'flag' | 'flags' | 'switch' | 'unless' | 'words'; readonly of: readonly Mode[] };
 
 const all = modes;
 const planning = ['plan', 'apply'] as const;
@@ -23,6 +23,10 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   cache: { becomes: 'flag', of: planning },
   report: { becomes: 'flags', of: planning },
   allow: { becomes: 'flags', of: planning },
+  base: { becomes: 'flag', of: planning },
+  own: { becomes: 'flag', of: planning },
+  origin: { becomes: 'unless', of: planning },
+  'config-ref': { becomes: 'flag', of: ['plan'] },
   'detailed-exitcode': { becomes: 'switch', of: ['plan'] },
   concurrency: { becomes: 'flag', of: ['apply'] },
   'on-managed': { becomes: 'flag', of: ['apply'] },
@@ -63,6 +67,7 @@ export function readInputs(env: Environment): Inputs {
     const value = given.get(name);
     if (value === undefined) continue;
     if (becomes === 'switch' && !truth(name, value)) continue;
+    if (becomes === 'unless' && truth(name, value)) continue;
     if (!of.includes(mode)) throw new UsageError(`the input "${name}" has no meaning with mode: ${mode}`, 'leave it out');
     flags[name] = value;
   }
@@ -95,6 +100,7 @@ export function argvOf({ flags }: Inputs, mode: Mode, more: readonly string[] = 
   const options = given.flatMap(({ name, becomes, value }) => {
     if (becomes === 'words') return [];
     if (becomes === 'switch') return [`--${name}`];
+    if (becomes === 'unless') return [`--no-${name}`];
     return (becomes === 'flags' ? linesOf(value) : [value]).map((one) => `--${name}=${one}`);
   });
   const words = given.flatMap(({ becomes, value }) => (becomes === 'words' ? linesOf(value) : []));
