@@ -43,7 +43,6 @@ async function help(argv: readonly string[]): Promise<string> {
     stdout: output,
     stderr: output,
     now: () => new Date(0),
-    sleep: () => Promise.resolve(),
     interrupts: () => new AbortController().signal,
     confirms: () => Promise.resolve(false),
   });

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import type { Output, World } from './world.ts';
 
@@ -11,7 +10,6 @@ export function processWorld(): World {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     now: () => new Date(),
-    sleep: (milliseconds) => setTimeout(milliseconds),
     interrupts,
     confirms,
   };

@@ -27,7 +27,7 @@ export async function reviewedSetting(flags: TargetFlags, world: World): Promise
   throw new InputError(diagnostics);
 }
 
-/** The targets that were reviewed, with the folders that are there now; differences are notices. */
+/** The targets that were reviewed, with the folders that are there now; differences are warnings. */
 function settled(reviewed: Config, setting: Setting): Setting {
   const now = new Map(setting.targets.map((target) => [target.name, target]));
   const then = new Map(reviewed.targets.map((target) => [target.name, target]));
@@ -37,7 +37,7 @@ function settled(reviewed: Config, setting: Setting): Setting {
   });
   const at = { file: setting.file ?? '', line: 1, column: 1 };
   const sentences = [...new Set([...then.keys(), ...now.keys()])].flatMap((name) => differences(name, then.get(name), now.get(name)));
-  const told: readonly Diagnostic[] = sentences.map((message) => ({
+  const warnings: readonly Diagnostic[] = sentences.map((message) => ({
     code: 'config/after-merge',
     severity: 'warning',
     message,
@@ -45,13 +45,13 @@ function settled(reviewed: Config, setting: Setting): Setting {
     at,
   }));
   const pending = [...now.keys()].filter((name) => !then.has(name));
-  return { ...setting, targets, pending, notices: [...told, ...setting.notices] };
+  return { ...setting, targets, pending, notices: [...warnings, ...setting.notices] };
 }
 
 function differences(name: string, then: Target | undefined, now: Target | undefined): readonly string[] {
   if (now === undefined) return [`the target "${name}" is taken away`];
   if (then === undefined) return [`the target "${name}" is new`];
-  const [before, after] = [told(then), told(now)];
+  const [before, after] = [checksOf(then), checksOf(now)];
   return [...before].flatMap(([field, text]) => {
     const other = after.get(field) ?? '';
     return text === other ? [] : [`${field} of the target "${name}" is changed from ${text} to ${other}`];
@@ -59,7 +59,7 @@ function differences(name: string, then: Target | undefined, now: Target | undef
 }
 
 /** What a target says of how it is checked, field by field. */
-function told({ url, dialect, auth, token, secretPrefixes, limits }: Target): ReadonlyMap<string, string> {
+function checksOf({ url, dialect, auth, token, secretPrefixes, limits }: Target): ReadonlyMap<string, string> {
   const shares = Object.entries(limits).map(([key, value]) => [`limits.${key}`, String(value)] as const);
   const fields = [
     ['url', url],

@@ -20,7 +20,6 @@ export type World = {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly now: () => Date;
-  readonly sleep: (milliseconds: number) => Promise<void>;
   /** From the first call on, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */
   readonly interrupts: () => AbortSignal;
   /** Asks whoever sits at the terminal; false where they say no or go away. */

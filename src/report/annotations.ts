@@ -92,9 +92,9 @@ function changeAnnotation(change: Change): Annotation {
 
 /** What an apply did not finish, each at its manifest. */
 export function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotation[] {
-  const placed = new Map(plan.changes.map((change) => [change.id, change.at]));
+  const places = new Map(plan.changes.map((change) => [change.id, change.at]));
   return result.outcomes.filter(isUnfinished).map((outcome) => {
-    const at = placed.get(outcome.id);
+    const at = places.get(outcome.id);
     const said = [outcome.message, outcome.hint].filter((text) => text !== undefined);
     return {
       severity: outcome.status === 'skipped' ? 'warning' : 'error',

@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { connectionBody, agentId } from '../server/client.ts';
-import { json, startFlakyServer } from '../support/flaky-server.ts';
+import { json, startFlakyServer, type Seen } from '../support/flaky-server.ts';
 import { place, type Reply } from '../support/github.ts';
 import { useGateway } from './gateway.ts';
 import { commentsOn, commitAll, openPullRequest, pullRequestPayload, useAction, type StepEnded } from './github.ts';
@@ -79,14 +80,9 @@ describe('apply on merge', () => {
 
   test('tells object by object what failed, at its manifest', async () => {
     const { url } = gateway.server();
-    const before = await startFlakyServer((response, { method, path, headers, body }) => {
-      if (method === 'POST' && body.includes('"breaks"'))
-        return json(422, { message: 'not this one' })(response, { method, path, headers, body });
-      const sent = { method, headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' } };
-      void fetch(`${url}${path}`, { ...sent, ...(body === '' ? {} : { body }) }).then(async (answer) => {
-        response.writeHead(answer.status, Object.fromEntries(answer.headers));
-        response.end(await answer.text());
-      });
+    const before = await startFlakyServer((response, seen) => {
+      if (seen.method === 'POST' && seen.body.includes('"breaks"')) json(422, { message: 'not this one' })(response, seen);
+      else void passOn(url, response, seen);
     });
     const cwd = makeProject({
       'ostiary.yaml': config(before.url),
@@ -117,8 +113,19 @@ describe('apply on merge', () => {
   });
 });
 
+/** Hands a request over to the gateway. */
+async function passOn(url: string, response: ServerResponse, { method, path, headers, body }: Seen): Promise<void> {
+  const sent = { authorization: headers.authorization ?? '', 'content-type': 'application/json' };
+  const answer = await fetch(`${url}${path}`, { method, headers: sent, ...(body === '' ? {} : { body }) });
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  response.end(await answer.text());
+}
+
+function message(text: string): { readonly message: string } {
+  return { message: text };
+}
+
 describe('what GitHub does not allow costs no run', () => {
-  const message = (text: string): { readonly message: string } => ({ message: text });
   const replies: readonly (readonly [string, Reply, string])[] = [
     ['a missing permission', { status: 403, body: message('Resource not accessible by integration') }, 'github/forbidden'],
     ['a repository that the token does not see', { status: 404, body: message('Not Found') }, 'github/forbidden'],

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { action } from '../../src/commands/action/action.ts';
+import type { World } from '../../src/commands/world.ts';
 import { builtPackage, start, type Ended } from '../support/cli.ts';
 import { place, startGitHub, type TestGitHub } from '../support/github.ts';
 import type { Files } from './project.ts';
@@ -47,7 +48,7 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
   });
   beforeEach(() => running().intercept(undefined));
   afterAll(() => github?.close());
-  const run = async (options: StepOptions, start: Start): Promise<StepEnded> => {
+  const run = async (options: StepOptions, began: Start): Promise<StepEnded> => {
     steps += 1;
     const temp = join(home, `step-${steps}`);
     mkdirSync(temp);
@@ -57,7 +58,7 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
     writeFileSync(file('summary'), '');
     const { url, token } = running();
     const given = Object.entries({ 'github-token': token, comment: 'true', ...options.inputs });
-    const ended = await start(options.cwd, {
+    const ended = await began(options.cwd, {
       ...variablesOf(options, { url, temp }),
       GITHUB_EVENT_PATH: file('event.json'),
       GITHUB_OUTPUT: file('output'),
@@ -69,7 +70,7 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
   };
   return {
     github: running,
-    step: (options) => run(options, startHere),
+    step: (options) => run(options, runHere),
     bundled: (options) => run(options, (cwd, env) => start(process.execPath, [join(home, 'dist', 'action.js')], { cwd, env }).ended),
   };
 }
@@ -77,21 +78,21 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
 type Environment = Readonly<Record<string, string>>;
 type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, 'code' | 'stdout' | 'milliseconds'>>;
 
-async function startHere(cwd: string, env: Environment): ReturnType<Start> {
+async function runHere(cwd: string, env: Environment): ReturnType<Start> {
   const began = performance.now();
   let stdout = '';
   const output = { write: (text: string) => void (stdout += text), isTTY: false, columns: undefined };
-  const code = await action({
+  const world: World = {
     env: { PATH: process.env['PATH'], ...env },
     cwd,
     interactive: false,
     stdout: output,
     stderr: output,
     now: () => new Date(),
-    sleep: () => Promise.resolve(),
     interrupts: () => new AbortController().signal,
     confirms: () => Promise.resolve(false),
-  });
+  };
+  const code = await action(world, () => Promise.resolve());
   return { code, stdout, milliseconds: performance.now() - began };
 }
 

@@ -8,8 +8,11 @@ import type { Change, EdgeChange, Plan, Value } from '../../src/model/plan.ts';
 import { pointer } from '../../src/model/pointer.ts';
 import { resourceId } from '../../src/model/resource.ts';
 import { applyDocument, applyMarkdown, applyText, progressLine } from '../../src/report/apply.ts';
+import { messageMarkdown } from '../../src/report/comment.ts';
+import { diagnosticsMarkdown } from '../../src/report/diagnostics-markdown.ts';
 import { diagnosticsText } from '../../src/report/diagnostics.ts';
 import { explainText } from '../../src/report/explain.ts';
+import { fileLinks } from '../../src/report/links.ts';
 import type { Applied } from '../../src/report/outcomes.ts';
 import { planDocument, planJson } from '../../src/report/plan-json.ts';
 import { planMarkdown } from '../../src/report/plan-markdown.ts';
@@ -136,6 +139,17 @@ function badLines(text: string, width: number): readonly string[] {
   return text.split('\n').filter((line) => visibleWidth(line) > width || line !== line.trimEnd() || hasControls(line));
 }
 
+const linkOf = fileLinks({ page: 'https://github.com/o/r', commit: 'a'.repeat(40), pathOf: (file) => file });
+const ownLinks = /\]\(https:\/\/github\.com\/o\/r\/(?:blob\/a{40}\/[\w%./-]*#L\d+|actions\/runs\/1)\)/g;
+
+/** What is left of Markdown whose links all lead to our repository. */
+function withoutLinks(markdown: string): string {
+  return markdown
+    .replaceAll(ownLinks, '')
+    .replaceAll(/\[(?=`|&#124;|this run)/g, '')
+    .replaceAll(/^> /gm, '');
+}
+
 const ownTags = /^<details><summary><code>[^<>`]*<\/code><\/summary>$|^<\/details>$/gm;
 
 /** Lines with anything outside code that Markdown or GitHub would act on, or with control characters. */
@@ -219,6 +233,33 @@ describe('markdown', () => {
       fc.property(plans, (some) => {
         const markdown = planMarkdown(some);
         expect(activeLines(markdown)).toEqual([]);
+        expect(markdown.length).toBeLessThanOrEqual(65_536);
+      }),
+    );
+  });
+
+  it('of plans and diagnostics links to our repository alone', () => {
+    fc.assert(
+      fc.property(plans, fc.array(diagnostic, { maxLength: 4 }), (some, found) => {
+        expect(activeLines(withoutLinks(planMarkdown(some, 65_536, linkOf)))).toEqual([]);
+        expect(activeLines(withoutLinks(diagnosticsMarkdown(found, 65_536, linkOf)))).toEqual([]);
+      }),
+    );
+  });
+
+  it('of comments has nothing active outside code, and fits', () => {
+    const at = { commit: 'a'.repeat(40), runUrl: 'https://github.com/o/r/actions/runs/1' };
+    const message = fc.record({
+      title: nastyText,
+      notes: fc.array(nastyText, { maxLength: 2 }),
+      diagnostics: fc.array(diagnostic, { maxLength: 4 }),
+      plan: fc.option(plan, { nil: undefined }),
+      version: fc.constant('1.2.3'),
+    });
+    fc.assert(
+      fc.property(message, applied, fc.boolean(), (one, { result }, done) => {
+        const markdown = messageMarkdown({ ...one, ...(done ? { result } : {}), at, linkOf }, 65_536);
+        expect(activeLines(withoutLinks(markdown))).toEqual([]);
         expect(markdown.length).toBeLessThanOrEqual(65_536);
       }),
     );

@@ -119,7 +119,8 @@ async function laterReply({ method, path }: Heard, askFor: Ask): Promise<Reply |
   if (method !== 'GET' || !new RegExp(`^${home}/pulls/\\d+$`).test(path)) return undefined;
   const pull = await askFor(path);
   const head = memberOf(pull, 'head');
-  const branch = await askFor(`${home}/git/ref/heads/${String(head['ref'])}`);
+  const { ref } = head;
+  const branch = await askFor(`${home}/git/ref/heads/${typeof ref === 'string' ? ref : ''}`);
   const { sha = head['sha'] ?? '' } = memberOf(branch, 'object');
   return { status: 200, body: { ...(isObject(pull) ? pull : {}), head: { ...head, sha } } };
 }

@@ -100,7 +100,6 @@ function worldOf(
     stdout,
     stderr,
     now: () => new Date(),
-    sleep: () => Promise.resolve(),
     interrupts: () => new AbortController().signal,
     confirms: () => Promise.resolve(false),
   };

@@ -9,12 +9,12 @@ import { checkoutOf, saidCheckout } from './checkout.ts';
 import { courseOf, possibleCourse } from './course.ts';
 import { withFact, type Findings } from './findings.ts';
 import { guarded, run as runCommand } from '../run.ts';
-import type { Step } from './step.ts';
+import type { Step, Telling } from './step.ts';
 import { tellGitHub } from './tell.ts';
 import type { Fact, World } from '../world.ts';
 
 /** Runs one step of a workflow: inputs become a command line, and what it finds is told where GitHub shows it; never throws. */
-export async function action(world: World): Promise<number> {
+export async function action(world: World, sleep: Telling['sleep']): Promise<number> {
   const log = openJobLog(world.stdout.write, randomUUID());
   const inner = worldOf(world, log);
   let findings: Findings = { diagnostics: [] };
@@ -39,7 +39,7 @@ export async function action(world: World): Promise<number> {
     },
     { world: listening, color: false },
   );
-  const told = await guarded(async () => tellGitHub({ step, findings, exitCode, log, world }), { world: inner, color: false });
+  const told = await guarded(async () => tellGitHub({ step, findings, exitCode, log, world, sleep }), { world: inner, color: false });
   log.close();
   return exitCode === 0 ? told : exitCode;
 }

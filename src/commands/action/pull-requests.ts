@@ -14,8 +14,7 @@ export async function tellPullRequests(telling: Told): Promise<readonly Diagnost
   const { inputs, run, course } = telling.step;
   if (inputs.mode === 'validate') return [];
   if (inputs.token === '') return inputs.comment ? [{ ...noToken }] : [];
-  const { sleep } = telling.world;
-  const github = openGitHub({ ...run, token: inputs.token, version, sleep });
+  const github = openGitHub({ ...run, token: inputs.token, version, sleep: telling.sleep });
   const commenting = inputs.comment ? await tolerant(() => comment(github, telling)) : [];
   const deploying = course.mode === 'apply' ? await tolerant(() => deploy(github, telling)) : [];
   // Who does not deploy gives no permission for it, and wants no warning.

@@ -22,4 +22,5 @@ export type Telling = {
   readonly exitCode: number;
   readonly log: JobLog;
   readonly world: World;
+  readonly sleep: (milliseconds: number) => Promise<void>;
 };
