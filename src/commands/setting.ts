@@ -30,10 +30,10 @@ export function tokenVariable({ config, target: name }: Pick<TargetFlags, 'confi
   const { value: found } = findConfig(world.cwd, config);
   const targets = found === undefined ? [] : (readConfig(found.file, found.folder).value?.targets ?? []);
   const target = name === undefined ? targets[0] : targets.find((one) => one.name === name);
-  return target?.token.env ?? usualToken;
+  return (target?.token ?? usualToken).env;
 }
 
-const usualToken = 'OSTIARY_TOKEN';
+const usualToken = { env: 'OSTIARY_TOKEN' } as const;
 
 function settingOfFlags(flags: TargetFlags, world: World): Setting {
   const target: Target = {
@@ -41,7 +41,7 @@ function settingOfFlags(flags: TargetFlags, world: World): Setting {
     url: flags.url ?? world.env['OSTIARY_URL'] ?? '',
     dialect: 'auto',
     auth: 'auto',
-    token: { env: usualToken },
+    token: usualToken,
     secretPrefixes: ['OSTIARY_SECRET_'],
     manifests: flags.paths.map((path) => absolute(path, world)),
     overlays: [],
