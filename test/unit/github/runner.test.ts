@@ -69,6 +69,16 @@ test('no output ends another', () => {
   );
 });
 
+/** One end of a pull request. */
+function side(sha: string, repository: string | null): object {
+  return { sha: sha.repeat(40), repo: repository === null ? null : { full_name: repository } };
+}
+
+function payload(from: string | null): string {
+  const ends = { head: side('b', from), base: side('c', 'octo/access') };
+  return JSON.stringify({ pull_request: { number: 3, merged: false, user: { login: 'ada' }, ...ends } });
+}
+
 describe('the run', () => {
   const env = {
     GITHUB_REPOSITORY: 'octo/access',
@@ -82,14 +92,6 @@ describe('the run', () => {
     GITHUB_WORKSPACE: '/work',
     RUNNER_TEMP: '/temp',
   };
-  const side = (sha: string, repository: string | null): object => ({
-    sha: sha.repeat(40),
-    repo: repository === null ? null : { full_name: repository },
-  });
-  const payload = (from: string | null): string =>
-    JSON.stringify({
-      pull_request: { number: 3, merged: false, user: { login: 'ada' }, head: side('b', from), base: side('c', 'octo/access') },
-    });
 
   test('knows the pull request, and a fork, a deleted one too', () => {
     const run = readRun(env, payload('octo/access'));
