@@ -4,7 +4,7 @@ import { connectionBody, agentId } from '../server/client.ts';
 import { json, startFlakyServer, type Seen } from '../support/flaky-server.ts';
 import { place, type Reply } from '../support/github.ts';
 import { useGateway } from './gateway.ts';
-import { commentsOn, commitAll, openPullRequest, pullRequestPayload, useAction, type StepEnded } from './github.ts';
+import { commentsOn, commitAll, git, openPullRequest, pullRequestPayload, useAction, type StepEnded } from './github.ts';
 import { config, connection, guardrail, workshop, type Files } from './project.ts';
 
 const makeProject = workshop();
@@ -42,8 +42,13 @@ describe('apply on merge', () => {
   test('applies, tells the merged pull request once, and reports the deployment', async () => {
     const github = bench.github();
     const cwd = checkout({ 'access/merged.yaml': connection('merged'), 'access/rule.yaml': guardrail('merged-rule') });
+    const origin = makeProject({});
+    git(origin, 'init --quiet --bare');
+    git(cwd, `remote add origin file://${origin}`);
     const { number, commit } = await merge('merged');
     const applied = await apply(cwd, commit, { bundled: true });
+    expect(git(origin, 'rev-parse refs/ostiary/applied/production')).toBe(git(cwd, 'rev-parse HEAD'));
+    expect(applied.summary).toMatch(/git\/applied-recorded[\s\S]*on origin/);
     expect(applied).toMatchObject({ code: 0, outputs: { outcome: 'applied', changed: 'true' } });
     expect(JSON.parse(applied.outputs['counts'] ?? '')).toMatchObject({ created: 2, failed: 0 });
     expect(await gateway.names('/connections')).toContain('merged');

@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withCredentials } from '../../../src/github/credentials.ts';
@@ -5,6 +10,7 @@ import { openJobLog } from '../../../src/github/job-log.ts';
 import { maskCommands } from '../../../src/github/masks.ts';
 import { outputLines } from '../../../src/github/outputs.ts';
 import { readRun } from '../../../src/github/workflow-run.ts';
+import { startFlakyServer, text as answer } from '../../support/flaky-server.ts';
 import { nastyText } from '../report/nasty-text.ts';
 
 /** What the runner makes of a command's data. */
@@ -140,5 +146,25 @@ describe('credentials', () => {
       GIT_CONFIG_VALUE_2: `AUTHORIZATION: basic ${Buffer.from('x-access-token:tok').toString('base64')}`,
     });
     expect(withCredentials({ PATH: '/bin' }, '', 'https://g.example/o/r')).toEqual({ PATH: '/bin' });
+  });
+
+  test('reach the server once, whatever the checkout keeps', async () => {
+    const received: string[] = [];
+    const server = await startFlakyServer((response, seen) => {
+      received.push(...response.req.rawHeaders);
+      answer(401, 'no')(response, seen);
+    });
+    const folder = mkdtempSync(join(tmpdir(), 'ostiary-credentials-'));
+    const git = async (env: Readonly<Record<string, string | undefined>>, ...args: readonly string[]): Promise<unknown> =>
+      promisify(execFile)('git', args, { cwd: folder, env: { ...env, GIT_TERMINAL_PROMPT: '0' } }).catch(() => undefined);
+    const { PATH } = process.env;
+    await git({ PATH }, 'init', '--quiet');
+    await git({ PATH }, 'config', `http.${server.url}/.extraheader`, 'AUTHORIZATION: basic kept');
+    await git(withCredentials({ PATH }, 'tok', `${server.url}/octo/access`), 'ls-remote', `${server.url}/octo/access`);
+    await server.close();
+    rmSync(folder, { recursive: true });
+    const sent = received.flatMap((name, index) => (name.toLowerCase() === 'authorization' ? [received[index + 1]] : []));
+    expect(new Set(sent)).toEqual(new Set([`basic ${Buffer.from('x-access-token:tok').toString('base64')}`]));
+    expect(sent).toHaveLength(server.seen.length);
   });
 });
