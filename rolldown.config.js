@@ -5,11 +5,11 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** All that `plan` runs; the other commands, the server and the libraries stay apart. */
 const core =
-  /src.(model|kinds|disk|manifest|plan|report|gateway|git.(?!read-remote|remote)|commands.(?!apply|explain|get|init|serve|validate|version))/;
+  /src.(model|kinds|disk|manifest|plan|report|gateway|git\b.(?!read-remote|remote)|commands.(?!action|apply|explain|get|init|serve|validate|version))/;
 
-/** One split bundle for the command and the library; the embedded database stays outside and is loaded by `serve` alone. */
+/** One split bundle for the command, the action and the library; the embedded database stays outside and is loaded by `serve` alone. */
 export default {
-  input: { cli: 'src/cli.ts', index: 'src/index.ts' },
+  input: { action: 'src/action.ts', cli: 'src/cli.ts', index: 'src/index.ts' },
   platform: 'node',
   external: ['@electric-sql/pglite', /^@electric-sql\/pglite\//, 'pg', 'kysely', 'hono', /^hono\//, '@hono/node-server'],
   // The same package as ES modules: it loads in half the time of its CommonJS build.

@@ -14,9 +14,10 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
   git: { rooms: ['model'], packages: [] },
+  github: { rooms: ['model'], packages: ['@octokit/rest'] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   commands: {
-    rooms: ['model', 'kinds', 'disk', 'manifest', 'plan', 'protection', 'apply', 'report', 'gateway', 'git', 'server'],
+    rooms: ['model', 'kinds', 'disk', 'manifest', 'plan', 'protection', 'apply', 'report', 'gateway', 'git', 'github', 'server'],
     packages: ['commander', 'picocolors', '@clack/prompts'],
   },
   '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'plan', 'protection', 'apply', 'report', 'gateway'], packages: [] },

@@ -57,8 +57,10 @@ async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World):
   if (flags.format === 'text') printer.print('\n');
   tellResult(outcome, plan, { flags, world, printer });
   if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
-  if (flags.paths.length === 0 && flags.only.length === 0)
-    printer.hint(diagnosticsText(await recordApplied({ ...result, flags, world }), printer.errors));
+  if (flags.paths.length > 0 || flags.only.length > 0) return 0;
+  const recorded = await recordApplied({ ...result, flags, world });
+  world.hears?.({ diagnostics: recorded });
+  printer.hint(diagnosticsText(recorded, printer.errors));
   return 0;
 }
 

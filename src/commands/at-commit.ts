@@ -20,6 +20,9 @@ export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];
 /** A target whose manifests are under version control. */
 export type Site = { readonly repository: Repository; readonly setting: Setting; readonly target: Target };
 
+/** A config file under version control, and the name of the target that tells it from others. */
+export type ConfigSite = Pick<Site, 'repository' | 'setting'> & { readonly target: Pick<Target, 'name'> };
+
 /** What a target's manifests were at a commit; folders count from the top of the repository. */
 export type TreeAt = {
   readonly target: Target;
@@ -71,7 +74,7 @@ export function isAsLoaded({ files, overlays, layers, pathInTree }: TreeAt, { se
 }
 
 /** The config as of the commit, its folders below a root that stands for the repository's top. */
-async function configAt({ repository, setting, target }: Site, commit: string): Promise<Checked<Config>> {
+export async function configAt({ repository, setting, target }: ConfigSite, commit: string): Promise<Checked<Config>> {
   const { prefix } = repository;
   if (setting.file === undefined) return { value: withoutFile(setting, prefix), diagnostics: [] };
   const path = prefix === '' ? basename(setting.file) : `${prefix}/${basename(setting.file)}`;

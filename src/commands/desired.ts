@@ -72,9 +72,16 @@ function isBelow(file: string, path: string): boolean {
 
 function resolver(root: string, world: World): NonNullable<LoadInput['resolve']> {
   return (source) => {
-    if ('file' in source) return readSecretFile(root, join(source.file));
+    if ('file' in source) {
+      const file = readSecretFile(root, join(source.file));
+      if (file.value !== undefined) world.hears?.({ secret: file.value });
+      return file;
+    }
     const value = world.env[source.env];
-    if (value !== undefined && value !== '') return { value, diagnostics: [] };
+    if (value !== undefined && value !== '') {
+      world.hears?.({ secret: value });
+      return { value, diagnostics: [] };
+    }
     const message = value === undefined ? `the variable ${source.env} is not set` : `the variable ${source.env} is empty`;
     return {
       diagnostics: [{ code: 'secret/undefined-variable', severity: 'error', message, hint: 'set it in the environment of this command' }],

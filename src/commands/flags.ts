@@ -21,6 +21,8 @@ export type OutputFlags = { readonly color: boolean; readonly quiet: boolean };
 /** Flags that say which manifests and which gateway. */
 export type TargetFlags = OutputFlags & {
   readonly config?: string;
+  /** The commit whose config says what counts. */
+  readonly configRef?: string;
   readonly target?: string;
   readonly url?: string;
   readonly dialect?: 'auto' | 'interface' | 'hoop';

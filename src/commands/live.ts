@@ -47,6 +47,7 @@ function lineTo(target: Target, { world, onRequest }: Connecting): LineOptions {
   requireAddress(target.url);
   const token = world.env[target.token.env] ?? '';
   if (token === '') throw new UsageError(`there is no token for ${target.url}`, `set ${target.token.env} in the environment`);
+  world.hears?.({ secret: token });
   const { url, auth, dialect } = target;
   return { url, token, auth, dialect, ...(onRequest === undefined ? {} : { onRequest }) };
 }

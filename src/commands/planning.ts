@@ -25,7 +25,8 @@ import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
 import { withFormers, withSecrets } from './known-secrets.ts';
 import { connect, readLive } from './live.ts';
-import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
+import { reviewedSetting } from './reviewed.ts';
+import { absolute, chooseTarget, type Setting } from './setting.ts';
 import type { World } from './world.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
@@ -47,7 +48,7 @@ export async function planned(
   onRequest?: (event: RequestEvent) => void,
 ): Promise<Planned> {
   if (flags.prune && (flags.paths.length > 0 || flags.only.length > 0)) throw new UsageError('--prune goes with all manifests', wholeHint);
-  const setting = readSetting(flags, world);
+  const setting = await reviewedSetting(flags, world);
   const target = chooseTarget(setting, flags);
   const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);

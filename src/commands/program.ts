@@ -81,7 +81,7 @@ function addReading(program: Command, world: World, finish: Finish): void {
     '[paths...]',
     'only manifests of these files and folders',
   );
-  selectionOption(targetOptions(validate)).addOption(formatOption(['text', 'json']));
+  selectionOption(targetOptions(validate)).addOption(formatOption(['text', 'json', 'sarif']));
   validate.action(async (paths, flags) => finish(await (await import('./validate.ts')).validate({ ...flags, paths }, world)));
 
   const get = command(program, 'get', 'list what the gateway has').argument(
@@ -125,7 +125,9 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
     '[paths...]',
     'only manifests of these files and folders',
   );
-  planOptions(selectionOption(targetOptions(plan))).option('--detailed-exitcode', 'exit 2 when there are changes', false);
+  planOptions(selectionOption(targetOptions(plan)))
+    .option('--detailed-exitcode', 'exit 2 when there are changes', false)
+    .option('--config-ref <ref>', 'take targets, urls, names of tokens and secrets, and limits from the config of this commit');
   plan.action(async (paths, flags) => finish(await (await import('./plan.ts')).plan({ ...flags, paths }, world)));
 
   const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(

@@ -9,7 +9,11 @@ import type { TargetFlags } from './flags.ts';
 import type { World } from './world.ts';
 
 /** The config file's content, or what flags and environment say instead. */
-export type Setting = Config & { readonly notices: readonly Diagnostic[] };
+export type Setting = Config & {
+  readonly notices: readonly Diagnostic[];
+  /** Targets that are here, and not in the config that counts. */
+  readonly pending?: readonly string[];
+};
 
 /** Reads the nearest config file; without one, `--url` (or OSTIARY_URL) and paths say everything. */
 export function readSetting(flags: TargetFlags, world: World): Setting {
@@ -21,13 +25,23 @@ export function readSetting(flags: TargetFlags, world: World): Setting {
   return { ...value, notices: diagnostics };
 }
 
+/** The variable that the token of the target is read from; the usual one where the config says nothing that can be read. */
+export function tokenVariable({ config, target: name }: Pick<TargetFlags, 'config' | 'target'>, world: World): string {
+  const { value: found } = findConfig(world.cwd, config);
+  const targets = found === undefined ? [] : (readConfig(found.file, found.folder).value?.targets ?? []);
+  const target = name === undefined ? targets[0] : targets.find((one) => one.name === name);
+  return (target?.token ?? usualToken).env;
+}
+
+const usualToken = { env: 'OSTIARY_TOKEN' } as const;
+
 function settingOfFlags(flags: TargetFlags, world: World): Setting {
   const target: Target = {
     name: flags.target ?? 'default',
     url: flags.url ?? world.env['OSTIARY_URL'] ?? '',
     dialect: 'auto',
     auth: 'auto',
-    token: { env: 'OSTIARY_TOKEN' },
+    token: usualToken,
     secretPrefixes: ['OSTIARY_SECRET_'],
     manifests: flags.paths.map((path) => absolute(path, world)),
     overlays: [],
@@ -39,6 +53,8 @@ function settingOfFlags(flags: TargetFlags, world: World): Setting {
 /** The one target that is meant, with what flags override. */
 export function chooseTarget(setting: Setting, flags: TargetFlags): Target {
   const names = setting.targets.map((target) => target.name);
+  if (isPending(setting, flags))
+    throw new UsageError(`the target "${flags.target ?? setting.pending?.[0] ?? ''}" is new with this change`, 'it counts after the merge');
   const [first] = setting.targets;
   const target = flags.target === undefined ? first : setting.targets.find((one) => one.name === flags.target);
   if (flags.target === undefined && names.length > 1)
@@ -51,6 +67,11 @@ export function chooseTarget(setting: Setting, flags: TargetFlags): Target {
     );
   }
   return { ...target, url: flags.url ?? target.url, dialect: flags.dialect ?? target.dialect, auth: flags.auth ?? target.auth };
+}
+
+/** Tells whether the target that is meant is not yet in the config that counts. */
+export function isPending({ targets, pending = [] }: Setting, { target }: Pick<TargetFlags, 'target'>): boolean {
+  return target === undefined ? targets.length === 0 && pending.length > 0 : pending.includes(target);
 }
 
 /** A path of the command line as an absolute one. */

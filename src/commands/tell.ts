@@ -28,7 +28,9 @@ const plain: Terminal = { colour: plainPalette };
 
 /** Prints plans and writes the reports that were asked for; warnings go to stderr. */
 export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[], telling: Telling): void {
-  const { printer } = telling;
+  const { printer, world } = telling;
+  for (const plan of plans) world.hears?.({ plan });
+  world.hears?.({ diagnostics: warnings });
   if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
   tell(telling, (format, terminal) => {
     if (format === 'json') return planJson(plans);
@@ -38,6 +40,7 @@ export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[]
 
 /** Prints what became of a plan and writes the reports that were asked for. */
 export function tellResult(result: ApplyResult, plan: Plan, telling: Telling): void {
+  telling.world.hears?.({ plan, result });
   tell(telling, (format, terminal) => {
     if (format === 'json') return applyJson([{ plan, result }]);
     return format === 'markdown' ? applyMarkdown([{ plan, result }]) : applyText([{ plan, result }], terminal);

@@ -2,14 +2,16 @@ import { registry } from '../kinds/index.ts';
 import { deferredReferences } from '../manifest/deferred.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/diagnostics.ts';
+import { sarifText } from '../report/sarif.ts';
 import { desiredFor } from './desired.ts';
 import type { Format, TargetFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { chooseTarget, readSetting } from './setting.ts';
+import { version } from './version.ts';
 import type { World } from './world.ts';
 
 /** Checks the manifests of one target, or of all; asks no gateway and resolves no secret. Exit 0 or 3. */
-export async function validate(flags: TargetFlags & { readonly format: Format }, world: World): Promise<number> {
+export async function validate(flags: TargetFlags & { readonly format: Format | 'sarif' }, world: World): Promise<number> {
   const setting = readSetting(flags, world);
   const targets = flags.target === undefined ? setting.targets : [chooseTarget(setting, flags)];
   const found = new Map<string, Diagnostic>();
@@ -21,11 +23,13 @@ export async function validate(flags: TargetFlags & { readonly format: Format },
       found.set(JSON.stringify(one), one);
   }
   const all = sortDiagnostics([...found.values()]);
+  world.hears?.({ diagnostics: all });
   const { print, note, hint, results, errors } = printerFor(world, flags);
   if (flags.format === 'json') print(diagnosticsJson(all));
+  else if (flags.format === 'sarif') print(sarifText(all, { version, fallback: setting.file ?? 'ostiary.yaml' }));
   else if (all.length > 0) (hasErrors(all) ? note : hint)(diagnosticsText(all, errors));
   if (hasErrors(all)) return 3;
-  if (flags.format !== 'json')
+  if (flags.format === 'text' || flags.format === 'markdown')
     print(
       `${results.colour.green('Valid.')} ${resources} ${resources === 1 ? 'resource' : 'resources'}${targets.length > 1 ? ` in ${targets.length} targets` : ''}.${all.length > 0 ? ` ${diagnosticCounts(all)}.` : ''}\n`,
     );

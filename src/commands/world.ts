@@ -1,5 +1,15 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { ApplyResult } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+
 /** Where text goes; `columns` is the terminal's width where there is one. */
 export type Output = { readonly write: (text: string) => void; readonly isTTY: boolean; readonly columns: number | undefined };
+
+/** Something that a command found, for who tells of it elsewhere than on a terminal. */
+export type Fact =
+  | { readonly secret: string | Uint8Array }
+  | { readonly diagnostics: readonly Diagnostic[] }
+  | { readonly plan: Plan; readonly result?: ApplyResult };
 
 /** Everything outside the program, as an argument. */
 export type World = {
@@ -14,4 +24,6 @@ export type World = {
   readonly interrupts: () => AbortSignal;
   /** Asks whoever sits at the terminal; false where they say no or go away. */
   readonly confirms: (message: string) => Promise<boolean>;
+  /** Hears every fact at once: a secret before anything is printed that was made with it. */
+  readonly hears?: (fact: Fact) => void;
 };

@@ -1,7 +1,8 @@
 import type { Action, Change, EdgeChange, Plan, Refusal } from '../model/plan.ts';
-import { edgeRowsOf, groupEdges, noteText, placeText, rowsOf, symbols, type Row } from './change-rows.ts';
+import { edgeRowsOf, groupEdges, noteText, rowsOf, symbols, type Row } from './change-rows.ts';
 import { countsOf, countsText, plural, summaryText } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
+import { placeMarkdown, type LinkOf } from './links.ts';
 import { shortList, sideListsOf } from './lists.ts';
 import { headlineBlocks } from './protection.ts';
 import { commentLimit, shed, type Block } from './shed.ts';
@@ -16,17 +17,21 @@ const longestValue = 1000;
 const listed = 10;
 
 /** Plans for a pull request's comment or a job's summary; details go before headlines where the limit asks for it. */
-export function planMarkdown(plans: readonly Plan[], limit: number = commentLimit): string {
+export function planMarkdown(plans: readonly Plan[], limit: number = commentLimit, linkOf?: LinkOf): string {
   const sorts = ['target', 'headline', 'refusal', 'table row', 'list', 'detail'];
-  return shed(plans.flatMap(planBlocks), limit, (left) => {
-    const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
-    return `**Left out for length:** ${counted.join(', ')}. The text and the JSON of the plan have everything.\n\n`;
-  });
+  return shed(
+    plans.flatMap((plan) => planBlocks(plan, linkOf)),
+    limit,
+    (left) => {
+      const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
+      return `**Left out for length:** ${counted.join(', ')}. The text and the JSON of the plan have everything.\n\n`;
+    },
+  );
 }
 
 const blank: Block = { text: '\n', rank: 1, sort: 'blank' };
 
-function planBlocks(plan: Plan): readonly Block[] {
+function planBlocks(plan: Plan, linkOf: LinkOf | undefined): readonly Block[] {
   const groups = groupEdges(plan);
   const edgesOf = (change: Change): readonly EdgeChange[] => groups.written.get(change.id) ?? [];
   const head = `### Plan for ${codeSpan(plan.target.name)}\n\n${headline(plan)}\n\n`;
@@ -40,7 +45,7 @@ function planBlocks(plan: Plan): readonly Block[] {
     ...told,
     ...(told.length === 0 ? [] : [blank]),
     ...refusalBlocks(plan),
-    ...tableBlocks(plan, edgesOf),
+    ...tableBlocks(plan, edgesOf, linkOf),
     ...plan.changes.flatMap((change) => detailBlocks(change, edgesOf(change))),
     ...lists,
     ...(lists.length === 0 ? [] : [blank]),
@@ -76,19 +81,18 @@ function refusalLine({ code, message, hint, allowable, resource, at }: Refusal):
   return `- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestValue))}${advice.join('')}\n`;
 }
 
-function tableBlocks(plan: Plan, edgesOf: (change: Change) => readonly EdgeChange[]): readonly Block[] {
+function tableBlocks(plan: Plan, edgesOf: (change: Change) => readonly EdgeChange[], linkOf?: LinkOf): readonly Block[] {
   if (plan.changes.length === 0) return [];
   const rows = plan.changes.map((change) => {
-    const cells = [codeSpan(symbols[change.action]), codeSpan(change.id), whatText(change, edgesOf(change)), placeCell(change)];
+    const cells = [codeSpan(symbols[change.action]), codeSpan(change.id), whatText(change, edgesOf(change)), placeCell(change, linkOf)];
     return { text: `| ${cells.join(' | ')} |\n`, rank: 10 + importance[change.action], sort: 'table row' };
   });
   const head = { text: '| | Resource | What | Where |\n|---|---|---|---|\n', rank: 1, sort: 'table row' };
   return [head, ...rows, blank];
 }
 
-function placeCell(change: Change): string {
-  const place = placeText(change);
-  return place === '' ? '' : codeSpan(clip(place, 200));
+function placeCell({ at }: Change, linkOf: LinkOf | undefined): string {
+  return at === undefined ? '' : placeMarkdown(at, linkOf);
 }
 
 function whatText(change: Change, edges: readonly EdgeChange[]): string {

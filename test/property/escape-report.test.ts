@@ -2,123 +2,38 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import type { Change, EdgeChange, Plan, Value } from '../../src/model/plan.ts';
 import { applyDocument, applyMarkdown, applyText, progressLine } from '../../src/report/apply.ts';
+import { messageMarkdown } from '../../src/report/comment.ts';
+import { diagnosticsMarkdown } from '../../src/report/diagnostics-markdown.ts';
 import { diagnosticsText } from '../../src/report/diagnostics.ts';
 import { explainText } from '../../src/report/explain.ts';
-import type { Applied } from '../../src/report/outcomes.ts';
+import { fileLinks } from '../../src/report/links.ts';
 import { planDocument, planJson } from '../../src/report/plan-json.ts';
 import { planMarkdown } from '../../src/report/plan-markdown.ts';
 import { planText } from '../../src/report/plan-text.ts';
 import { tableText } from '../../src/report/table.ts';
 import { plainPalette } from '../../src/report/terminal.ts';
 import { visibleWidth } from '../../src/report/width.ts';
-import { id, json, object, path, protection } from '../support/nasty-values.ts';
+import { id, path } from '../support/nasty-values.ts';
+import { applied, diagnostic, plan, plans, position, value } from '../unit/report/nasty-plan.ts';
 import { hasControls, nastyText, outsideCode } from '../unit/report/nasty-text.ts';
 
-const value: fc.Arbitrary<Value> = fc.oneof(
-  fc.record({ value: json }),
-  fc.constant({ absent: true } as const),
-  fc.record({ unknown: nastyText }),
-  fc.record({ secret: nastyText, state: fc.constantFrom('set', 'differs', 'unknown', 'kept', 'removed') }),
-);
-const position = fc.record({ file: nastyText, line: fc.integer({ min: 1, max: 9999 }), column: fc.integer({ min: 1, max: 300 }) });
-const action = fc.constantFrom('create', 'update', 'rename', 'delete', 'blocked');
-const change: fc.Arbitrary<Change> = fc.record(
-  {
-    id,
-    key: id,
-    action,
-    uid: nastyText,
-    managedBy: nastyText,
-    at: position,
-    fields: fc.array(fc.record({ path, before: value, after: value, at: position }, { requiredKeys: ['path', 'before', 'after'] }), {
-      maxLength: 5,
-    }),
-    needs: fc.array(id, { maxLength: 2 }),
-    reasons: fc.array(nastyText, { maxLength: 2 }),
-    carried: fc.array(path, { maxLength: 2 }),
-    touched: fc.record({ before: object, after: object }),
-  },
-  { requiredKeys: ['id', 'action', 'fields', 'needs', 'reasons', 'carried'] },
-);
-const edge: fc.Arbitrary<EdgeChange> = fc.record(
-  {
-    rule: id,
-    connection: id,
-    action: fc.constantFrom('attach', 'detach', 'foreign', 'held', 'blocked'),
-    declared: fc.array(nastyText),
-    by: id,
-  },
-  { requiredKeys: ['rule', 'connection', 'action', 'declared'] },
-);
-const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
-const target = fc.record(
-  { name: nastyText.map((name) => `t${name}`), url: nastyText, dialect: nastyText, organisation: nastyText },
-  { requiredKeys: ['name', 'url', 'dialect'] },
-);
-const plan: fc.Arbitrary<Plan> = fc.record({
-  protection,
-  target,
-  tree: hash,
-  changes: fc.array(change, { maxLength: 5 }),
-  edges: fc.array(edge, { maxLength: 5 }),
-  unchanged: fc.nat(),
-  orphans: fc.array(fc.record({ id, removedIn: nastyText, kept: nastyText }, { requiredKeys: ['id'] }), { maxLength: 12 }),
-  unmanaged: fc.array(id, { maxLength: 12 }),
-  unwatched: fc.array(fc.record({ id, path }), { maxLength: 12 }),
-  refusals: fc.array(
-    fc.record(
-      { code: fc.constant('plan/some-reason' as const), message: nastyText, hint: nastyText, allowable: fc.boolean(), resource: id },
-      { requiredKeys: ['code', 'message', 'allowable'] },
-    ),
-    { maxLength: 3 },
-  ),
-  allowed: fc.array(fc.record({ code: nastyText, reason: nastyText }), { maxLength: 3 }),
-  digest: hash,
-});
-const plans = fc.array(plan, { maxLength: 3 });
-const applied: fc.Arbitrary<Applied> = fc.record({
-  plan: fc.record({ target, tree: hash, digest: hash }),
-  result: fc.record({
-    interrupted: fc.boolean(),
-    outcomes: fc.array(
-      fc.record(
-        {
-          id,
-          action,
-          status: fc.constantFrom('done', 'already', 'failed', 'skipped', 'blocked', 'interrupted'),
-          code: fc.constant('api/forbidden' as const),
-          message: nastyText,
-          hint: nastyText,
-        },
-        { requiredKeys: ['id', 'action', 'status'] },
-      ),
-    ),
-  }),
-});
-const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
-  {
-    code: fc.constant('manifest/some-reason' as const),
-    severity: fc.constantFrom('error', 'warning', 'notice'),
-    message: nastyText,
-    hint: nastyText,
-    at: position,
-    frame: fc.record({
-      line: fc.integer({ min: 1, max: 9999 }),
-      lines: fc.array(nastyText, { maxLength: 4 }),
-      caret: fc.record({ column: fc.integer({ min: 1, max: 300 }), length: fc.nat(300) }),
-    }),
-    resource: id,
-  },
-  { requiredKeys: ['code', 'severity', 'message'] },
-);
 const columns = fc.integer({ min: 40, max: 140 });
 
 /** Lines that are too wide, end with spaces or hold a control character. */
 function badLines(text: string, width: number): readonly string[] {
   return text.split('\n').filter((line) => visibleWidth(line) > width || line !== line.trimEnd() || hasControls(line));
+}
+
+const linkOf = fileLinks({ page: 'https://github.com/o/r', commit: 'a'.repeat(40), pathOf: (file) => file });
+const ownLinks = /\]\(https:\/\/github\.com\/o\/r\/(?:blob\/a{40}\/[\w%./-]*#L\d+|actions\/runs\/1)\)/g;
+
+/** What is left of Markdown whose links all lead to our repository. */
+function withoutLinks(markdown: string): string {
+  return markdown
+    .replaceAll(ownLinks, '')
+    .replaceAll(/\[(?=`|&#124;|this run)/g, '')
+    .replaceAll(/^> /gm, '');
 }
 
 const ownTags = /^<details><summary><code>[^<>`]*<\/code><\/summary>$|^<\/details>$/gm;
@@ -204,6 +119,33 @@ describe('markdown', () => {
       fc.property(plans, (some) => {
         const markdown = planMarkdown(some);
         expect(activeLines(markdown)).toEqual([]);
+        expect(markdown.length).toBeLessThanOrEqual(65_536);
+      }),
+    );
+  });
+
+  it('of plans and diagnostics links to our repository alone', () => {
+    fc.assert(
+      fc.property(plans, fc.array(diagnostic, { maxLength: 4 }), (some, found) => {
+        expect(activeLines(withoutLinks(planMarkdown(some, 65_536, linkOf)))).toEqual([]);
+        expect(activeLines(withoutLinks(diagnosticsMarkdown(found, 65_536, linkOf)))).toEqual([]);
+      }),
+    );
+  });
+
+  it('of comments has nothing active outside code, and fits', () => {
+    const at = { commit: 'a'.repeat(40), runUrl: 'https://github.com/o/r/actions/runs/1' };
+    const message = fc.record({
+      title: nastyText,
+      notes: fc.array(nastyText, { maxLength: 2 }),
+      diagnostics: fc.array(diagnostic, { maxLength: 4 }),
+      plan: fc.option(plan, { nil: undefined }),
+      version: fc.constant('1.2.3'),
+    });
+    fc.assert(
+      fc.property(message, applied, fc.boolean(), (one, { result }, done) => {
+        const markdown = messageMarkdown({ ...one, ...(done ? { result } : {}), at, linkOf }, 65_536);
+        expect(activeLines(withoutLinks(markdown))).toEqual([]);
         expect(markdown.length).toBeLessThanOrEqual(65_536);
       }),
     );

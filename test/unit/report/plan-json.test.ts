@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { planDocument, planJson } from '../../../src/report/plan-json.ts';
-import { quietPlan, samplePlan } from './sample-plan.ts';
+import { quietPlan } from './quiet-plan.ts';
+import { samplePlan } from './sample-plan.ts';
 
 const schema: object = JSON.parse(readFileSync('schemas/documents/plan.schema.json', 'utf8'));
 const validate = new Ajv2020({ strict: true, allErrors: true }).compile(schema);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/plan.ts';
 import { planMarkdown } from '../../../src/report/plan-markdown.ts';
-import { quietPlan, samplePlan } from './sample-plan.ts';
+import { quietPlan } from './quiet-plan.ts';
+import { samplePlan } from './sample-plan.ts';
 
 function manyChanges(count: number): readonly Change[] {
   return Array.from({ length: count }, (_, index): Change => ({

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { planText } from '../../../src/report/plan-text.ts';
 import { plainPalette } from '../../../src/report/terminal.ts';
-import { quietPlan, samplePlan } from './sample-plan.ts';
+import { quietPlan } from './quiet-plan.ts';
+import { samplePlan } from './sample-plan.ts';
 
 describe('planText', () => {
   it.each([

@@ -247,20 +247,3 @@ export function samplePlan(): Plan {
     digest: '3f9a0c1b2d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
   };
 }
-
-/** A plan that changes nothing. */
-export function quietPlan(): Plan {
-  return {
-    ...samplePlan(),
-    changes: [],
-    edges: [],
-    unchanged: 46,
-    orphans: [],
-    unmanaged: [],
-    unwatched: [],
-    once: [],
-    protection: { headlines: [], connections: [], losing: [] },
-    refusals: [],
-    allowed: [],
-  };
-}

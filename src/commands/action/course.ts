@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { WorkflowRun } from '../../github/workflow-run.ts';
+import { UsageError } from '../../model/errors.ts';
+import { argvOf, type Inputs, type Mode } from './inputs.ts';
+import { reviewedSetting } from '../reviewed.ts';
+import { isPending, tokenVariable } from '../setting.ts';
+import type { World } from '../world.ts';
+
+/** What a step does: a command line, and what is to be said beside its result. */
+export type Course = {
+  readonly mode: Mode;
+  readonly argv: readonly string[];
+  /** Sentences for the head of the report. */
+  readonly notes: readonly string[];
+  /** Where the plan's JSON goes. */
+  readonly planPath?: string;
+};
+
+/** Makes a command line of inputs and event: nothing is applied before its merge. */
+export function courseOf(inputs: Inputs, run: WorkflowRun): Course {
+  const { mode } = inputs;
+  if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
+  if (mode === 'apply') {
+    refuseUnmerged(run);
+    return { mode, argv: argvOf(inputs, mode, ['--yes']), notes: [] };
+  }
+  const planPath = join(run.temp, `ostiary-plan-${randomUUID()}.json`);
+  const reviewed = ['own', 'config-ref'].filter((name) => run.base !== undefined && inputs.flags[name] === undefined);
+  const more = [`--report=json=${planPath}`, ...reviewed.map((name) => `--${name}=${run.base}`)];
+  return { mode, argv: argvOf(inputs, mode, more), notes: [], planPath };
+}
+
+/** The course, or the mere check of manifests where a proposal cannot be planned: it has no secrets, or brings its target with it. */
+export async function possibleCourse(course: Course, inputs: Inputs, { run, world }: Proposal): Promise<Course> {
+  if (course.mode !== 'plan' || run.base === undefined) return course;
+  const reason = withoutSecrets(inputs, run, world) ?? (await withoutTarget(inputs, run.base, world));
+  return reason === undefined ? course : { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
+}
+
+type Proposal = { readonly run: WorkflowRun; readonly world: World };
+
+/** Why there is no gateway to ask yet. */
+async function withoutTarget({ flags }: Inputs, base: string, world: World): Promise<string | undefined> {
+  const setting = await reviewedSetting({ ...noFlags, ...flags, configRef: flags['config-ref'] ?? base, only: [], paths: [] }, world);
+  if (!isPending(setting, flags)) return undefined;
+  return 'The target is new with this change, so no token is sent to it yet: the manifests were checked, and no gateway was asked. The plan is made after the merge.';
+}
+
+const noFlags = { color: false, quiet: true } as const;
+
+function refuseUnmerged({ event, pullRequest }: WorkflowRun): void {
+  if (pullRequest === undefined || pullRequest.merged) return;
+  throw new UsageError(
+    `mode: apply runs after the merge, and pull request ${pullRequest.number} of this ${event} is not merged`,
+    'run it on push to the branch, or on a pull request that was closed by its merge',
+  );
+}
+
+/** Why nothing can be asked of a gateway here: who proposes the change gets no secrets. */
+function withoutSecrets({ flags }: Inputs, { pullRequest }: WorkflowRun, world: World): string | undefined {
+  if (pullRequest === undefined || (!pullRequest.fork && pullRequest.author !== 'dependabot[bot]')) return undefined;
+  if ((world.env[tokenVariable(flags, world)] ?? '') !== '') return undefined;
+  const who = pullRequest.fork ? 'comes from a fork, which gets no secrets' : 'comes from Dependabot, which gets no secrets of Actions';
+  return `This pull request ${who}: the manifests were checked, and no gateway was asked. The plan is made after the merge.`;
+}

@@ -1,0 +1,26 @@
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { ApplyResult } from '../../model/outcome.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { Fact } from '../world.ts';
+
+/** What a command told while it ran. */
+export type Findings = {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly plan?: Plan;
+  readonly result?: ApplyResult;
+};
+
+/** Adds a fact; what is told twice counts once, and what a plan refuses is told by the plan. */
+export function withFact(findings: Findings, fact: Fact): Findings {
+  if ('secret' in fact) return findings;
+  if ('plan' in fact) return { ...findings, ...fact, diagnostics: untold(findings.diagnostics, fact.plan) };
+  const known = new Set(findings.diagnostics.map((one) => JSON.stringify(one)));
+  const fresh = fact.diagnostics.filter((one) => !known.has(JSON.stringify(one)));
+  return { ...findings, diagnostics: untold([...findings.diagnostics, ...fresh], findings.plan) };
+}
+
+function untold(diagnostics: readonly Diagnostic[], plan: Plan | undefined): readonly Diagnostic[] {
+  if (plan === undefined) return diagnostics;
+  const told = new Set(plan.refusals.map(({ code, message }) => `${code} ${message}`));
+  return diagnostics.filter(({ code, message }) => !told.has(`${code} ${message}`));
+}

@@ -1,0 +1,26 @@
+import { isWritten } from '../../model/plan.ts';
+import { countsOf } from '../../report/counts.ts';
+import { outcomeCounts } from '../../report/outcomes.ts';
+import type { Step, Telling } from './step.ts';
+
+/** The step's outputs; those of a plan are left out where there is none. */
+export function outputsOf({ step, findings, exitCode }: Telling): Readonly<Record<string, string>> {
+  const { plan, result } = findings;
+  const planPath = step?.course.planPath;
+  const counts = result === undefined ? plan && countsOf(plan) : outcomeCounts(result.outcomes);
+  return {
+    outcome: outcomeOf(step, exitCode),
+    ...(plan === undefined ? {} : { changed: String(plan.changes.some(isWritten)), digest: plan.digest }),
+    ...(counts === undefined ? {} : { counts: JSON.stringify(counts) }),
+    ...(plan === undefined || planPath === undefined ? {} : { 'plan-path': planPath }),
+    ...(step?.inputs.sarif === undefined ? {} : { 'sarif-path': step.inputs.sarif }),
+  };
+}
+
+const failures: Readonly<Record<number, string>> = { 3: 'invalid', 4: 'unreachable', 5: 'unfinished', 6: 'refused' };
+
+function outcomeOf(step: Step | undefined, exitCode: number): string {
+  const done = { validate: 'valid', plan: 'planned', apply: 'applied' } as const;
+  if (step !== undefined && (exitCode === 0 || exitCode === 2)) return done[step.course.mode];
+  return failures[exitCode] ?? 'error';
+}

@@ -1,0 +1,86 @@
+import { openGitHub, type GitHub } from '../../github/client.ts';
+import { mergedWith } from '../../github/merged.ts';
+import { keepComment, stickyLimit } from '../../github/sticky.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { AppError } from '../../model/errors.ts';
+import { appliedText } from '../../report/outcomes.ts';
+import type { Step, Telling } from './step.ts';
+import { version } from '../version.ts';
+
+type Told = Telling & { readonly step: Step; readonly markdown: (limit: number) => string };
+
+/** Comments on the pull request, or on the one that was merged, and reports a deployment; what GitHub does not let it is a warning. */
+export async function tellPullRequests(telling: Told): Promise<readonly Diagnostic[]> {
+  const { inputs, run, course } = telling.step;
+  if (inputs.mode === 'validate') return [];
+  if (inputs.token === '') return inputs.comment ? [{ ...noToken }] : [];
+  const github = openGitHub({ ...run, token: inputs.token, version, sleep: telling.sleep });
+  const commenting = inputs.comment ? await tolerant(() => comment(github, telling)) : [];
+  const deploying = course.mode === 'apply' ? await tolerant(() => deploy(github, telling)) : [];
+  // Who does not deploy gives no permission for it, and wants no warning.
+  return [...commenting, ...deploying.filter(({ code }) => code !== 'github/forbidden')];
+}
+
+const noToken: Diagnostic = {
+  code: 'github/no-token',
+  severity: 'warning',
+  message: 'there is no token to comment with',
+  hint: 'leave the input github-token out, or write comment: false',
+};
+
+async function tolerant(work: () => Promise<readonly Diagnostic[]>): Promise<readonly Diagnostic[]> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
+    const { code, message, hint } = error;
+    const [area = '', reason = ''] = code.split('/');
+    return [{ code: `${area}/${reason}`, severity: 'warning', message, ...(hint === undefined ? {} : { hint }) }];
+  }
+}
+
+async function comment(github: GitHub, telling: Told): Promise<readonly Diagnostic[]> {
+  const { step, findings, exitCode } = telling;
+  const { inputs, run } = step;
+  const { paths = '', config = '', target = '', only = '' } = inputs.flags;
+  const key = [inputs.mode, config, target, paths, only];
+  const body = telling.markdown(stickyLimit);
+  if (inputs.mode === 'apply') {
+    const numbers = run.pullRequest === undefined ? await mergedWith(github, run.commit, run.branch) : [run.pullRequest.number];
+    const onlyUpdate = exitCode === 0 && (findings.result?.outcomes ?? []).length === 0;
+    for (const number of numbers) await keepComment(github, { number, key, body, onlyUpdate });
+    return [];
+  }
+  const { pullRequest } = run;
+  // The token of a fork's run may only read; the summary says what there is to say.
+  if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return [];
+  const { number } = pullRequest;
+  if ((await github.pullRequest(number)).head !== pullRequest.head) return [outrun(number)];
+  await keepComment(github, { number, key, body, onlyUpdate: isQuiet(telling) });
+  return [];
+}
+
+function outrun(number: number): Diagnostic {
+  return {
+    code: 'github/newer-commit',
+    severity: 'notice',
+    message: `pull request ${number} has a newer commit, so its comment is left to the run for that one`,
+  };
+}
+
+/** There is a plan, it does nothing, and nobody has to be told of anything else. */
+function isQuiet({ findings: { plan, diagnostics }, exitCode }: Telling): boolean {
+  if (plan === undefined || exitCode !== 0) return false;
+  return plan.changes.length === 0 && plan.refusals.length === 0 && diagnostics.every(({ severity }) => severity === 'notice');
+}
+
+/** Says at the deployment to the environment that is called like the target how it went. */
+async function deploy(github: GitHub, { step, findings, exitCode }: Told): Promise<readonly Diagnostic[]> {
+  const { plan, result } = findings;
+  if (plan === undefined) return [];
+  const { commit, url } = step.run;
+  const description = (result === undefined ? 'Not applied' : appliedText(result)).slice(0, 140);
+  const deployment = await github.deployment(commit, plan.target.name);
+  await github.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
+  return [];
+}

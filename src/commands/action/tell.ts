@@ -1,0 +1,77 @@
+import { appendRunnerFile } from '../../disk/runner-file.ts';
+import { writeReport } from '../../disk/write.ts';
+import { outputLines } from '../../github/outputs.ts';
+import {
+  annotationCommands,
+  diagnosticAnnotations,
+  outcomeAnnotations,
+  placed,
+  planAnnotations,
+  refusalsOf,
+} from '../../report/annotations.ts';
+import { messageMarkdown } from '../../report/comment.ts';
+import { fileLinks } from '../../report/links.ts';
+import { sarifText } from '../../report/sarif.ts';
+import { outputsOf } from './outputs.ts';
+import type { Step, Telling } from './step.ts';
+import { tellPullRequests } from './pull-requests.ts';
+import { absolute } from '../setting.ts';
+import { version } from '../version.ts';
+
+/** GitHub takes 1 MiB of a step's summary, and no character takes more than three bytes a unit. */
+const summaryLimit = 340_000;
+
+/** Tells GitHub what a command found: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 0. */
+export async function tellGitHub(found: Telling): Promise<number> {
+  const { step, log, world, findings } = found;
+  const { plan, result } = findings;
+  const diagnostics = plan === undefined ? findings.diagnostics : placed(findings.diagnostics, plan);
+  const telling = { ...found, findings: { ...findings, diagnostics } };
+  if (step !== undefined) {
+    writeSarif(step, telling);
+    append(world.env['GITHUB_OUTPUT'], outputLines(outputsOf(telling)));
+  }
+  const untold = step === undefined ? [] : await tellPullRequests({ ...telling, step, markdown: (limit) => markdownOf(telling, limit) });
+  const all = [...diagnostics, ...untold];
+  const annotations = [
+    ...(plan === undefined || result === undefined ? [] : outcomeAnnotations(plan, result)),
+    ...diagnosticAnnotations(all),
+    ...(plan === undefined || result !== undefined ? [] : planAnnotations(plan)),
+  ];
+  log.command(annotationCommands(annotations, step?.checkout.pathOf ?? none));
+  const summary = markdownOf({ ...telling, findings: { ...findings, diagnostics: all } }, summaryLimit);
+  append(world.env['GITHUB_STEP_SUMMARY'], summary);
+  return 0;
+}
+
+function none(): undefined {}
+
+/** A runner of another make may not ask for all of it. */
+function append(path: string | undefined, text: string): void {
+  if (path !== undefined && path !== '') appendRunnerFile(path, text);
+}
+
+function writeSarif({ inputs, checkout }: Step, { findings, world }: Telling): void {
+  if (inputs.sarif === undefined) return;
+  const { pathOf } = checkout;
+  const all = [...findings.diagnostics, ...(findings.plan === undefined ? [] : refusalsOf(findings.plan))];
+  const fallback = pathOf(inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
+  writeReport(absolute(inputs.sarif, world), sarifText(all, { version, pathOf, fallback }));
+}
+
+function markdownOf({ step, findings, exitCode }: Telling, limit: number): string {
+  const { diagnostics, plan, result } = findings;
+  if (step === undefined) return messageMarkdown({ title: 'Nothing was done', notes: [], diagnostics, version }, limit);
+  const { run, course, checkout } = step;
+  const { commit, pathOf } = checkout;
+  const linkOf = fileLinks({ page: run.page, commit, pathOf });
+  const at = { commit, runUrl: run.url };
+  return messageMarkdown({ title: titleOf(step, exitCode), notes: course.notes, diagnostics, plan, result, at, version, linkOf }, limit);
+}
+
+function titleOf({ inputs, course }: Step, exitCode: number): string {
+  const target = inputs.flags['target'];
+  const whom = target === undefined ? '' : ` for ${target}`;
+  if (course.mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
+  return course.mode === 'plan' ? `No plan${whom}` : `Nothing was applied${whom}`;
+}

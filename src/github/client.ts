@@ -1,0 +1,130 @@
+import { Octokit } from '@octokit/rest';
+import { AppError } from '../model/errors.ts';
+import { isObject, type Json } from '../model/json.ts';
+import { failureOf, waitAfter } from './failure.ts';
+
+export type Repository = { readonly owner: string; readonly repo: string };
+
+/** A comment below an issue or a pull request; `author` is a login. */
+export type Comment = { readonly id: number; readonly author: string; readonly body: string };
+
+export type PullRequestSummary = {
+  readonly number: number;
+  readonly merged: boolean;
+  /** The commit that a merge made, or that head is at. */
+  readonly mergeCommit: string | undefined;
+  readonly head: string;
+  readonly base: string;
+};
+
+export type DeploymentStatus = {
+  readonly state: 'success' | 'failure' | 'error';
+  readonly description: string;
+  readonly logUrl: string;
+};
+
+/** What Ostiary asks of GitHub; every failure is an AppError with a code `github/…`. */
+export interface GitHub {
+  /** The login that writes with this token. */
+  readonly whoAmI: () => Promise<string>;
+  readonly comments: (number: number) => Promise<readonly Comment[]>;
+  readonly createComment: (number: number, body: string) => Promise<void>;
+  readonly updateComment: (id: number, body: string) => Promise<void>;
+  readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
+  readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
+  /** The newest deployment of a commit to an environment, made where there is none. */
+  readonly deployment: (commit: string, environment: string) => Promise<number>;
+  readonly setDeploymentStatus: (deployment: number, status: DeploymentStatus) => Promise<void>;
+}
+
+export type GitHubOptions = Repository & {
+  readonly token: string;
+  readonly apiUrl: string;
+  readonly graphqlUrl: string;
+  readonly version: string;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+};
+
+const patience = 30_000;
+const attempts = 3;
+
+/** Speaks to GitHub about one repository; waits out a rate limit that is short, and asks again where GitHub itself failed. */
+export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sleep }: GitHubOptions): GitHub {
+  const octokit = new Octokit({
+    auth: token,
+    baseUrl: apiUrl,
+    userAgent: `ostiary/${version}`,
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  });
+  const place = { owner, repo };
+  octokit.hook.wrap('request', async (request, options) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await request({ ...options, request: { ...options.request, signal: AbortSignal.timeout(patience) } });
+      } catch (error) {
+        const wait = attempt < attempts ? waitAfter(error, options.method, attempt) : undefined;
+        if (wait === undefined) throw failureOf(error, `${options.method} ${options.url}`);
+        await sleep(wait);
+      }
+    }
+  });
+  return {
+    async whoAmI() {
+      // The tokens of jobs and apps may not ask for /user.
+      const { data } = await octokit.request<'POST /graphql'>({ method: 'POST', url: graphqlUrl, query: 'query { viewer { login } }' });
+      return viewerOf(data);
+    },
+    async comments(number) {
+      const found = await octokit.paginate(octokit.issues.listComments, { ...place, issue_number: number, per_page: 100 });
+      return found.map(({ id, user, body }) => ({ id, author: user?.login ?? '', body: body ?? '' }));
+    },
+    async createComment(number, body) {
+      await octokit.issues.createComment({ ...place, issue_number: number, body });
+    },
+    async updateComment(id, body) {
+      await octokit.issues.updateComment({ ...place, comment_id: id, body });
+    },
+    async pullRequest(number) {
+      const { data } = await octokit.pulls.get({ ...place, pull_number: number });
+      return summaryOf(data);
+    },
+    async pullRequestsOf(commit) {
+      const { data } = await octokit.repos.listPullRequestsAssociatedWithCommit({ ...place, commit_sha: commit, per_page: 100 });
+      return data.map(summaryOf);
+    },
+    async deployment(commit, environment) {
+      const { data } = await octokit.repos.listDeployments({ ...place, sha: commit, environment, per_page: 1 });
+      const [newest] = data;
+      if (newest !== undefined) return newest.id;
+      const made = await octokit.repos.createDeployment({ ...place, ref: commit, environment, auto_merge: false, required_contexts: [] });
+      if ('id' in made.data) return made.data.id;
+      throw new AppError('github/refused', 4, `GitHub makes no deployment of ${commit}: ${made.data.message ?? ''}`);
+    },
+    async setDeploymentStatus(deployment, { state, description, logUrl }) {
+      const status = { state, description, log_url: logUrl };
+      await octokit.repos.createDeploymentStatus({ ...place, deployment_id: deployment, ...status });
+    },
+  };
+}
+
+/** What octokit would print goes past the job's log. */
+function ignore(): void {}
+
+function viewerOf(answer: Json): string {
+  const content = isObject(answer) ? answer['data'] : undefined;
+  const viewer = isObject(content) ? content['viewer'] : undefined;
+  if (isObject(viewer) && typeof viewer['login'] === 'string') return viewer['login'];
+  throw new AppError('github/refused', 4, 'GitHub does not say whose token this is', { hint: 'give another token as github-token' });
+}
+
+type RawPullRequest = {
+  readonly number: number;
+  readonly merged_at: string | null;
+  readonly merge_commit_sha: string | null;
+  readonly head: { readonly sha: string };
+  readonly base: { readonly ref: string };
+};
+
+function summaryOf({ number, merged_at, merge_commit_sha, head, base }: RawPullRequest): PullRequestSummary {
+  return { number, merged: merged_at !== null, mergeCommit: merge_commit_sha ?? undefined, head: head.sha, base: base.ref };
+}

@@ -1,0 +1,106 @@
+import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
+import type { ApplyResult } from '../model/outcome.ts';
+import { isWritten, type Action, type Change, type Plan } from '../model/plan.ts';
+import { noteText, rowsOf } from './change-rows.ts';
+import { escapeCommandData, escapeCommandProperty } from './escape.ts';
+import { shortList } from './lists.ts';
+import { isUnfinished, participleOf } from './outcomes.ts';
+import { clip } from './width.ts';
+
+/** Something to be shown at a line of a pull request's files. */
+export type Annotation = { readonly severity: Severity; readonly title: string; readonly message: string; readonly at?: Position };
+
+/** GitHub shows no more of each severity for one step. */
+const most = 10;
+const longestMessage = 1000;
+
+/** Annotations as workflow commands, the first of each severity; the last one shown tells how many more there are. */
+export function annotationCommands(annotations: readonly Annotation[], pathOf: (file: string) => string | undefined): string {
+  const severities = ['error', 'warning', 'notice'] as const;
+  return severities
+    .flatMap((severity) => limited(annotations.filter((one) => one.severity === severity)).map((one) => commandOf(one, pathOf)))
+    .join('');
+}
+
+function limited(annotations: readonly Annotation[]): readonly Annotation[] {
+  if (annotations.length <= most) return annotations;
+  const rest = annotations.length - most + 1;
+  const severity = annotations[0]?.severity ?? 'notice';
+  return [...annotations.slice(0, most - 1), { severity, title: 'Ostiary', message: `and ${rest} more: the log has them all` }];
+}
+
+function commandOf({ severity, title, message, at }: Annotation, pathOf: (file: string) => string | undefined): string {
+  const path = at === undefined ? undefined : pathOf(at.file);
+  const place =
+    at === undefined || path === undefined ? [] : [`file=${escapeCommandProperty(path)}`, `line=${at.line}`, `col=${at.column}`];
+  const properties = [...place, `title=${escapeCommandProperty(clip(title, 200))}`];
+  return `::${severity} ${properties.join(',')}::${escapeCommandData(clip(message, longestMessage))}\n`;
+}
+
+/** Diagnostics as annotations, in the order of files and lines. */
+export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): readonly Annotation[] {
+  return sortDiagnostics(diagnostics).map(({ severity, code, message, hint, at }) => ({
+    severity,
+    title: code,
+    message: hint === undefined ? message : `${message}; ${hint}`,
+    ...(at === undefined ? {} : { at }),
+  }));
+}
+
+/** What is most worth a look comes first. */
+const importance: Readonly<Record<Action, number>> = { held: 0, delete: 1, blocked: 2, rename: 3, update: 4, create: 5 };
+
+/** A plan's refusals and changes as annotations, each at its manifest. */
+export function planAnnotations(plan: Plan): readonly Annotation[] {
+  const changes = plan.changes.toSorted((left, right) => importance[left.action] - importance[right.action]);
+  return [...diagnosticAnnotations(refusalsOf(plan)), ...changes.map(changeAnnotation)];
+}
+
+/** What a plan is refused for as diagnostics, each at the manifest of its object. */
+export function refusalsOf(plan: Plan): readonly Diagnostic[] {
+  const refused = plan.refusals.map(({ code, message, hint, resource }) => ({
+    code,
+    severity: 'error' as const,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(resource === undefined ? {} : { resource }),
+  }));
+  return placed(refused, plan);
+}
+
+/** Diagnostics that name an object and no place, at the manifest of the object's change. */
+export function placed(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
+  const places = new Map(changes.map(({ id, at }) => [id, at]));
+  return diagnostics.map((one) => {
+    const at = one.at ?? (one.resource === undefined ? undefined : places.get(one.resource));
+    return at === undefined ? one : { ...one, at };
+  });
+}
+
+function changeAnnotation(change: Change): Annotation {
+  const { action, id, at } = change;
+  const whole = action === 'create' || action === 'delete';
+  const fields = whole ? [] : shortList([...new Set(rowsOf(change).map(({ label }) => label))], 8);
+  const said = [noteText(change), ...fields].filter((text) => text !== '');
+  return {
+    severity: action === 'delete' || !isWritten(change) ? 'warning' : 'notice',
+    title: `${action} ${id}`,
+    message: said.length === 0 ? `Ostiary plans to ${action} ${id}` : said.join(', '),
+    ...(at === undefined ? {} : { at }),
+  };
+}
+
+/** What an apply did not finish, each at its manifest. */
+export function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotation[] {
+  const places = new Map(plan.changes.map((change) => [change.id, change.at]));
+  return result.outcomes.filter(isUnfinished).map((outcome) => {
+    const at = places.get(outcome.id);
+    const said = [outcome.message, outcome.hint].filter((text) => text !== undefined);
+    return {
+      severity: outcome.status === 'skipped' ? 'warning' : 'error',
+      title: `${participleOf(outcome)} ${outcome.id}`,
+      message: [outcome.code ?? '', ...said].filter((text) => text !== '').join('; ') || `${outcome.id} is not as planned`,
+      ...(at === undefined ? {} : { at }),
+    };
+  });
+}

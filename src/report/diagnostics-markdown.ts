@@ -1,0 +1,32 @@
+import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
+import { plural } from './counts.ts';
+import { diagnosticCounts } from './diagnostics.ts';
+import { codeSpan, escapeMarkdown } from './escape.ts';
+import { placeMarkdown, type LinkOf } from './links.ts';
+import { commentLimit, shed, type Block } from './shed.ts';
+import { clip } from './width.ts';
+
+const importance: Readonly<Record<Severity, number>> = { error: 0, warning: 1, notice: 2 };
+
+const longestMessage = 1000;
+
+/** Diagnostics for a comment or a summary: the counts, then one line each; the least important go where the limit asks for it. */
+export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: number = commentLimit, linkOf?: LinkOf): string {
+  if (diagnostics.length === 0) return '';
+  const head: Block = { text: `**${diagnosticCounts(diagnostics)}**\n\n`, rank: 0, sort: 'count' };
+  const lines = sortDiagnostics(diagnostics).map((diagnostic) => ({
+    text: diagnosticLine(diagnostic, linkOf),
+    rank: 1 + importance[diagnostic.severity],
+    sort: diagnostic.severity,
+  }));
+  return shed([head, ...lines, { text: '\n', rank: 0, sort: 'blank' }], limit, (left) => {
+    const counted = ['error', 'warning', 'notice'].flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
+    return `**Left out for length:** ${counted.join(', ')}. The log has everything.\n\n`;
+  });
+}
+
+function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic, linkOf?: LinkOf): string {
+  const place = at === undefined ? resource && codeSpan(clip(resource, 200)) : placeMarkdown(at, linkOf);
+  const said = [message, hint].flatMap((text) => (text === undefined ? [] : [escapeMarkdown(clip(text, longestMessage))]));
+  return `- ${place === undefined ? '' : `${place} `}${severity} ${codeSpan(code)} ${said.join('; ')}\n`;
+}

@@ -1,0 +1,30 @@
+import type { Position } from '../model/diagnostic.ts';
+import { codeSpan, escapeTerminal } from './escape.ts';
+import { clip } from './width.ts';
+
+/** Where a place in a file can be looked at; undefined for a file that is not of the repository. */
+export type LinkOf = (at: Position) => string | undefined;
+
+/** A repository's page, a commit of it, and the path in it of a file as diagnostics name it. */
+export type Tree = { readonly page: string; readonly commit: string; readonly pathOf: (file: string) => string | undefined };
+
+/** Links to files and lines as they are at one commit. */
+export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {
+  return ({ file, line }) => {
+    const path = pathOf(file);
+    return path === undefined ? undefined : `${page}/blob/${commit}/${path.split('/').map(urlSegment).join('/')}#L${line}`;
+  };
+}
+
+/** One segment of a path, so that nothing in it ends the segment, the link or a table's cell. */
+function urlSegment(text: string): string {
+  const encoded = encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
+  return encoded.replaceAll(/[!'()*~_]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** `file:line` for Markdown, as a link where there is one. */
+export function placeMarkdown(at: Position, linkOf?: LinkOf): string {
+  const shown = codeSpan(clip(`${escapeTerminal(at.file)}:${at.line}`, 200));
+  const link = linkOf?.(at);
+  return link === undefined ? shown : `[${shown}](${link})`;
+}

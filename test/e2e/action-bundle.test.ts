@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { builtPackage } from '../support/cli.ts';
+import { useAction, type StepOptions } from './github.ts';
+import { config, guardrail, workshop } from './project.ts';
+
+const makeProject = workshop();
+const bench = useAction(makeProject);
+
+/** A step of a push to a project with one rule. */
+function step(inputs: StepOptions['inputs']): StepOptions {
+  const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/rule.yaml': guardrail('no-drop') });
+  return { cwd, event: 'push', payload: {}, inputs };
+}
+
+describe('the bundle', () => {
+  let dist = '';
+  beforeAll(async () => {
+    dist = join(await builtPackage(), 'dist');
+  });
+
+  /** The files that a program of the bundle loads at once, and those that it may load later. */
+  function reach(entry: string, pattern: RegExp): ReadonlySet<string> {
+    const found = new Set<string>();
+    const visit = (path: string): void => {
+      if (found.has(path)) return;
+      found.add(path);
+      for (const [, specifier = ''] of readFileSync(join(dist, path), 'utf8').matchAll(pattern))
+        if (specifier.startsWith('.')) visit(relative(dist, join(dist, dirname(path), specifier)));
+        else found.add(specifier);
+    };
+    visit(entry);
+    return found;
+  }
+
+  const atOnce = /(?:^|;|\n)(?:import|export)\b[\w\s{},*$]*?(?:from\s*)?["']([^"'\s]+)["']/g;
+
+  test('is what action.yml names, for Node 24', () => {
+    const { runs } = parse(readFileSync('action.yml', 'utf8'));
+    expect(runs).toEqual({ using: 'node24', main: 'dist/action.js' });
+    expect(readdirSync(dist)).toContain('action.js');
+  });
+
+  test('loads neither the gateway nor a package', () => {
+    const loaded = [...reach('action.js', atOnce)];
+    expect(loaded.filter((path) => path.includes('serve'))).toEqual([]);
+    expect(loaded.filter((path) => !path.endsWith('.js') && !isBuiltin(path))).toEqual([]);
+    const words = loaded.filter((path) => path.endsWith('.js')).map((path) => readFileSync(join(dist, path), 'utf8'));
+    expect(words.filter((text) => text.includes('@electric-sql/pglite'))).toEqual([]);
+  });
+
+  test('leaves the command line without what the action alone needs', () => {
+    const loaded = [...reach('cli.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
+    const words = loaded.map((path) => readFileSync(join(dist, path), 'utf8'));
+    expect(words.filter((text) => text.includes('GITHUB_STEP_SUMMARY'))).toEqual([]);
+  });
+
+  test('is ready in half a second', async () => {
+    const times: number[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const { code, milliseconds } = await bench.bundled(step({ mode: 'validate' }));
+      expect(code).toBe(0);
+      times.push(milliseconds);
+    }
+    // The quickest: other tests may be at work on this machine.
+    expect(Math.min(...times)).toBeLessThan(500);
+  });
+});
+
+describe('a wrong input', () => {
+  test.each([
+    [{ mode: 'plann' }, 'the input "mode" cannot be "plann"'],
+    [{ mode: 'plan', comment: 'no' }, 'the input "comment" cannot be "no"'],
+    [{ mode: 'plan', 'on-manged': 'skip' }, 'there is no input "on-manged"'],
+    [{ mode: 'apply', concurrency: 'many' }, '--concurrency cannot be "many"'],
+  ])('%j is one clear failure', async (inputs, message) => {
+    const ended = await bench.bundled(step(inputs));
+    expect(ended).toMatchObject({ code: 3 });
+    const errors = ended.stdout.split('\n').filter((line) => line.startsWith('::error'));
+    expect(errors).toEqual([expect.stringContaining(message)]);
+    expect(ended.summary).toContain('cli/usage');
+    expect(bench.github().heard.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
+test('outside of a workflow it says so', async () => {
+  const ended = await bench.bundled({ ...step({ mode: 'plan' }), env: { GITHUB_REPOSITORY: '' } });
+  expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('github/no-workflow') });
+});
+
+test('findings are written for code scanning', async () => {
+  const there = step({ mode: 'validate', sarif: 'out.sarif' });
+  const { code, outputs } = await bench.bundled({
+    ...there,
+    cwd: makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/a.yaml': 'kind: [' }),
+  });
+  expect({ code, path: outputs['sarif-path'] }).toEqual({ code: 3, path: 'out.sarif' });
+});

@@ -1,0 +1,269 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { place } from '../support/github.ts';
+import { outsideCode } from '../unit/report/nasty-text.ts';
+import { useGateway } from './gateway.ts';
+import {
+  commentsOn,
+  commitAll,
+  git,
+  openPullRequest,
+  pullRequestPayload,
+  pushTo,
+  useAction,
+  type Payload,
+  type StepEnded,
+} from './github.ts';
+import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
+
+const makeProject = workshop();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+/** A checkout of a branch that adds manifests, and the commit of the branch that it is for. */
+type Checkout = { readonly cwd: string; readonly base: string };
+
+function checkout(files: Files, settings: string = config(gateway.url())): Checkout {
+  const cwd = makeProject({ 'ostiary.yaml': settings });
+  const base = commitAll(cwd);
+  writeFiles(cwd, files);
+  commitAll(cwd);
+  return { cwd, base };
+}
+
+type Planning = {
+  readonly bundled?: true;
+  readonly inputs?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** Plans a pull request's checkout as a workflow does. */
+function plan(
+  { cwd, base }: Checkout,
+  pull: Omit<Payload, 'base'>,
+  { inputs = {}, env = gateway.env(), bundled }: Planning = {},
+): Promise<StepEnded> {
+  const run = bundled === true ? bench.bundled : bench.step;
+  return run({
+    cwd,
+    event: 'pull_request',
+    payload: pullRequestPayload({ ...pull, base }),
+    inputs: { mode: 'plan', ...inputs },
+    env,
+  });
+}
+
+async function bodiesOn(number: number): Promise<readonly string[]> {
+  return (await commentsOn(bench.github(), number)).map(({ body }) => body);
+}
+
+describe('the comment', () => {
+  test('is one, follows the pull request, and says in the end that there is nothing to do', async () => {
+    const github = bench.github();
+    const there = checkout({ 'access/orders.yaml': connection('orders'), 'access/rule.yaml': guardrail('no-drop') });
+    const pull = await openPullRequest(github, 'follow');
+    const planned = await plan(there, pull, { bundled: true });
+    expect(planned.code).toBe(0);
+    expect(planned.outputs).toMatchObject({ outcome: 'planned', changed: 'true', digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(JSON.parse(planned.outputs['counts'] ?? '')).toMatchObject({ create: 2, update: 0, unchanged: 0 });
+    const document = JSON.parse(readFileSync(planned.outputs['plan-path'] ?? '', 'utf8'));
+    expect(document.plans[0].digest).toBe(planned.outputs['digest']);
+    const [comment, ...others] = await commentsOn(github, pull.number);
+    expect(others).toEqual([]);
+    expect(comment?.body).toContain('**2 to create**');
+    const link = 'https://github\\.test/octo/access/blob/[0-9a-f]{40}/access/orders\\.yaml#L1';
+    expect(comment?.body).toMatch(new RegExp(`\\[\`access/orders\\.yaml:1\`\\]\\(${link}\\)`));
+    expect(comment?.body).toContain(`Digest \`${planned.outputs['digest']}\``);
+    expect(comment?.body).toContain('[this run](https://github.test/octo/access/actions/runs/4711)');
+    expect(planned.summary).toContain('**2 to create**');
+
+    writeFileSync(join(there.cwd, 'access', 'more.yaml'), connection('billing'));
+    const commit = commitAll(there.cwd, 'More');
+    await pushTo(github, 'follow', 'two');
+    const { data } = await github.person.pulls.get({ ...place, pull_number: pull.number });
+    const moved = { number: pull.number, head: data.head.sha };
+    expect((await plan(there, moved)).code).toBe(0);
+    const [updated, ...more] = await commentsOn(github, pull.number);
+    expect(more).toEqual([]);
+    expect(updated).toMatchObject({ id: comment?.id, body: expect.stringContaining('**3 to create**') });
+    expect(updated?.body).toContain(commit.slice(0, 12));
+
+    const late = await plan(there, pull);
+    expect(late.stdout).toContain('github/newer-commit');
+    expect(await commentsOn(github, pull.number)).toEqual([updated]);
+
+    expect((await gateway.run('apply --yes --no-origin', there.cwd)).code).toBe(0);
+    expect((await plan(there, moved)).outputs).toMatchObject({ outcome: 'planned', changed: 'false' });
+    expect(await commentsOn(github, pull.number)).toEqual([{ id: comment?.id, body: expect.stringContaining('No changes.') }]);
+  });
+
+  test('is not made where there never was anything to say', async () => {
+    const there = checkout({ 'access/quiet.yaml': connection('quiet') });
+    const pull = await openPullRequest(bench.github(), 'quiet');
+    expect((await gateway.run('apply --yes --no-origin', there.cwd)).code).toBe(0);
+    expect(await plan(there, pull)).toMatchObject({ code: 0, summary: expect.stringContaining('No changes.') });
+    expect(await bodiesOn(pull.number)).toEqual([]);
+  });
+
+  test('is one for each target', async () => {
+    const there = checkout({ 'access/two.yaml': connection('two-targets') }, config({ one: gateway.url(), two: gateway.url() }));
+    const pull = await openPullRequest(bench.github(), 'targets');
+    for (const target of ['one', 'two', 'one']) expect((await plan(there, pull, { inputs: { target } })).code).toBe(0);
+    const bodies = await bodiesOn(pull.number);
+    expect(bodies.map((body) => /### Plan for `(\w+)`/.exec(body)?.[1])).toEqual(['one', 'two']);
+  });
+
+  test('fits, however large the plan, and says what it leaves out', async () => {
+    const there = checkout(manyConnections('large', 150, { command: ['run', 'x'.repeat(500)] }));
+    const pull = await openPullRequest(bench.github(), 'large');
+    const planned = await plan(there, pull);
+    const [body = ''] = await bodiesOn(pull.number);
+    expect(planned.summary.length).toBeGreaterThan(70_000);
+    expect(body.length).toBeLessThanOrEqual(65_536);
+    expect(body).toContain('**Left out for length:**');
+    expect(body).toContain('**150 to create**');
+  });
+
+  test('tells why there is no plan, and of the plan once there is one', async () => {
+    const there = checkout({ 'access/broken.yaml': connection('broken', { reviewers: 7 }) });
+    const pull = await openPullRequest(bench.github(), 'broken');
+    const failed = await plan(there, pull);
+    expect(failed).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+    expect(failed.stdout).toMatch(/^::error file=access\/broken\.yaml,line=\d+,col=\d+,title=manifest\/wrong-type::/m);
+    expect(await bodiesOn(pull.number)).toEqual([expect.stringMatching(/### No plan[\s\S]*manifest\/wrong-type/)]);
+    writeFileSync(join(there.cwd, 'access', 'broken.yaml'), connection('broken'));
+    expect((await plan(there, pull)).code).toBe(0);
+    expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining('**1 to create**')]);
+  });
+
+  test('of somebody else is left alone, whatever it begins with', async () => {
+    const github = bench.github();
+    const there = checkout({ 'access/copied.yaml': connection('copied') });
+    const pull = await openPullRequest(github, 'copied');
+    await plan(there, pull);
+    const [ours = ''] = await bodiesOn(pull.number);
+    const other = await openPullRequest(github, 'copied-too');
+    const copy = { ...place, issue_number: other.number, body: ours };
+    await github.person.issues.createComment(copy);
+    for (let index = 0; index < 120; index += 1) await github.person.issues.createComment({ ...copy, body: `talk ${index}` });
+    await plan(there, other);
+    await plan(there, other);
+    const { data } = await github.person.issues.listComments({ ...place, issue_number: other.number, per_page: 100, page: 2 });
+    expect((await bodiesOn(other.number))[0]).toBe(ours);
+    expect(data.filter(({ body }) => body?.startsWith('<!-- ostiary '))).toHaveLength(1);
+  });
+
+  test('can be switched off', async () => {
+    const there = checkout({ 'access/silent.yaml': connection('silent') });
+    const pull = await openPullRequest(bench.github(), 'silent');
+    expect((await plan(there, pull, { inputs: { comment: 'false' } })).code).toBe(0);
+    expect(await bodiesOn(pull.number)).toEqual([]);
+  });
+});
+
+test('no manifest and no gateway commands GitHub or the runner', async () => {
+  const evil =
+    '@octo #1 GH-1 ![x](https://evil.test/x.png) <img src=x> </details> | `a` ``` \n::error::evil\n##[error]evil\n::set-output name=digest::evil';
+  const there = checkout({
+    'access/evil|@octo.yaml': guardrail('@octo/everybody', ['DROP'], { description: evil }),
+    'access/mine.yaml': connection('evil-mine', { connection_tags: { env: '::add-mask::x' }, reviewers: ['@octo/everybody', '#12'] }),
+  });
+  const pull = await openPullRequest(bench.github(), 'evil');
+  const planned = await plan(there, pull, { bundled: true });
+  expect(planned.code).toBe(0);
+  const [body = ''] = await bodiesOn(pull.number);
+  for (const text of [body, planned.summary]) {
+    const [, ...lines] = outsideCode(text)
+      .replaceAll(/\]\(https:\/\/github\.test\/[\w./%#-]+\)|<summary><code>[^<>`]*<\/code><\/summary>|&#124;/g, '')
+      .split('\n');
+    expect(lines.join('\n')).not.toMatch(/[@#]\w|gh-1|!\[|evil\.test|<(?!\/?details>|\/?summary>|\/?code>|!-- ostiary)/i);
+  }
+  expect(commandsIn(planned.stdout).filter((line) => /evil|octo/.test(line) && !/^::(?:warning|notice) file=/.test(line))).toEqual([]);
+  expect(Object.keys(planned.outputs).toSorted()).toEqual(['changed', 'counts', 'digest', 'outcome', 'plan-path']);
+});
+
+/** The lines of a log that the runner takes as commands. */
+function commandsIn(log: string): readonly string[] {
+  const commands: string[] = [];
+  let stopped: string | undefined;
+  for (const line of log.split('\n').map((one) => one.trimStart())) {
+    if (stopped !== undefined) {
+      if (line === `::${stopped}::`) stopped = undefined;
+    } else if (line.startsWith('::stop-commands::')) stopped = line.slice('::stop-commands::'.length);
+    else if (line.startsWith('::') || line.includes('##[')) commands.push(line);
+  }
+  expect(stopped).toBeUndefined();
+  return commands;
+}
+
+describe('secrets', () => {
+  test('are masked, each line, before anything is printed', async () => {
+    const secret = { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_KEY' } }, 'envvar:CA': { valueFrom: { file: 'ca.pem' } } };
+    const there = checkout({ 'access/keyed.yaml': connection('keyed', { secret }), 'ca.pem': 'first line\nsecond 100% line\n' });
+    const pull = await openPullRequest(bench.github(), 'keyed');
+    const planned = await plan(there, pull, { bundled: true, env: { ...gateway.env(), OSTIARY_SECRET_KEY: 'canary-value' } });
+    const [masks = '', rest = ''] = planned.stdout.split(/^::stop-commands::.*\n/m);
+    const { key } = gateway.server();
+    const masked = masks.split('\n').filter((line) => line !== '');
+    expect(masked.every((line) => line.startsWith('::add-mask::'))).toBe(true);
+    for (const value of ['canary-value', 'first line', 'second 100%25 line', key, bench.github().token])
+      expect(masked).toContain(`::add-mask::${value}`);
+    for (const value of ['canary-value', 'second 100% line', key]) {
+      expect(rest).not.toContain(value);
+      expect(planned.summary).not.toContain(value);
+    }
+    expect((await bodiesOn(pull.number)).join()).not.toContain('canary-value');
+  });
+
+  test('are not for forks: their manifests are checked, and everybody is told', async () => {
+    const there = checkout({ 'access/forked.yaml': connection('forked') });
+    const pull = await openPullRequest(bench.github(), 'forked');
+    const before = bench.github().heard.length;
+    const checked = await plan(there, { ...pull, from: 'stranger/access' }, { env: {} });
+    expect(checked).toMatchObject({ code: 0, outputs: { outcome: 'valid' } });
+    expect(checked.summary).toMatch(/comes from a fork[\s\S]*The plan is made after the merge/);
+    expect(bench.github().heard.slice(before)).toEqual([]);
+    const dependabot = await plan(there, { ...pull, author: 'dependabot[bot]' }, { env: {} });
+    expect(dependabot).toMatchObject({ code: 0, outputs: { outcome: 'valid' }, summary: expect.stringContaining('Dependabot') });
+    expect(await plan(there, pull, { env: {} })).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+  });
+});
+
+describe('a pull request does not configure its own checks', () => {
+  test('the token goes to the url of the target branch, and what is changed heads the report', async () => {
+    const there = checkout({ 'access/config.yaml': connection('configured') });
+    writeFiles(there.cwd, {
+      'ostiary.yaml': config('http://127.0.0.1:9').replace("9' }", "9', token: { env: HOME }, limits: { updates: 100% } }"),
+    });
+    commitAll(there.cwd);
+    const pull = await openPullRequest(bench.github(), 'config');
+    const planned = await plan(there, pull);
+    expect(planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });
+    const [body = ''] = await bodiesOn(pull.number);
+    expect(body.indexOf('http://127.0.0.1:9')).toBeGreaterThan(0);
+    expect(body.indexOf('http://127.0.0.1:9')).toBeLessThan(body.indexOf('### Plan for'));
+    expect(body.match(/config\/after-merge/g)).toHaveLength(3);
+    expect(body).toContain(`at \`${gateway.url()}\``);
+  });
+
+  test('a target that comes with it is not asked', async () => {
+    const there = checkout({ 'access/new.yaml': connection('new-target') });
+    writeFiles(there.cwd, { 'ostiary.yaml': config({ production: gateway.url(), second: 'http://127.0.0.1:9' }) });
+    commitAll(there.cwd);
+    const pull = await openPullRequest(bench.github(), 'new-target');
+    const checked = await plan(there, pull, { inputs: { target: 'second' } });
+    expect(checked).toMatchObject({ code: 0, outputs: { outcome: 'valid' }, summary: expect.stringContaining('The target is new') });
+    expect(await plan(there, pull, { inputs: { target: 'production' } })).toMatchObject({ code: 0, outputs: { outcome: 'planned' } });
+  });
+
+  test('a checkout without the target branch says what it needs', async () => {
+    const there = checkout({ 'access/shallow.yaml': connection('shallow') });
+    const clone = makeProject({});
+    git(clone, `clone --quiet --depth=1 file://${there.cwd} .`);
+    const pull = await openPullRequest(bench.github(), 'shallow');
+    const failed = await plan({ cwd: clone, base: there.base }, pull);
+    expect(failed.code).toBe(3);
+    expect(failed.summary).toMatch(/git\/no-such-commit[\s\S]*fetch-depth/);
+  });
+});

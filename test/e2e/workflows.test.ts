@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { useGateway } from './gateway.ts';
+import { commitAll, openPullRequest, pullRequestPayload, useAction } from './github.ts';
+import { config, connection, guardrail, workshop, writeFiles } from './project.ts';
+
+const makeProject = workshop();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+type Step = {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+};
+type Job = {
+  readonly name?: string;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly environment?: string;
+  readonly 'timeout-minutes'?: number;
+  readonly steps: readonly Step[];
+};
+type Workflow = {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions?: unknown;
+  readonly concurrency?: { readonly group: string; readonly 'cancel-in-progress': unknown };
+  readonly jobs: Readonly<Record<string, Job>>;
+};
+
+const examples = readdirSync('examples/github').filter((name) => name.endsWith('.yml'));
+const files = [...examples.map((name) => join('examples/github', name)), '.github/workflows/check.yml'];
+
+function workflowAt(path: string): Workflow {
+  return parse(readFileSync(path, 'utf8'));
+}
+
+describe.each(files)('%s', (path) => {
+  const workflow = workflowAt(path);
+  const jobs = Object.values(workflow.jobs);
+  const steps = jobs.flatMap((job) => job.steps);
+
+  test('permits by default nothing but reading, and runs once at a time', () => {
+    expect([{}, { contents: 'read' }]).toContainEqual(workflow.permissions);
+    expect(workflow.concurrency?.group).toBeTypeOf('string');
+    expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
+  });
+
+  test('ends, and its jobs have names', () => {
+    for (const job of jobs)
+      expect({ name: typeof job.name, minutes: typeof job['timeout-minutes'] }).toEqual({ name: 'string', minutes: 'number' });
+  });
+
+  test('uses actions of a known commit alone, and says of which version', () => {
+    const lines = readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('uses:'));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  test('leaves no token in the checkout', () => {
+    const checkouts = steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@'));
+    expect(checkouts.map((step) => step.with?.['persist-credentials'])).toEqual([false]);
+  });
+
+  test('puts nothing of an event into a script', () => {
+    expect(steps.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
+  });
+});
+
+/** What a mode may need, and no more. */
+const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  validate: { contents: 'read', 'security-events': 'write' },
+  plan: { contents: 'read', 'pull-requests': 'write' },
+  apply: { contents: 'write', 'pull-requests': 'write', deployments: 'write' },
+};
+
+test.each(examples)('examples/github/%s asks for what its mode needs, and does it', async (name) => {
+  const workflow = workflowAt(join('examples/github', name));
+  const [job, ...others] = Object.values(workflow.jobs);
+  expect(others).toEqual([]);
+  const step = job?.steps.find(({ uses = '' }) => uses.includes('/ostiary@'));
+  const mode = step?.with?.['mode'] ?? '';
+  expect(job?.permissions).toEqual(needed[mode]);
+  expect(job?.environment === undefined).toBe(mode === 'validate');
+  expect(workflow.concurrency?.['cancel-in-progress']).toBe(mode !== 'apply');
+
+  const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_ORDERS' } } };
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()) });
+  const base = commitAll(cwd);
+  writeFiles(cwd, { 'access/orders.yaml': connection(`orders-${mode}`, { secret }), 'access/rule.yaml': guardrail(`rule-${mode}`) });
+  const commit = commitAll(cwd);
+  const pull = await openPullRequest(bench.github(), `example-${mode}`);
+  const event = Object.keys(workflow.on)[0] ?? '';
+  const values = new Map([['OSTIARY_TOKEN', gateway.server().key]]);
+  const env = Object.keys(step?.env ?? {}).map((variable) => [variable, values.get(variable) ?? 'secret']);
+  const ended = await bench.step({
+    cwd,
+    event,
+    payload: event === 'push' ? { after: commit } : pullRequestPayload({ ...pull, base }),
+    inputs: step?.with ?? {},
+    env: Object.fromEntries(env),
+  });
+  expect(ended).toMatchObject({ code: 0, outputs: { outcome: { validate: 'valid', plan: 'planned', apply: 'applied' }[mode] } });
+  const { sarif, journal } = step?.with ?? {};
+  const written = [sarif, journal].filter((file) => file !== undefined);
+  expect(written.filter((file) => readFileSync(join(cwd, file), 'utf8') === '')).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Octokit } from '@octokit/rest';
+import { createEmulator } from 'emulate';
+import { isObject, type JsonObject } from '../../src/model/json.ts';
+
+export const place = { owner: 'octo', repo: 'access' } as const;
+
+/** A request that arrived. */
+export type Heard = { readonly method: string; readonly path: string; readonly body: string };
+
+export type Reply = { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> };
+
+/** Answers a request instead of GitHub, or lets it pass. */
+export type Interception = (heard: Heard) => Reply | undefined;
+
+/** A GitHub with one repository, of the emulator and of routes of ours before it. */
+export type TestGitHub = {
+  readonly url: string;
+  /** The token of a workflow's job: what it writes comes from `github-actions[bot]`. */
+  readonly token: string;
+  /** A person who may do everything. */
+  readonly person: Octokit;
+  readonly heard: readonly Heard[];
+  readonly deployments: readonly Deployment[];
+  /** From now on requests are answered like this; nothing ends it. */
+  readonly intercept: (interception: Interception | undefined) => void;
+  readonly close: () => Promise<void>;
+};
+
+type Deployment = { readonly id: number; readonly sha: string; readonly environment: string; readonly statuses: unknown[] };
+
+const jobToken = 'ghs_of-the-job';
+const personToken = 'ghp_of-a-person';
+const bot = 'github-actions[bot]';
+
+/** Starts GitHub on a free port of this machine. */
+export async function startGitHub(): Promise<TestGitHub> {
+  const heard: Heard[] = [];
+  const deployments: Deployment[] = [];
+  let interception: Interception | undefined;
+  let behind = '';
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = await textOf(request);
+      const { pathname, search } = new URL(request.url ?? '/', 'http://github');
+      const one = { method: request.method ?? 'GET', path: pathname, body };
+      heard.push(one);
+      const reply =
+        interception?.(one) ??
+        ownReply(one, deployments, request.headers.authorization ?? '') ??
+        (await laterReply(one, (route) => ask(`${behind}${route}`, request)));
+      if (reply === undefined) await pass(request, response, { behind, path: `${pathname}${search}`, body, url });
+      else send(response, reply);
+    })();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const emulator = await createEmulator({ service: 'github', port: 0, seed });
+  behind = emulator.url;
+  const person = new Octokit({ auth: personToken, baseUrl: url });
+  return {
+    url,
+    token: jobToken,
+    person,
+    heard,
+    deployments,
+    intercept: (next) => {
+      interception = next;
+    },
+    async close() {
+      await emulator.close();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => void server.close(() => resolve()));
+    },
+  };
+}
+
+const seed = {
+  tokens: { [jobToken]: { login: bot, scopes: ['repo'] }, [personToken]: { login: place.owner, scopes: ['repo'] } },
+  github: {
+    users: [{ login: place.owner }, { login: bot }],
+    repos: [{ owner: place.owner, name: place.repo, auto_init: true }],
+  },
+};
+
+const forbidden: Reply = { status: 403, body: { message: 'Resource not accessible by integration' } };
+const home = `/repos/${place.owner}/${place.repo}`;
+
+/** Routes that the emulator lacks, or answers otherwise than GitHub. */
+function ownReply({ method, path, body }: Heard, deployments: Deployment[], authorization: string): Reply | undefined {
+  const ofJob = authorization.includes(jobToken);
+  if (path === '/user' && ofJob) return forbidden;
+  if (path === '/graphql') return { status: 200, body: { data: { viewer: { login: ofJob ? bot : place.owner } } } };
+  if (/\/comments(?:\/\d+)?$/.test(path) && method !== 'GET' && String(JSON.parse(body).body).length > 65_536)
+    return { status: 422, body: { message: 'Validation Failed: body is too long (maximum is 65536 characters)' } };
+  if (path === `${home}/deployments` && method === 'GET') return { status: 200, body: deployments };
+  if (path === `${home}/deployments`) {
+    const { ref, environment } = JSON.parse(body);
+    const made = { id: deployments.length + 1, sha: String(ref), environment: String(environment), statuses: [] };
+    deployments.push(made);
+    return { status: 201, body: made };
+  }
+  const [, id] = new RegExp(`^${home}/deployments/(\\d+)/statuses$`).exec(path) ?? [];
+  if (id === undefined) return undefined;
+  deployments.find((one) => one.id === Number(id))?.statuses.push(JSON.parse(body));
+  return { status: 201, body: { id: 1 } };
+}
+
+type Ask = (route: string) => Promise<unknown>;
+
+/** Routes that are made of what the emulator has: the pull requests of a commit, and a pull request whose branch moved on. */
+async function laterReply({ method, path }: Heard, askFor: Ask): Promise<Reply | undefined> {
+  const [, commit] = new RegExp(`^${home}/commits/([0-9a-f]+)/pulls$`).exec(path) ?? [];
+  if (commit !== undefined) {
+    const all = await askFor(`${home}/pulls?state=all&per_page=100`);
+    return { status: 200, body: Array.isArray(all) ? all.filter((one) => one.merge_commit_sha === commit) : [] };
+  }
+  if (method !== 'GET' || !new RegExp(`^${home}/pulls/\\d+$`).test(path)) return undefined;
+  const pull = await askFor(path);
+  const head = memberOf(pull, 'head');
+  const { ref } = head;
+  const branch = await askFor(`${home}/git/ref/heads/${typeof ref === 'string' ? ref : ''}`);
+  const { sha = head['sha'] ?? '' } = memberOf(branch, 'object');
+  return { status: 200, body: { ...(isObject(pull) ? pull : {}), head: { ...head, sha } } };
+}
+
+function memberOf(value: unknown, name: string): JsonObject {
+  const member = isObject(value) ? value[name] : undefined;
+  return isObject(member) ? member : {};
+}
+
+async function ask(url: string, request: IncomingMessage): Promise<unknown> {
+  const response = await fetch(url, { headers: { authorization: request.headers.authorization ?? '' } });
+  return response.json();
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+function send(response: ServerResponse, { status, body, headers = {} }: Reply): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** Hands a request over to the emulator. */
+async function pass(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { behind, path, body, url }: { readonly behind: string; readonly path: string; readonly body: string; readonly url: string },
+): Promise<void> {
+  const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' && !['host', 'connection', 'content-length', 'transfer-encoding'].includes(name) ? [[name, value]] : [],
+  );
+  const answer = await fetch(`${behind}${path}`, { method: request.method ?? 'GET', headers, ...(body === '' ? {} : { body }) });
+  const link = answer.headers.get('link');
+  response.writeHead(answer.status, {
+    'content-type': answer.headers.get('content-type') ?? 'application/json',
+    ...(link === null ? {} : { link: link.replaceAll(behind, url) }),
+  });
+  response.end(await answer.text());
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { describe, expect, test } from 'vitest';
+import { argvOf, flagInputs, modes, ownInputs, readInputs, type Inputs } from '../../../src/commands/action/inputs.ts';
+import { run } from '../../../src/commands/run.ts';
+
+function inputs(given: Readonly<Record<string, string>>): Inputs {
+  return readInputs(Object.fromEntries(Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])));
+}
+
+const action = parse(readFileSync('action.yml', 'utf8'));
+
+/** The flags of a command as its help names them. */
+async function flagsOf(command: string): Promise<readonly string[]> {
+  let text = '';
+  const output = { write: (more: string) => void (text += more), isTTY: false, columns: 200 };
+  await run([command, '--help'], {
+    env: {},
+    cwd: '/',
+    interactive: false,
+    stdout: output,
+    stderr: output,
+    now: () => new Date(0),
+    interrupts: () => new AbortController().signal,
+    confirms: () => Promise.resolve(false),
+  });
+  return [...text.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map(([, name = '']) => name.replace(/^no-(?!color)/, ''));
+}
+
+describe('action.yml', () => {
+  test('names the inputs that are read', () => {
+    expect(Object.keys(action.inputs).toSorted()).toEqual([...ownInputs, ...Object.keys(flagInputs)].toSorted());
+  });
+
+  test.each(modes)('has an input for every flag of %s', async (mode) => {
+    const meant = Object.entries(flagInputs).flatMap(([name, { of, becomes }]) => (of.includes(mode) && becomes !== 'words' ? [name] : []));
+    // A job has no terminal and nobody to ask; what is printed is the log.
+    const others = ['no-color', 'quiet', 'help', 'yes', 'format'];
+    expect((await flagsOf(mode)).filter((name) => !others.includes(name)).toSorted()).toEqual(meant.toSorted());
+  });
+
+  test('says what the defaults are', () => {
+    const defaults = Object.entries<{ default?: string }>(action.inputs).flatMap(([name, one]) =>
+      one.default === undefined || name === 'github-token' ? [] : [[name, one.default]],
+    );
+    expect(inputs({ mode: 'plan', ...Object.fromEntries(defaults) })).toEqual(inputs({ mode: 'plan' }));
+  });
+});
+
+describe('inputs', () => {
+  test('become the command line', () => {
+    const given = inputs({
+      mode: 'plan',
+      target: '--prod',
+      only: 'Connection/a\n  Connection/b\n',
+      paths: 'access/one\naccess/two',
+      'detailed-exitcode': 'true',
+      origin: 'false',
+      comment: 'false',
+    });
+    expect(given).toMatchObject({ mode: 'plan', comment: false });
+    expect(argvOf(given, 'plan', ['--report=json=x'])).toEqual([
+      'plan',
+      '--target=--prod',
+      '--only=Connection/a',
+      '--only=Connection/b',
+      '--no-origin',
+      '--detailed-exitcode',
+      '--report=json=x',
+      '--',
+      'access/one',
+      'access/two',
+    ]);
+    expect(argvOf(given, 'validate')).toEqual([
+      'validate',
+      '--target=--prod',
+      '--only=Connection/a',
+      '--only=Connection/b',
+      '--',
+      'access/one',
+      'access/two',
+    ]);
+  });
+
+  test.each<readonly [Readonly<Record<string, string>>, string]>([
+    [{}, 'the input "mode" is missing'],
+    [{ mode: 'aply' }, 'the input "mode" cannot be "aply"'],
+    [{ mode: 'plan', comment: 'yes' }, 'the input "comment" cannot be "yes"'],
+    [{ mode: 'plan', comment: 'True' }, 'the input "comment" cannot be "True"'],
+    [{ mode: 'plan', 'detailed-exitcode': '1' }, 'the input "detailed-exitcode" cannot be "1"'],
+    [{ mode: 'plan', targt: 'prod' }, 'there is no input "targt"'],
+    [{ mode: 'plan', on_managed: 'skip' }, 'there is no input "on_managed"'],
+    [{ mode: 'plan', journal: 'x' }, 'the input "journal" has no meaning with mode: plan'],
+    [{ mode: 'validate', allow: 'a/b=c' }, 'the input "allow" has no meaning with mode: validate'],
+  ])('%j is one clear failure', (given, message) => {
+    expect(() => inputs(given)).toThrow(message);
+  });
+});

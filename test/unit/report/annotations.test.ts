@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Diagnostic, Severity } from '../../../src/model/diagnostic.ts';
+import { annotationCommands, diagnosticAnnotations, type Annotation } from '../../../src/report/annotations.ts';
+import { diagnosticsText } from '../../../src/report/diagnostics.ts';
+import { sarifText } from '../../../src/report/sarif.ts';
+import { plainPalette } from '../../../src/report/terminal.ts';
+import { hasControls, nastyText } from './nasty-text.ts';
+
+const severity = fc.constantFrom<Severity>('error', 'warning', 'notice');
+const at = fc.record({ file: nastyText, line: fc.integer({ min: 1, max: 99 }), column: fc.integer({ min: 1, max: 99 }) });
+const annotation: fc.Arbitrary<Annotation> = fc.record(
+  { severity, title: nastyText, message: nastyText, at },
+  { requiredKeys: ['severity', 'title', 'message'] },
+);
+const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
+  { code: fc.constantFrom('manifest/one', 'manifest/two'), severity, message: nastyText, hint: nastyText, at },
+  { requiredKeys: ['code', 'severity', 'message'] },
+);
+
+describe('annotations', () => {
+  test('are one command a line, ten of each severity at most, the first ones first', () => {
+    fc.assert(
+      fc.property(fc.array(annotation, { maxLength: 60 }), (all) => {
+        const lines = annotationCommands(all, (file) => file)
+          .split('\n')
+          .slice(0, -1);
+        for (const one of ['error', 'warning', 'notice'] as const) {
+          const asked = all.filter((other) => other.severity === one).length;
+          const shown = lines.filter((line) => line.startsWith(`::${one} `));
+          expect(shown).toHaveLength(Math.min(10, asked));
+          expect(shown.at(-1)?.includes(`and ${asked - 9} more`) ?? false).toBe(asked > 10);
+        }
+        expect(lines.every((line) => /^::(?:error|warning|notice) (?:file=[^:,]*,line=\d+,col=\d+,)?title=[^:,]*::/.test(line))).toBe(true);
+        expect(hasControls(lines.join(''))).toBe(false);
+      }),
+    );
+  });
+
+  test('of diagnostics keep their place, code and hint', () => {
+    const one: Diagnostic = {
+      code: 'manifest/one',
+      severity: 'error',
+      message: 'a, b: 100%',
+      hint: 'do',
+      at: { file: 'x.yaml', line: 3, column: 5 },
+    };
+    expect(annotationCommands(diagnosticAnnotations([one]), (file) => `top/${file}`)).toBe(
+      '::error file=top/x.yaml,line=3,col=5,title=manifest/one::a, b: 100%25; do\n',
+    );
+    expect(annotationCommands(diagnosticAnnotations([one]), () => undefined)).toBe('::error title=manifest/one::a, b: 100%25; do\n');
+  });
+});
+
+describe('SARIF', () => {
+  test('has a rule for every result, and a place in the repository', () => {
+    fc.assert(
+      fc.property(fc.array(diagnostic, { maxLength: 10 }), (all) => {
+        const text = sarifText(all, { version: '1.2.3', fallback: 'ostiary.yaml' });
+        const { version, runs } = JSON.parse(text);
+        expect(version).toBe('2.1.0');
+        expect(runs[0].results).toHaveLength(all.length);
+        for (const { ruleId, ruleIndex, level, message, locations } of runs[0].results) {
+          expect(runs[0].tool.driver.rules[ruleIndex].id).toBe(ruleId);
+          expect(['error', 'warning', 'note']).toContain(level);
+          expect(message.text).not.toMatch(/(?<!\\)\[[^\]]*\]\(/);
+          const [{ physicalLocation }] = locations;
+          expect(physicalLocation.artifactLocation.uri).toMatch(/^[\w%./!~*'()-]*$/);
+          expect(physicalLocation.region.startLine).toBeGreaterThan(0);
+        }
+        expect(hasControls(text, true)).toBe(false);
+      }),
+    );
+  });
+});
+
+test('the problem matcher reads what is printed', () => {
+  const { problemMatcher } = JSON.parse(readFileSync('examples/github/problem-matcher.json', 'utf8'));
+  const [{ pattern }] = problemMatcher;
+  const [{ regexp, ...groups }] = pattern;
+  const one: Diagnostic = {
+    code: 'manifest/one',
+    severity: 'warning',
+    message: 'a: b',
+    hint: 'do',
+    at: { file: 'x y.yaml', line: 3, column: 5 },
+  };
+  const [line = ''] = diagnosticsText([one], { colour: plainPalette }).split('\n');
+  const found = new RegExp(regexp).exec(line) ?? [];
+  const read = Object.entries<number>(groups).map(([name, index]) => [name, found[index]]);
+  expect(Object.fromEntries(read)).toEqual({
+    file: 'x y.yaml',
+    line: '3',
+    column: '5',
+    severity: 'warning',
+    code: 'manifest/one',
+    message: 'a: b',
+  });
+});

@@ -1,0 +1,108 @@
+import * as fc from 'fast-check';
+import type { Diagnostic, Position } from '../../../src/model/diagnostic.ts';
+import type { Change, EdgeChange, Plan, Value } from '../../../src/model/plan.ts';
+import type { Applied } from '../../../src/report/outcomes.ts';
+import { id, json, object, path, protection } from '../../support/nasty-values.ts';
+import { nastyText } from './nasty-text.ts';
+
+export const value: fc.Arbitrary<Value> = fc.oneof(
+  fc.record({ value: json }),
+  fc.constant({ absent: true } as const),
+  fc.record({ unknown: nastyText }),
+  fc.record({ secret: nastyText, state: fc.constantFrom('set', 'differs', 'unknown', 'kept', 'removed') }),
+);
+export const position: fc.Arbitrary<Position> = fc.record({
+  file: nastyText,
+  line: fc.integer({ min: 1, max: 9999 }),
+  column: fc.integer({ min: 1, max: 300 }),
+});
+const action = fc.constantFrom('create', 'update', 'rename', 'delete', 'blocked');
+const change: fc.Arbitrary<Change> = fc.record(
+  {
+    id,
+    key: id,
+    action,
+    uid: nastyText,
+    managedBy: nastyText,
+    at: position,
+    fields: fc.array(fc.record({ path, before: value, after: value, at: position }, { requiredKeys: ['path', 'before', 'after'] }), {
+      maxLength: 5,
+    }),
+    needs: fc.array(id, { maxLength: 2 }),
+    reasons: fc.array(nastyText, { maxLength: 2 }),
+    carried: fc.array(path, { maxLength: 2 }),
+    touched: fc.record({ before: object, after: object }),
+  },
+  { requiredKeys: ['id', 'action', 'fields', 'needs', 'reasons', 'carried'] },
+);
+const edge: fc.Arbitrary<EdgeChange> = fc.record(
+  {
+    rule: id,
+    connection: id,
+    action: fc.constantFrom('attach', 'detach', 'foreign', 'held', 'blocked'),
+    declared: fc.array(nastyText),
+    by: id,
+  },
+  { requiredKeys: ['rule', 'connection', 'action', 'declared'] },
+);
+const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
+const target = fc.record(
+  { name: nastyText.map((name) => `t${name}`), url: nastyText, dialect: nastyText, organisation: nastyText },
+  { requiredKeys: ['name', 'url', 'dialect'] },
+);
+export const plan: fc.Arbitrary<Plan> = fc.record({
+  protection,
+  target,
+  tree: hash,
+  changes: fc.array(change, { maxLength: 5 }),
+  edges: fc.array(edge, { maxLength: 5 }),
+  unchanged: fc.nat(),
+  orphans: fc.array(fc.record({ id, removedIn: nastyText, kept: nastyText }, { requiredKeys: ['id'] }), { maxLength: 12 }),
+  unmanaged: fc.array(id, { maxLength: 12 }),
+  unwatched: fc.array(fc.record({ id, path }), { maxLength: 12 }),
+  refusals: fc.array(
+    fc.record(
+      { code: fc.constant('plan/some-reason' as const), message: nastyText, hint: nastyText, allowable: fc.boolean(), resource: id },
+      { requiredKeys: ['code', 'message', 'allowable'] },
+    ),
+    { maxLength: 3 },
+  ),
+  allowed: fc.array(fc.record({ code: nastyText, reason: nastyText }), { maxLength: 3 }),
+  digest: hash,
+});
+export const plans: fc.Arbitrary<readonly Plan[]> = fc.array(plan, { maxLength: 3 });
+export const applied: fc.Arbitrary<Applied> = fc.record({
+  plan: fc.record({ target, tree: hash, digest: hash }),
+  result: fc.record({
+    interrupted: fc.boolean(),
+    outcomes: fc.array(
+      fc.record(
+        {
+          id,
+          action,
+          status: fc.constantFrom('done', 'already', 'failed', 'skipped', 'blocked', 'interrupted'),
+          code: fc.constant('api/forbidden' as const),
+          message: nastyText,
+          hint: nastyText,
+        },
+        { requiredKeys: ['id', 'action', 'status'] },
+      ),
+    ),
+  }),
+});
+export const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
+  {
+    code: fc.constant('manifest/some-reason' as const),
+    severity: fc.constantFrom('error', 'warning', 'notice'),
+    message: nastyText,
+    hint: nastyText,
+    at: position,
+    frame: fc.record({
+      line: fc.integer({ min: 1, max: 9999 }),
+      lines: fc.array(nastyText, { maxLength: 4 }),
+      caret: fc.record({ column: fc.integer({ min: 1, max: 300 }), length: fc.nat(300) }),
+    }),
+    resource: id,
+  },
+  { requiredKeys: ['code', 'severity', 'message'] },
+);

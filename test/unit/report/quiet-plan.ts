@@ -1,0 +1,19 @@
+import type { Plan } from '../../../src/model/plan.ts';
+import { samplePlan } from './sample-plan.ts';
+
+/** A plan that changes nothing. */
+export function quietPlan(): Plan {
+  return {
+    ...samplePlan(),
+    changes: [],
+    edges: [],
+    unchanged: 46,
+    orphans: [],
+    unmanaged: [],
+    unwatched: [],
+    once: [],
+    protection: { headlines: [], connections: [], losing: [] },
+    refusals: [],
+    allowed: [],
+  };
+}
