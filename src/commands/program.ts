@@ -152,7 +152,7 @@ function addOthers(program: Command, world: World, finish: Finish): void {
 
   const serve = command(program, 'serve', 'run a gateway of your own').addHelpText(
     'after',
-    '\nKeys come from the environment: OSTIARY_SERVE_KEY (admin), OSTIARY_SERVE_MANAGER_KEY with\nOSTIARY_SERVE_MANAGER (a key whose objects are managed), OSTIARY_SERVE_ENCRYPTION_KEY\n(32 bytes in base64; required on PostgreSQL), OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS (keys to read with).',
+    '\nKeys come from the environment: OSTIARY_SERVE_KEY (admin), OSTIARY_SERVE_MANAGER_KEY with\nOSTIARY_SERVE_MANAGER (a key whose objects are managed), OSTIARY_SERVE_ENCRYPTION_KEY\n(32 bytes in base64; required on PostgreSQL),\nOSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS (keys to read with).',
   );
   serve
     .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)

@@ -56,7 +56,7 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['plan --allow plan/too-many-updates', '--allow cannot be "plan/too-many-updates"', 'write AREA/CODE=REASON, and give a reason'],
   ['plan --allow plan/too-many-updates=', '--allow cannot be "plan/too-many-updates="', 'write AREA/CODE=REASON, and give a reason'],
   ['plan --format yaml', '--format cannot be "yaml"', 'one of text, json, markdown'],
-  ['validate --format markdown', '--format cannot be "markdown"', 'one of text, json'],
+  ['validate --format markdown', '--format cannot be "markdown"', 'one of text, json, sarif'],
   ['plan --report json', '--report cannot be "json"', 'write FORMAT=PATH with one of text, json, markdown'],
   ['plan --report html=x', '--report cannot be "html=x"', 'write FORMAT=PATH with one of text, json, markdown'],
   ['plan --report json=no/x', 'the report "no/x" cannot be written', 'check that its folder exists and may be written to'],
@@ -134,9 +134,9 @@ describe('help', () => {
     search: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     review: '--no-color --quiet --config --target --url --dialect --auth --force --window --format --help',
     explain: '--no-color --quiet --config --target --url --dialect --auth --cache --base --own --no-origin --help',
-    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --detailed-exitcode --help',
+    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --adopt --revert --prune --detailed-exitcode --config-ref --help',
     apply:
-      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --yes --concurrency --on-managed --journal --help',
+      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --adopt --revert --prune --yes --concurrency --on-managed --journal --help',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',
   };
