@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { Json, JsonObject } from '../model/json.ts';
 import { answerOfKey, createApiKey, findApiKey, listApiKeys, replaceApiKey, revokeApiKey, type ApiKey, type KeyDraft } from './api-keys.ts';
+import { ignored } from './api/operation.ts';
 import type { AppEnv } from './app-env.ts';
 import { authorOf } from './author.ts';
 import { readBody } from './body.ts';
@@ -16,7 +17,7 @@ const name = { type: 'string', minLength: 1, maxLength: 254 } as const;
 const answered = ['id', 'role', 'masked_key', 'status', 'created_by', 'created_at', 'deactivated_by', 'deactivated_at', 'last_used_at'];
 
 /** What a body that creates or replaces a key must be; read-only fields are let through and ignored. */
-const apiKeySchema: JsonObject = {
+export const apiKeySchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'ApiKey',
   type: 'object',
@@ -37,7 +38,7 @@ const apiKeySchema: JsonObject = {
       default: '',
       description: 'What the key creates carries it as `managed_by`, and only keys with this manager may write that.',
     },
-    ...Object.fromEntries(answered.map((field) => [field, true])),
+    ...Object.fromEntries(answered.map((field) => [field, ignored])),
   },
 };
 

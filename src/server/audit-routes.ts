@@ -27,6 +27,9 @@ const columns: Readonly<Record<string, string>> = {
 };
 type Entry = JsonObject & { readonly created_at: string };
 
+/** The names of those parameters. */
+export const auditFilters: readonly string[] = Object.keys(columns);
+
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const firstPage: Page = { page: 1, size: 50 };
 

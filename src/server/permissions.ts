@@ -2,9 +2,10 @@ import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from './app-env.ts';
 import type { Role } from './auth.ts';
 import { Rejection } from './rejection.ts';
-import { servedRoute } from './served-route.ts';
+import { servedRoute, type ServedRoute } from './served-route.ts';
 
-const everyone: readonly Role[] = ['admin', 'auditor', 'standard'];
+/** All roles. */
+export const everyone: readonly Role[] = ['admin', 'auditor', 'standard'];
 
 /** Whom a route lets in, where it is not what its method says: reads admins and auditors, writes admins. */
 const exceptions: Readonly<Record<string, readonly Role[]>> = {
@@ -35,12 +36,13 @@ const exceptions: Readonly<Record<string, readonly Role[]>> = {
 export const askPermission: MiddlewareHandler<AppEnv> = async (c, next) => {
   const route = servedRoute(c);
   const { role } = c.get('principal');
-  if (route !== undefined && !allowed(route).includes(role)) {
+  if (route !== undefined && !rolesOf(route).includes(role)) {
     throw new Rejection(403, `access denied: the role ${role} may not ${c.req.method} ${route.path}`);
   }
   await next();
 };
 
-function allowed({ method, path }: { readonly method: string; readonly path: string }): readonly Role[] {
+/** The roles that a route lets in. */
+export function rolesOf({ method, path }: ServedRoute): readonly Role[] {
   return exceptions[`${method} ${path}`] ?? (method === 'GET' ? ['admin', 'auditor'] : ['admin']);
 }

@@ -1,6 +1,8 @@
 import { agentChapter } from '../agent-chapter.ts';
+import { auditChapter } from '../audit-chapter.ts';
 import { collectionChapter } from '../collection-chapter.ts';
 import type { Collection } from '../collections.ts';
+import { identityChapter } from '../identity-chapter.ts';
 import { resourceChapter } from '../resource-chapter.ts';
 import { reviewChapter } from '../reviews/review-chapter.ts';
 import { runbookChapter } from '../runbooks/runbook-routes.ts';
@@ -17,6 +19,8 @@ export function chaptersOf(collections: readonly Collection[]): readonly Chapter
     runbookChapter,
     searchChapter,
     agentChapter,
+    identityChapter,
+    auditChapter,
     serviceChapter,
   ];
 }

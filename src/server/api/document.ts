@@ -1,9 +1,13 @@
 import type { Json, JsonObject } from '../../model/json.ts';
+import type { Role } from '../auth.ts';
+import { everyone, rolesOf } from '../permissions.ts';
 import { exactly, refer, type Answer, type Chapter, type Operation, type Refusal } from './operation.ts';
 
 const introduction = `Access to databases, applications and shells through named connections.
 
 - **Keys.** Every request carries a key, as \`Authorization: Bearer KEY\` or \`Api-Key: KEY\`, unless an operation says otherwise.
+- **Roles.** The groups of a key make it an admin's, an auditor's or a standard one. An operation names the roles that it lets in, unless
+  it lets in all. Only admins see the values of secrets; others see null where there is one.
 - **Bodies** are JSON objects of at most 1 MiB. A field that is unknown is refused, so that a misspelt one is never lost.
 - **PUT is whole.** A field that the body leaves out becomes empty, secrets too; a secret that is null keeps its stored value.
   Read-only fields are let through and ignored, so that an answer can be changed and sent back.
@@ -22,7 +26,7 @@ const reasons: Readonly<Record<Refusal, string>> = {
   412: '`If-Match` names another version: somebody changed the object since.',
   413: 'The body is larger than 1 MiB.',
   422: 'A value is wrong; `errors` lists every one.',
-  429: 'Too many requests; `Retry-After` says when to come back.',
+  429: 'Too many wrong keys came from the address; `Retry-After` says when to come back.',
   500: 'A mistake of the server; its log has more under `request_id`.',
   503: 'The server cannot answer now.',
 };
@@ -89,8 +93,9 @@ function pathsOf(chapters: readonly Chapter[]): JsonObject {
 }
 
 function spell(tag: string, operation: Operation): JsonObject {
-  const { id, summary, description, who, open, byAgent, parameters = [], body, answers } = operation;
-  const words = [description, who === undefined ? undefined : `Who may: ${who}.`].filter((text) => text !== undefined);
+  const { id, summary, description, open, byAgent, parameters = [], body, answers } = operation;
+  const roles = fewOf(operation);
+  const words = [description, roles === undefined ? undefined : `Roles: ${roles.join(', ')}.`].filter((text) => text !== undefined);
   const refusals = refusalsOf(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
   return {
     operationId: id,
@@ -106,14 +111,22 @@ function spell(tag: string, operation: Operation): JsonObject {
 }
 
 /** The refusals that an operation may answer, those that follow from its shape included. */
-function refusalsOf({ path, open, who, body, refuses = [] }: Operation): readonly Refusal[] {
+function refusalsOf(operation: Operation): readonly Refusal[] {
+  const { path, open, byAgent, body, refuses = [] } = operation;
   const following: readonly Refusal[] = [
     ...(open === true ? [] : [401 as const]),
-    ...(who === undefined ? [] : [403 as const]),
+    ...(open === true || byAgent === true ? [] : [429 as const]),
+    ...(fewOf(operation) === undefined ? [] : [403 as const]),
     ...(path.includes(':') ? [404 as const] : []),
     ...(body === undefined ? [] : [400 as const, 413 as const, 422 as const]),
   ];
   return [...new Set<Refusal>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
+}
+
+/** The roles that may carry it out; undefined where all may. */
+function fewOf({ method, path, open, byAgent }: Operation): readonly Role[] | undefined {
+  const roles = rolesOf({ method: method.toUpperCase(), path });
+  return open === true || byAgent === true || roles.length === everyone.length ? undefined : roles;
 }
 
 function spellAnswer({ description, schema, headers: names = [], html }: Answer): JsonObject {

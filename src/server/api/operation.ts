@@ -35,13 +35,11 @@ export type Operation = {
   readonly open?: true;
   /** It needs the token of an agent in place of a key. */
   readonly byAgent?: true;
-  /** Who may call it, in words; left out: everybody who has a key. */
-  readonly who?: string;
   readonly parameters?: readonly Parameter[];
   /** The schema of the body that it takes. */
   readonly body?: JsonObject;
   readonly answers: Readonly<Record<number, Answer>>;
-  /** Refusals beside those that follow: 400, 413, 422 with a body, 404 with a path parameter, 401 with a key, 403 with `who`. */
+  /** Refusals beside those that follow: 400, 413, 422 with a body, 404 with a path parameter, 401, 429, and 403 where not every role may, with a key. */
   readonly refuses?: readonly Refusal[];
 };
 
