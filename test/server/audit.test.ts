@@ -119,8 +119,8 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
   test('has the longest paths', async () => {
     const name = '😀'.repeat(254);
     const path = `/connections/${encodeURIComponent(name)}`;
-    expect((await call('POST', '/connections', { body: connectionBody(name, agent) })).status).toBe(201);
-    expect((await call('PUT', path, { body: connectionBody(name, agent, { reviewers: ['dba'] }) })).status).toBe(200);
+    expect((await call('POST', '/connections', { body: connectionBody(name, agent, { resource_name: 'far' }) })).status).toBe(201);
+    expect((await call('PUT', path, { body: connectionBody(name, agent, { resource_name: 'far', reviewers: ['dba'] }) })).status).toBe(200);
     expect(await latest()).toMatchObject([{ http_path: path, resource_name: name, changed_fields: ['reviewers'] }]);
     expect((await call('DELETE', `/guardrails/${'x'.repeat(8000)}`)).status).toBe(404);
     expect(await latest()).toMatchObject([{ http_path: `/guardrails/${'x'.repeat(8000)}`, http_status: 404 }]);
