@@ -58,12 +58,13 @@ export function planAnnotations(plan: Plan): readonly Annotation[] {
 
 /** What a plan is refused for as diagnostics, each at the manifest of its object. */
 export function refusalsOf(plan: Plan): readonly Diagnostic[] {
-  const refused = plan.refusals.map(({ code, message, hint, resource }) => ({
+  const refused = plan.refusals.map(({ code, message, hint, resource, at }) => ({
     code,
     severity: 'error' as const,
     message,
     ...(hint === undefined ? {} : { hint }),
     ...(resource === undefined ? {} : { resource }),
+    ...(at === undefined ? {} : { at }),
   }));
   return placed(refused, plan);
 }
