@@ -1,13 +1,19 @@
 import type { Base } from '../model/base.ts';
 import type { DeclaredEdge, DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { editSpec } from '../model/edit.ts';
 import type { Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
+import { withNames } from '../model/rename.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { seal, type DesiredSecret, type LiveSecret } from '../model/secret.ts';
+import { compareSpecs } from './compare.ts';
 import { declaredEnds, edgeField, edgeKey, indexOf, liveEdges, type Ends } from './edge-index.ts';
+import { formerNames } from './former.ts';
+import { withOrigins } from './origin.ts';
+import { comparedFields } from './settle.ts';
 
 /** Desired resources that take the place of a live object, by their id, while both names are known. */
 export function replacedBy(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {
@@ -33,18 +39,20 @@ export function inherited(
 ): Inherited {
   const formers = replacedBy(desired, live);
   if (formers.size === 0) return { desired, diagnostics: [] };
+  const state = withNames(live, formerNames(desired, live).renames);
   const present = new Set(live.resources.map(({ id }) => id));
+  const applied = new Map(base?.desired.resources.map((resource) => [resource.key, resource]));
   const heirs = new Map([...formers].filter(([id]) => !present.has(id)));
   const diagnostics: Diagnostic[] = [];
   const resources = desired.resources.map((resource) => {
     const former = heirs.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
     if (former === undefined || kind === undefined) return resource;
-    const heir = endowed(kind, resource, former);
+    const heir = tightened(kind, endowed(kind, resource, former), { former, state, base: applied.get(former.id) });
     diagnostics.push(...unreadable(heir, former));
     return heir;
   });
-  const edges = edgesFor(heirs, { desired, live, registry, base: base?.desired });
+  const edges = edgesFor(heirs, { desired, live: state, registry, base: base?.desired });
   for (const { heir, ends } of edges) if (!canMove(ends, heir, desired, registry)) diagnostics.push(immovable(heir, ends, desired));
   return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declaration)] }, diagnostics };
 }
@@ -62,6 +70,21 @@ function endowed(kind: Kind, resource: DesiredResource, former: LiveResource): D
     if (!isGiven) secrets[path] = taken(secret, former.id);
   }
   return { ...resource, spec, secrets };
+}
+
+/** What was tightened by hand on the former object since the base is held on its heir, too. */
+function tightened(
+  kind: Kind,
+  heir: DesiredResource,
+  { former, state, base }: { readonly former: LiveResource; readonly state: LiveState; readonly base: DesiredResource | undefined },
+): DesiredResource {
+  if (base === undefined) return heir;
+  const fields = compareSpecs(comparedFields(kind), heir.spec, former.spec, heir.ignore);
+  const told = withOrigins(fields, { base, revert: false }, { kind, desired: heir, live: former, state });
+  const edits = told.flatMap(({ path, before, held }) =>
+    held === true ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
+  );
+  return edits.length === 0 ? heir : { ...heir, spec: editSpec(kind.fields, heir.spec, edits) };
 }
 
 function taken(secret: LiveSecret, from: ResourceId): DesiredSecret {
