@@ -61,10 +61,20 @@ export function indexOf({ desired, live, registry, base, orphans = nobody, doome
     doomed,
     reverts,
   };
-  return base === undefined ? index : { ...index, past: new Set(declaredEnds(base, index).map(edgeKey)) };
+  return base === undefined
+    ? index
+    : { ...index, past: new Set(declaredEnds(base, { ...index, keys: formerKeys(desired, index) }).map(edgeKey)) };
 }
 
 const nobody: ReadonlySet<never> = new Set();
+
+/** What the base knows under a former name is known by the one that it has now. */
+function formerKeys({ resources }: DesiredState, { keys }: Index): Index['keys'] {
+  const former = resources.flatMap(({ id, key, renamedFrom }) =>
+    renamedFrom === undefined ? [] : [[resourceId(kindOf(id), renamedFrom), key] as const],
+  );
+  return new Map([...keys, ...former]);
+}
 
 /** The edges that manifests declare, as far as their ends are there. */
 export function declaredEnds({ edges }: DesiredState, index: Index): readonly Ends[] {

@@ -4,7 +4,7 @@ import type { FieldRule } from '../model/field.ts';
 import { compareText, equal, type Json } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
-import type { EdgeChange, Plan } from '../model/plan.ts';
+import type { Change, EdgeChange, Orphan, Plan } from '../model/plan.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 
@@ -33,13 +33,22 @@ export function explain(input: ExplainInput): Explanation {
 
 function summaryOf({ desired, live, plan, id }: ExplainInput): string {
   const change = plan.changes.find((one) => one.id === id);
+  const orphan = plan.orphans.find((one) => one.id === id);
+  if (orphan !== undefined && desired === undefined) return orphanWhy(orphan, change);
   if (desired === undefined && !plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run leaves it as it is';
   if (desired === undefined)
     return `${live?.managedBy === undefined ? 'unmanaged' : `managed by ${live.managedBy}`}: it is live, but no manifest declares it, so it is never touched`;
   if (live === undefined) return 'it is not live: apply creates it';
   if (change === undefined) return 'no change: what the manifest wants is what is live';
   if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'somebody else'}, so it is never written`;
+  if (change.action === 'held') return 'held: what differs was tightened by hand, so it is left so; --revert undoes it';
   return `apply ${change.action}s it: ${change.reasons.join(', ')}`;
+}
+
+function orphanWhy({ removedIn, kept }: Orphan, change: Change | undefined): string {
+  const since = removedIn === undefined ? '' : ` since ${removedIn.slice(0, 12)}`;
+  const fate = change === undefined ? (kept ?? '--prune would delete it') : `apply ${change.action}s it`;
+  return `orphan: applied once, in no manifest any more${since}; ${fate}`;
 }
 
 function fieldRow(field: FieldRule, { desired, live, plan, id }: ExplainInput): ExplanationRow {

@@ -32,7 +32,7 @@ export function formerNames(desired: DesiredState, live: LiveState): Former {
 }
 
 /** The id that a resource had, or whose place it takes. */
-function formerOf({ id, renamedFrom, replaces }: DesiredResource): ResourceId | undefined {
+export function formerOf({ id, renamedFrom, replaces }: DesiredResource): ResourceId | undefined {
   const name = renamedFrom ?? replaces;
   return name === undefined ? undefined : resourceId(kindOf(id), name);
 }

@@ -19,7 +19,7 @@ import { changedName } from './immutable.ts';
 import { lossesOf } from './losses.ts';
 import { replacedBy } from './inherit.ts';
 import { inOrder, needsOf } from './order.ts';
-import type { Past } from './origin.ts';
+import { historian } from './history.ts';
 import { draftClose, draftDelete, leftBehind, orphanOf, removalOf, type Left, type Removal } from './orphans.ts';
 import { changeOf, edgeReasons } from './reasons.ts';
 import { refusalsOf } from './refusals.ts';
@@ -66,7 +66,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     reverts: new Set(consent?.revert),
   });
   const reasons = edgeReasons(edges);
-  const pastOf = historian(base, consent);
+  const pastOf = historian(base, consent?.revert);
   const renamed = new Map([...former.renames].map(([from, to]) => [to, from]));
   for (const id of former.blocked.values()) renamed.set(id, id);
   const drafted: Drafted[] = [];
@@ -77,7 +77,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     if (found !== undefined) unwatched.push(...unwatchedOf(resource, found, fields));
     const from = renamed.get(resource.key);
     if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
-    const past = pastOf(resource.key);
+    const past = pastOf(resource, found !== undefined);
     const isAdopted = base !== undefined && found !== undefined && from === undefined && past === undefined;
     const { draft, diagnostics: told } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted });
     drafted.push({ draft: from === undefined ? draft : { ...draft, action: 'rename', key: from }, diagnostics: told });
@@ -211,17 +211,6 @@ function prunable(left: readonly Left[], ends: EdgeInput): Removal {
     isApplied: (edge) => index.past?.has(edgeKey(edge)) === true,
     isNamed: (id) => named.has(id),
   });
-}
-
-/** Finds what was last applied of a resource. */
-function historian(base: Base | undefined, consent: Consent | undefined): (key: ResourceId) => Past | undefined {
-  if (base === undefined) return () => undefined;
-  const applied = new Map(base.desired.resources.map((resource) => [resource.key, resource]));
-  const reverts = new Set<string>(consent?.revert);
-  return (key) => {
-    const resource = applied.get(key);
-    return resource === undefined ? undefined : { base: resource, revert: reverts.has(resource.id) };
-  };
 }
 
 function changedNames(

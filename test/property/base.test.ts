@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import { valueAt } from '../../src/model/edit.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { Change, FieldChange, Plan } from '../../src/model/plan.ts';
+import { keyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan.ts';
 import { isWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { inherited } from '../../src/plan/inherit.ts';
@@ -116,7 +116,7 @@ test('what is held, managed or not ours stays; the rest is as the manifests want
       for (const { id, spec } of managed) expect(after[id]?.spec).toEqual(spec);
       for (const { change, field } of heldOf(plan)) {
         const fields = registry.get(kindOf(change.id))?.fields ?? [];
-        const spec = after[change.key ?? change.id]?.spec ?? {};
+        const spec = after[keyOf(change)]?.spec ?? {};
         expect(valueAt(fields, spec, field.path)).toEqual('value' in field.before ? field.before.value : undefined);
       }
       // A rule that protected what is replaced is free to go only once its edge has moved.

@@ -1,0 +1,20 @@
+import type { Base } from '../model/base.ts';
+import type { DesiredResource } from '../model/desired.ts';
+import type { ResourceId } from '../model/resource.ts';
+import { formerOf } from './former.ts';
+import type { Past } from './origin.ts';
+
+/** Finds what was last applied of a resource, under the name that it has or, where it is live, had. */
+export function historian(
+  base: Base | undefined,
+  revert: readonly string[] = [],
+): (resource: DesiredResource, isLive: boolean) => Past | undefined {
+  if (base === undefined) return () => undefined;
+  const applied = new Map<ResourceId, DesiredResource>(base.desired.resources.map((resource) => [resource.key, resource]));
+  const reverts = new Set(revert);
+  return (resource, isLive) => {
+    const former = isLive ? formerOf(resource) : undefined;
+    const found = applied.get(resource.key) ?? (former === undefined ? undefined : applied.get(former));
+    return found === undefined ? undefined : { base: found, revert: reverts.has(resource.id) };
+  };
+}
