@@ -165,6 +165,15 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     expect(newest?.['http_status']).toBe(422);
   });
 
+  test.each(['0000-01-01T00:00:00Z', '0000-01-01T00:00:00%2B14:00', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999-14:00'])(
+    'compares with the time %s',
+    async (time) => {
+      for (const query of [`created_after=${time}`, `created_before=${time}`]) {
+        expect({ query, status: (await call('GET', `/audit/logs?${query}`)).status }).toEqual({ query, status: 200 });
+      }
+    },
+  );
+
   test.each(['created_after=yesterday', 'created_after=2026-13-01T00:00:00Z', 'outcome=maybe', 'page=0', 'page_size=101', 'action=%00'])(
     'refuses %s',
     async (query) => {

@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { startPgliteServer, type TestServer } from '../support/servers.ts';
+import { callerOf, makeKey } from './client.ts';
 
 let server: TestServer;
 let document: JsonObject = {};
@@ -57,6 +58,31 @@ test('every operation has its own id, words, and the parameters of its path', ()
     const inPath = parameters.flatMap((parameter: Json) => (isObject(parameter) && parameter['in'] === 'path' ? [parameter['name']] : []));
     expect({ route, inPath }).toEqual({ route, inPath: [...route.matchAll(/:(\w+)/g)].map((match) => match[1]) });
   }
+});
+
+test.each(['auditor', 'standard'])('what a key of the group %s may not do, is told', async (group) => {
+  const call = callerOf(server);
+  const key = await makeKey(call, group, [group]);
+  for (const { route, operation } of described()) {
+    const [method = '', path = ''] = route.split(' ');
+    // What a caller may do of a review depends on the review too.
+    if (operation['security'] !== undefined || path.startsWith('/reviews')) continue;
+    const { status } = await call(method, path.replaceAll(/:\w+/g, 'none'), { key });
+    const { description } = operation;
+    const named = typeof description === 'string' ? /Roles: (.*)\.$/.exec(description)?.[1] : undefined;
+    const told = named !== undefined && '403' in objectAt(operation, 'responses');
+    const refused = told && !named.split(', ').includes(group);
+    expect({ route, refused }).toEqual({ route, refused: status === 403 });
+  }
+});
+
+test.each(['GET /userinfo', 'POST /agents/heartbeat'])('what %s answers strangers, is told', async (route) => {
+  const [method = '', path = ''] = route.split(' ');
+  const statuses = new Set<number>();
+  for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(server)(method, path, { key: 'stranger' })).status);
+  expect([...statuses]).toEqual([401, 429]);
+  const responses = described().find((one) => one.route === route)?.operation['responses'];
+  expect(responses).toMatchObject({ 401: {}, 429: {} });
 });
 
 test('every field that travels has a schema', () => {

@@ -112,10 +112,9 @@ function spell(tag: string, operation: Operation): JsonObject {
 
 /** The refusals that an operation may answer, those that follow from its shape included. */
 function refusalsOf(operation: Operation): readonly Refusal[] {
-  const { path, open, byAgent, body, refuses = [] } = operation;
+  const { path, open, body, refuses = [] } = operation;
   const following: readonly Refusal[] = [
-    ...(open === true ? [] : [401 as const]),
-    ...(open === true || byAgent === true ? [] : [429 as const]),
+    ...(open === true ? [] : [401 as const, 429 as const]),
     ...(fewOf(operation) === undefined ? [] : [403 as const]),
     ...(path.includes(':') ? [404 as const] : []),
     ...(body === undefined ? [] : [400 as const, 413 as const, 422 as const]),
