@@ -35,7 +35,7 @@ export function config(urls: string | Readonly<Record<string, string>>): string 
   return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n${lines.join('')}`;
 }
 
-type Metadata = { readonly ignore?: readonly string[] };
+type Metadata = { readonly ignore?: readonly string[]; readonly replaces?: string; readonly renamedFrom?: string };
 
 /** A manifest's text; JSON is YAML. */
 export function manifest(kind: string, name: string, spec: JsonObject, metadata: Metadata = {}): string {
@@ -57,8 +57,8 @@ export function connection(name: string, spec: JsonObject = {}, metadata: Metada
 }
 
 /** A guardrail's manifest that denies the words. */
-export function guardrail(name: string, words: readonly string[] = ['DROP TABLE'], spec: JsonObject = {}): string {
-  return manifest('GuardrailRule', name, { input: { rules: [{ name: 'words', type: 'deny_words_list', words }] }, ...spec });
+export function guardrail(name: string, words: readonly string[] = ['DROP TABLE'], spec: JsonObject = {}, metadata: Metadata = {}): string {
+  return manifest('GuardrailRule', name, { input: { rules: [{ name: 'words', type: 'deny_words_list', words }] }, ...spec }, metadata);
 }
 
 /** A project with so many connections, named `PREFIX-01` and on. */
