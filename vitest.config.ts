@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // The tests wait for processes and disks more than they compute: one worker a core, none left free.
+    maxWorkers: '100%',
     globalSetup: ['test/support/global-setup.ts'],
   },
 });
