@@ -1,11 +1,13 @@
-// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full]
+// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only version|ref|plan|hoop|apply|server]
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 import { writeManifests } from './fixture.js';
+import { serverRows } from './server.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const cli = here('../../dist/cli.js');
@@ -56,7 +58,7 @@ async function start(args, stream, env = {}) {
   return new Promise((resolve, reject) => {
     child[stream].on('data', (chunk) => {
       text += chunk;
-      const [address] = /http:\/\/\S+/.exec(text) ?? [];
+      const [address] = /(?:http|postgres):\/\/\S+/.exec(text) ?? [];
       if (address !== undefined) resolve({ url: address, child });
     });
     child.on('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}: ${text}`)));
@@ -122,7 +124,7 @@ async function hoopGateway(key) {
 /** An unchanged plan of the public gateway, secrets verified before, against its own requests by a bare client: whole processes both. */
 async function hoopRow() {
   const env = { OSTIARY_TOKEN: 'hpk_bench' };
-  const manifests = join(folder, '1000', 'access');
+  const manifests = writeManifests(join(folder, '1000'), 1000);
   const { url, child } = await hoopGateway(env.OSTIARY_TOKEN);
   const root = `${url}/api`;
   run([cli, 'apply', manifests, '--url', root, '--yes', '--quiet'], { env });
@@ -150,7 +152,7 @@ async function gateway(name) {
 /** The share of the raw write rate that apply reaches, from its first request to the last object read back. */
 async function applyRow() {
   const count = 1000;
-  const manifests = join(folder, '1000', 'access');
+  const manifests = writeManifests(join(folder, '1000'), 1000);
   const ratios = [];
   for (let round = 0; round < 5; round += 1) {
     const raw = await gateway(`raw-${round}`);
@@ -203,11 +205,17 @@ function versionRow() {
 }
 
 try {
-  versionRow();
-  await refRow();
-  await planRows(process.argv.includes('--full'));
-  await hoopRow();
-  await applyRow();
+  const parts = {
+    version: versionRow,
+    ref: refRow,
+    plan: () => planRows(process.argv.includes('--full')),
+    hoop: hoopRow,
+    apply: applyRow,
+    server: () => serverRows({ cli, folder, token, start, stop, row, median }),
+  };
+  const { only } = parseArgs({ options: { full: { type: 'boolean' }, only: { type: 'string' } } }).values;
+  if (only !== undefined && !(only in parts)) throw new Error(`--only ${only}: take one of ${Object.keys(parts).join(', ')}`);
+  for (const [name, measure] of Object.entries(parts)) if (only === undefined || only === name) await measure();
   const width = Math.max(...rows.map((one) => one.what.length));
   const middle = Math.max(...rows.map((one) => one.figure.length));
   process.stdout.write(`\nNode ${process.version}; ratios of processes run in turn, medians.\n\n`);

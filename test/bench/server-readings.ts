@@ -1,0 +1,40 @@
+import { Hono } from 'hono';
+import type { Kysely } from 'kysely';
+import type { Registry } from '../../src/model/kind.ts';
+import type { AppEnv } from '../../src/server/app-env.ts';
+import { listAgents } from '../../src/server/agents.ts';
+import { collectionsOf, type Collection } from '../../src/server/collections.ts';
+import { findObject, listObjects, pageObjects, type Store } from '../../src/server/reader.ts';
+import { serveSearch } from '../../src/server/search.ts';
+import type { Tables } from '../../src/server/tables.ts';
+
+const now = (): Date => new Date();
+
+/** Makes the gateway's reads of the bench, by path, on a database that is watched. */
+export function readingsOf(db: Kysely<Tables>, registry: Registry): (path: string) => Promise<unknown> {
+  // What is sealed does not matter to the queries.
+  const cipher = { keyId: '', keyIds: [], seal: () => '', open: () => '{}' };
+  const store: Store = { db, cipher, now };
+  const connections = collectionOf(registry, 'connections');
+  const search = new Hono<AppEnv>();
+  const searchRunbooks = async (): Promise<{ readonly runbooks: []; readonly errors: [] }> => {
+    await listObjects(store, collectionOf(registry, 'runbook_configurations'));
+    return { runbooks: [], errors: [] };
+  };
+  serveSearch(search, { store, now, searchRunbooks, log: () => undefined });
+
+  return async (path) => {
+    const { pathname, searchParams } = new URL(path, 'http://localhost');
+    const page = searchParams.get('page');
+    if (pathname === '/agents') return listAgents(db, now());
+    if (pathname === '/search') return search.request(path);
+    if (pathname !== connections.path) return findObject(store, connections, pathname.slice(connections.path.length + 1));
+    return page === null ? listObjects(store, connections) : pageObjects(store, connections, { page: Number(page), size: 50 });
+  };
+}
+
+function collectionOf(registry: Registry, table: string): Collection {
+  const found = collectionsOf(registry).find((collection) => collection.table === table);
+  if (found === undefined) throw new Error(`nothing is kept in ${table}`);
+  return found;
+}
