@@ -3,6 +3,7 @@ import type { JsonObject } from '../model/json.ts';
 import { onlineAgents } from './agent-status.ts';
 import type { Cipher } from './cipher.ts';
 import type { Collection } from './collections.ts';
+import { mapInParts } from './parts.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
 import type { Tables } from './tables.ts';
 
@@ -86,7 +87,7 @@ async function select({ db, cipher, now }: Store, collection: Collection, rest: 
       ${online} as online
     from ${sql.table(collection.table)} o ${sql.join(edges.joins, sql` `)}`;
   const { rows } = await sql<{ readonly row: Row }>`select row_to_json(o) as row from (${objects}) o ${rest}`.execute(db);
-  return rows.map(({ row }) => ({
+  return mapInParts(rows, ({ row }) => ({
     id: row.id,
     name: row.name,
     spec: row.spec,
