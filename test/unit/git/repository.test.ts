@@ -174,11 +174,11 @@ describe('askGit', () => {
     mkdirSync(bin);
     writeFileSync(
       join(bin, 'git'),
-      '#!/bin/sh\necho "fatal: detected dubious ownership in repository at \'/work/access\'\nTo add an exception" >&2\nexit 128\n',
+      '#!/bin/sh\necho "fatal: detected dubious ownership in repository at \'/srv/access\'\nTo add an exception" >&2\nexit 128\n',
     );
     chmodSync(join(bin, 'git'), 0o755);
     const error = await failureOf(openRepository({ folder, env: { PATH: `${bin}:${process.env['PATH']}` } }));
-    expect(error).toMatchObject({ code: 'git/dubious-owner', exitCode: 4, hint: expect.stringContaining('safe.directory /work/access') });
+    expect(error).toMatchObject({ code: 'git/dubious-owner', exitCode: 4, hint: expect.stringContaining('safe.directory /srv/access') });
   });
 
   it('quotes no credentials of an address', async () => {
