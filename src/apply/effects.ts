@@ -1,6 +1,7 @@
 import { specAfter } from '../model/after.ts';
 import { joinDirections, neutral, specDirection, type Direction } from '../model/direction.ts';
 import type { Kind, Registry } from '../model/kind.ts';
+import { liveEdges } from '../model/live-edges.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { isWritten, keyOf, type Change, type EdgeChange, type Plan } from '../model/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
@@ -82,15 +83,7 @@ function protectedBy(live: LiveState, edges: readonly EdgeChange[], registry: Re
     if (set === undefined) result.set(rule, new Set([connection]));
     else set.add(connection);
   };
-  for (const resource of live.resources) {
-    for (const field of registry.get(kindOf(resource.id))?.fields ?? []) {
-      if (field.edge === undefined) continue;
-      for (const other of resource.edges[field.name] ?? []) {
-        if (field.edge === 'rule') add(resource.id, other);
-        else add(other, resource.id);
-      }
-    }
-  }
+  for (const { rule, connection } of liveEdges(live, registry)) add(rule, connection);
   for (const edge of edges) if (edge.action === 'attach') add(edge.rule, edge.connection);
   return result;
 }

@@ -1,5 +1,6 @@
 import type { DeclaredEdge, DesiredState } from '../model/desired.ts';
 import type { Kind, Registry } from '../model/kind.ts';
+import { edgeKey, liveEdges, type Ends } from '../model/live-edges.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
@@ -15,9 +16,6 @@ export type EdgeInput = {
   /** Resources whose drift is undone, whatever it protects. */
   readonly reverts?: ReadonlySet<string>;
 };
-
-/** The two ends of an edge. */
-export type Ends = { readonly rule: ResourceId; readonly connection: ResourceId };
 
 /** What the edge rules look up. */
 export type Index = {
@@ -52,7 +50,7 @@ export function indexOf({ desired, live, registry, base, orphans = nobody, doome
     declared: new Map([...desired.resources, ...desired.unselected].map((resource) => [resource.key, resource.ignore])),
     live: new Map(live.resources.map((resource) => [resource.id, resource])),
     byUid: (text) => (uids ??= uidsOf(live)).get(text),
-    edges: new Map(liveEdges({ live, registry }).map((ends) => [edgeKey(ends), ends])),
+    edges: new Map(liveEdges(live, registry).map((ends) => [edgeKey(ends), ends])),
     hidden: new Set(live.hidden),
     kinds: registry,
     keys: new Map(desired.resources.flatMap(({ id, key }) => (id === key ? [] : [[id, key] as const]))),
@@ -109,27 +107,7 @@ export function ownId({ kind, text }: DeclaredEdge['rule']): ResourceId {
   return resourceId(kind, text.toLowerCase());
 }
 
-/** All live edges, seen from either side, each once. */
-export function liveEdges({ live, registry }: Pick<EdgeInput, 'live' | 'registry'>): readonly Ends[] {
-  const all = new Map<string, Ends>();
-  const fields = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => field.edge !== undefined)]));
-  for (const resource of live.resources) {
-    for (const field of fields.get(kindOf(resource.id)) ?? []) {
-      for (const other of resource.edges[field.name] ?? []) {
-        const ends = field.edge === 'rule' ? { rule: resource.id, connection: other } : { rule: other, connection: resource.id };
-        all.set(edgeKey(ends), ends);
-      }
-    }
-  }
-  return [...all.values()];
-}
-
 /** The field in which a kind lists its edges to another kind. */
 export function edgeField(kind: Kind | undefined, other: string): string | undefined {
   return kind?.fields.find((field) => field.edge !== undefined && field.refers === other)?.name;
-}
-
-/** One text for an edge. */
-export function edgeKey(ends: Ends): string {
-  return `${ends.rule}\u0000${ends.connection}`;
 }

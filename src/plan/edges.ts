@@ -4,7 +4,8 @@ import { compareText } from '../model/json.ts';
 import type { EdgeChange } from '../model/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
-import { edgeKey, endsOf, indexOf, ownId, type EdgeInput, type Ends, type Index } from './edge-index.ts';
+import { edgeKey, type Ends } from '../model/live-edges.ts';
+import { endsOf, indexOf, ownId, type EdgeInput, type Index } from './edge-index.ts';
 import { attachment, removal } from './edge-outcome.ts';
 import { isUuid } from './references.ts';
 

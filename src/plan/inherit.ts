@@ -10,7 +10,8 @@ import { withNames } from '../model/rename.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { seal, type DesiredSecret, type LiveSecret } from '../model/secret.ts';
 import { compareSpecs } from './compare.ts';
-import { declaredEnds, edgeField, edgeKey, indexOf, liveEdges, type Ends } from './edge-index.ts';
+import { edgeKey, type Ends } from '../model/live-edges.ts';
+import { declaredEnds, edgeField, indexOf } from './edge-index.ts';
 import { formerNames } from './former.ts';
 import { withOrigins } from './origin.ts';
 import { comparedFields } from './settle.ts';
@@ -115,7 +116,7 @@ function edgesFor(heirs: ReadonlyMap<ResourceId, LiveResource>, input: Parameter
   const index = indexOf(input);
   const declared = new Set(declaredEnds(input.desired, index).map(edgeKey));
   const heirOf = new Map([...heirs].map(([id, former]) => [former.id, id]));
-  return liveEdges(input).flatMap((edge): readonly Moved[] => {
+  return [...index.edges.values()].flatMap((edge): readonly Moved[] => {
     const former = [edge.rule, edge.connection].find((id) => heirOf.has(id));
     const heir = former === undefined ? undefined : heirOf.get(former);
     if (former === undefined || heir === undefined) return [];

@@ -4,7 +4,7 @@ import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import { isWritten, keyOf, type Change, type EdgeChange } from '../model/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import { liveEdges } from './edge-index.ts';
+import { liveEdges } from '../model/live-edges.ts';
 
 /** How many live connections there are, and which of them a plan leaves with less of some protection. */
 export type Losses = { readonly connections: number; readonly losing: ReadonlySet<ResourceId> };
@@ -29,7 +29,7 @@ export function lossesOf(changes: readonly Change[], edges: readonly EdgeChange[
     if (specs.has(id) && !going.has(id)) losing.add(id);
   };
   for (const id of weakened) if (guarded.has(kindOf(id))) lose(id);
-  if (weakened.size > 0) for (const { rule, connection } of liveEdges({ live, registry })) if (weakened.has(rule)) lose(connection);
+  if (weakened.size > 0) for (const { rule, connection } of liveEdges(live, registry)) if (weakened.has(rule)) lose(connection);
   for (const { action, connection } of edges) if (action === 'detach') lose(connection);
   let connections = 0;
   for (const { id } of live.resources) if (guarded.has(kindOf(id))) connections += 1;

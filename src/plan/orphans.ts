@@ -7,7 +7,7 @@ import type { FieldChange, Orphan } from '../model/plan.ts';
 import { pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Draft } from './change.ts';
-import type { Ends } from './edge-index.ts';
+import type { Ends } from '../model/live-edges.ts';
 import { closings } from './inherit.ts';
 import { comparedFields } from './settle.ts';
 

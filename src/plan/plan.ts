@@ -12,7 +12,8 @@ import { withNames } from '../model/rename.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { draftChange, type Draft, type Drafted } from './change.ts';
 import { digestOf } from './digest.ts';
-import { declaredEnds, edgeKey, indexOf, liveEdges, type EdgeInput } from './edge-index.ts';
+import { edgeKey } from '../model/live-edges.ts';
+import { declaredEnds, indexOf, type EdgeInput } from './edge-index.ts';
 import { planEdges } from './edges.ts';
 import { formerNames } from './former.ts';
 import { changedName } from './immutable.ts';
@@ -205,7 +206,7 @@ const nothing: Removal = { doomed: [], kept: new Map() };
 function prunable(left: readonly Left[], ends: EdgeInput): Removal {
   const index = indexOf(ends);
   const named = new Set(declaredEnds(ends.desired, index).flatMap(({ rule, connection }) => [rule, connection]));
-  return removalOf(left, liveEdges(ends), {
+  return removalOf(left, [...index.edges.values()], {
     isManaged: (id) => index.live.get(id)?.managedBy !== undefined,
     isDeclared: (id) => index.declared.has(id),
     isApplied: (edge) => index.past?.has(edgeKey(edge)) === true,

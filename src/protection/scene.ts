@@ -2,6 +2,7 @@ import { specAfter } from '../model/after.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
+import { liveEdges } from '../model/live-edges.ts';
 import type { LiveState } from '../model/live.ts';
 import { normalizeObject } from '../model/normalize.ts';
 import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
@@ -30,15 +31,7 @@ const unseenBy: Readonly<Record<string, readonly Aspect[]>> = { hoop: ['review',
 /** The protection that is live. */
 export function liveScene(live: LiveState, registry: Registry, dialect: string): Scene {
   const edges = new Map<ResourceId, Set<ResourceId>>();
-  const fields = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => field.edge !== undefined)]));
-  for (const resource of live.resources) {
-    for (const field of fields.get(kindOf(resource.id)) ?? []) {
-      for (const other of resource.edges[field.name] ?? []) {
-        if (field.edge === 'rule') tie(edges, other, resource.id);
-        else tie(edges, resource.id, other);
-      }
-    }
-  }
+  for (const { rule, connection } of liveEdges(live, registry)) tie(edges, connection, rule);
   return sceneOf(new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges, dialect);
 }
 

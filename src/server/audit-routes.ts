@@ -3,8 +3,9 @@ import { sql, type RawBuilder } from 'kysely';
 import type { JsonObject } from '../model/json.ts';
 import type { AppEnv } from './app-env.ts';
 import { readPage } from './paging.ts';
-import type { Page, Store } from './reader.ts';
+import type { Store } from './reader.ts';
 import { InvalidBody } from './rejection.ts';
+import { selectPage, type Page } from './select-page.ts';
 
 /** What a reader of the audit log looks for; null or left out: anything. */
 type Filter = {
@@ -36,20 +37,18 @@ const firstPage: Page = { page: 1, size: 50 };
 /** Serves the audit log, newest first, always by page. */
 export function serveAuditLog(app: Hono<AppEnv>, { store: { db } }: { readonly store: Store }): void {
   app.get('/audit/logs', async (c) => {
-    const { page, size } = readPage(c.req) ?? firstPage;
-    const found = matching(readFilter(c.req));
-    const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-    return c.json(
-      await snapshot.execute(async (trx) => {
-        const counted = await sql<{ readonly total: number }>`select count(*)::integer as total from audit_logs ${found}`.execute(trx);
-        const bounds = sql`order by seq desc limit ${size} offset ${(page - 1) * size}`;
-        const { rows } = await sql<{ readonly row: Entry }>`select ${row} as row from audit_logs ${found} ${bounds}`.execute(trx);
-        return {
-          pages: { total: counted.rows[0]?.total ?? 0, page, size },
-          data: rows.map((one) => ({ ...one.row, created_at: new Date(one.row.created_at).toISOString() })),
-        };
-      }),
-    );
+    const page = readPage(c.req) ?? firstPage;
+    const from = sql`from audit_logs ${matching(readFilter(c.req))}`;
+    const { rows, total } = await selectPage(db, {
+      page,
+      from,
+      async select(trx, bounds) {
+        const found = await sql<{ readonly row: Entry }>`select ${row} as row ${from} order by seq desc ${bounds}`.execute(trx);
+        return found.rows;
+      },
+    });
+    const data = rows.map((one) => ({ ...one.row, created_at: new Date(one.row.created_at).toISOString() }));
+    return c.json({ pages: { total, ...page }, data });
   });
 }
 

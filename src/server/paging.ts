@@ -1,5 +1,5 @@
 import type { HonoRequest } from 'hono';
-import type { Page } from './reader.ts';
+import type { Page } from './select-page.ts';
 import { InvalidBody, type Problem } from './rejection.ts';
 
 const usualSize = 50;

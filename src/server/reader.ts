@@ -6,6 +6,7 @@ import type { Collection } from './collections.ts';
 import { mapInParts } from './parts.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
 import type { Tables } from './tables.ts';
+import { selectPage, type Page } from './select-page.ts';
 
 /** The database (or a transaction of it), what opens its secrets, and the clock. */
 export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher; readonly now: () => Date };
@@ -28,9 +29,6 @@ export type StoredObject = {
   readonly updatedAt: Date;
 };
 
-/** A page of a list, counted from 1. */
-export type Page = { readonly page: number; readonly size: number };
-
 /** A row as one JSON text, times as text: ten columns of ten thousand rows cost three times as much. */
 type Row = Omit<StoredObject, 'secrets' | 'secretsUpdatedAt' | 'createdAt' | 'updatedAt'> & {
   readonly sealed: string | null;
@@ -48,19 +46,15 @@ export async function listObjects(store: Store, collection: Collection): Promise
 }
 
 /** Reads one page and the number of all objects, both as of one moment. */
-export async function pageObjects(
+export function pageObjects(
   store: Store,
   collection: Collection,
-  { page, size }: Page,
-): Promise<{ readonly objects: readonly StoredObject[]; readonly total: number }> {
-  const snapshot = store.db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  return snapshot.execute(async (db) => {
-    const bounds = sql`order by ${sorting(collection)}, o.id limit ${size} offset ${(page - 1) * size}`;
-    const objects = await select({ ...store, db }, collection, bounds);
-    const { rows } = await sql<{ readonly total: number }>`select count(*)::integer as total from ${sql.table(collection.table)}`.execute(
-      db,
-    );
-    return { objects, total: rows[0]?.total ?? 0 };
+  page: Page,
+): Promise<{ readonly rows: readonly StoredObject[]; readonly total: number }> {
+  return selectPage(store.db, {
+    page,
+    from: sql`from ${sql.table(collection.table)}`,
+    select: (db, bounds) => select({ ...store, db }, collection, sql`order by ${sorting(collection)}, o.id ${bounds}`),
   });
 }
 

@@ -25,8 +25,8 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
 
   app.get('/resources', async (c) => {
     const page = readPage(c.req) ?? usualPage;
-    const { resources, total } = await pageResources(store, filterOf(c), page);
-    return c.json({ data: resources.map((resource) => answerOf(c, resource)), pages: { ...page, total } });
+    const { rows, total } = await pageResources(store, filterOf(c), page);
+    return c.json({ data: rows.map((resource) => answerOf(c, resource)), pages: { ...page, total } });
   });
   app.post('/resources', async (c) => {
     const created = await createResource(store, await read(c), authorOf(c, now()));

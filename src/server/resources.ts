@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { FieldRule } from '../model/field.ts';
-import type { Page, Store } from './reader.ts';
+import type { Store } from './reader.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
+import { selectPage, type Page } from './select-page.ts';
 
 /** A grouping of connections as it is stored, opened. */
 export type Resource = {
@@ -35,15 +36,13 @@ export const environment: FieldRule = { name: 'env_vars', shape: 'map', required
 export async function pageResources(
   store: Store,
   filter: ResourceFilter,
-  { page, size }: Page,
-): Promise<{ readonly resources: readonly Resource[]; readonly total: number }> {
-  const snapshot = store.db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  return snapshot.execute(async (db) => {
-    const matching = matches(filter);
-    const bounds = sql`${matching} order by r.name limit ${size} offset ${(page - 1) * size}`;
-    const resources = await select({ ...store, db }, bounds);
-    const { rows } = await sql<{ readonly total: number }>`select count(*)::integer as total from resources r ${matching}`.execute(db);
-    return { resources, total: rows[0]?.total ?? 0 };
+  page: Page,
+): Promise<{ readonly rows: readonly Resource[]; readonly total: number }> {
+  const matching = matches(filter);
+  return selectPage(store.db, {
+    page,
+    from: sql`from resources r ${matching}`,
+    select: (db, bounds) => select({ ...store, db }, sql`${matching} order by r.name ${bounds}`),
   });
 }
 

@@ -28,8 +28,8 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
       const texts = await mapInParts(await listObjects(store, collection), (object) => JSON.stringify(answerOf(collection, object, role)));
       return c.body(`[${texts.join(',')}]`, 200, { 'Content-Type': 'application/json' });
     }
-    const { objects, total } = await pageObjects(store, collection, page);
-    return c.json({ data: objects.map((object) => answerOf(collection, object, c.get('principal').role)), pages: { ...page, total } });
+    const { rows, total } = await pageObjects(store, collection, page);
+    return c.json({ data: rows.map((object) => answerOf(collection, object, c.get('principal').role)), pages: { ...page, total } });
   });
   app.post(collection.path, async (c) => {
     const draft = readDraft(collection, validate, await readBody(c.env.incoming));

@@ -1,8 +1,9 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Principal } from '../auth.ts';
-import { uuidForm, type Page } from '../reader.ts';
+import { uuidForm } from '../reader.ts';
 import type { Tables } from '../tables.ts';
 import type { Review, ReviewType, Status } from './review.ts';
+import { selectPage, type Page } from '../select-page.ts';
 
 /** Which reviews a list shows; what is undefined lets all through. */
 export type Filter = {
@@ -25,14 +26,13 @@ export async function listReviews(db: Kysely<Tables>, principal: Principal, filt
 export async function pageReviews(
   db: Kysely<Tables>,
   principal: Principal,
-  { filter, page: { page, size } }: { readonly filter: Filter; readonly page: Page },
-): Promise<{ readonly reviews: readonly Review[]; readonly total: number }> {
-  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  return snapshot.execute(async (trx) => {
-    const shown = sql`where ${isVisible(principal)} and ${fits(filter)}`;
-    const reviews = await select(trx, sql`${shown} order by r.created_at desc, r.id limit ${size} offset ${(page - 1) * size}`);
-    const { rows } = await sql<{ readonly total: number }>`select count(*)::integer as total ${source} ${shown}`.execute(trx);
-    return { reviews, total: rows[0]?.total ?? 0 };
+  { filter, page }: { readonly filter: Filter; readonly page: Page },
+): Promise<{ readonly rows: readonly Review[]; readonly total: number }> {
+  const shown = sql`where ${isVisible(principal)} and ${fits(filter)}`;
+  return selectPage(db, {
+    page,
+    from: sql`${source} ${shown}`,
+    select: (trx, bounds) => select(trx, sql`${shown} order by r.created_at desc, r.id ${bounds}`),
   });
 }
 

@@ -41,8 +41,8 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): 
   app.get('/reviews', async (c) => {
     const [page, filter] = [readPage(c.req), readFilter(c)];
     if (page === undefined) return c.json((await listReviews(db, c.get('principal'), filter)).map(answerOf));
-    const { reviews, total } = await pageReviews(db, c.get('principal'), { filter, page });
-    return c.json({ data: reviews.map(answerOf), pages: { ...page, total } });
+    const { rows, total } = await pageReviews(db, c.get('principal'), { filter, page });
+    return c.json({ data: rows.map(answerOf), pages: { ...page, total } });
   });
   app.post('/reviews', async (c) => {
     const body = await readBody(c.env.incoming);

@@ -91,12 +91,12 @@ describe('readTreeAt', () => {
   });
 
   it('follows links below the root, each file once', async () => {
-    const repository = make({ 'a/x.yaml': yaml, 'shared/y.yaml': 'y: 1\n', 'shared/deep/z.yaml': 'z: 1\n' });
-    repository.link('a/y.yaml', '../shared/y.yaml');
-    repository.link('a/more', '../shared/deep');
+    const repository = make({ 'a/x.yaml': yaml, 'common/y.yaml': 'y: 1\n', 'common/deep/z.yaml': 'z: 1\n' });
+    repository.link('a/y.yaml', '../common/y.yaml');
+    repository.link('a/more', '../common/deep');
     repository.link('a/again.yaml', 'x.yaml');
     repository.link('a/nothing', 'nowhere');
-    repository.link('via', 'shared');
+    repository.link('via', 'common');
     repository.commit();
     expect(await seen(repository, ['a'])).toStrictEqual({
       files: { 'a/more/z.yaml': 'z: 1\n', 'a/x.yaml': yaml, 'a/y.yaml': 'y: 1\n' },

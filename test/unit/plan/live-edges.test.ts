@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import { liveEdges } from '../../../src/plan/edge-index.ts';
+import { liveEdges } from '../../../src/model/live-edges.ts';
 import { liveOf, stateOf } from '../../support/resources.ts';
 
 const [db, rule] = ['Connection/db', 'GuardrailRule/rule'] as const;
@@ -12,7 +12,7 @@ describe('liveEdges', () => {
       liveOf(rule, { edges: { connection_ids: [db, 'Connection/uid'] } }),
       liveOf('Other/x', { edges: { connection_ids: [db] } }),
     );
-    expect(liveEdges({ live: state, registry })).toEqual([
+    expect(liveEdges(state, registry)).toEqual([
       { rule, connection: db },
       { rule, connection: 'Connection/uid' },
     ]);
