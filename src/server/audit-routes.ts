@@ -43,7 +43,8 @@ export function serveAuditLog(app: Hono<AppEnv>, { store: { db } }: { readonly s
       page,
       from,
       async select(trx, bounds) {
-        const found = await sql<{ readonly row: Entry }>`select ${row} as row ${from} order by seq desc ${bounds}`.execute(trx);
+        const cut = sql`(select * ${from} order by seq desc ${bounds})`;
+        const found = await sql<{ readonly row: Entry }>`select ${row} as row from ${cut} entries order by seq desc`.execute(trx);
         return found.rows;
       },
     });

@@ -42,7 +42,7 @@ export const uuidForm: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Reads all objects of a kind, sorted, in one query. */
 export async function listObjects(store: Store, collection: Collection): Promise<readonly StoredObject[]> {
-  return select(store, collection, sql`order by ${sorting(collection)}, o.id`);
+  return select(store, collection, { rest: sorted(collection) });
 }
 
 /** Reads one page and the number of all objects, both as of one moment. */
@@ -54,7 +54,11 @@ export function pageObjects(
   return selectPage(store.db, {
     page,
     from: sql`from ${sql.table(collection.table)}`,
-    select: (db, bounds) => select({ ...store, db }, collection, sql`order by ${sorting(collection)}, o.id ${bounds}`),
+    // The page is cut out first: what rows hold besides is only read for those that are on it.
+    select(db, bounds) {
+      const cut = sql`(select * from ${sql.table(collection.table)} o ${sorted(collection)} ${bounds})`;
+      return select({ ...store, db }, collection, { cut, rest: sorted(collection) });
+    },
   });
 }
 
@@ -62,7 +66,7 @@ export function pageObjects(
 export async function findObject(store: Store, collection: Collection, text: string): Promise<StoredObject | undefined> {
   const isId = uuidForm.test(text);
   if (!isId && (!collection.byName || text.includes('\0'))) return undefined;
-  const [found] = await select(store, collection, isId ? sql`where o.id = ${text}` : byName(collection, text));
+  const [found] = await select(store, collection, { rest: isId ? sql`where o.id = ${text}` : byName(collection, text) });
   return found;
 }
 
@@ -71,15 +75,18 @@ export function placeOf({ table }: Collection, id: string): string {
   return `${table}/${id}/secrets`;
 }
 
-async function select({ db, cipher, now }: Store, collection: Collection, rest: RawBuilder<unknown>): Promise<readonly StoredObject[]> {
-  const edges = listedEdges(collection);
+/** Which rows are read: all of a table, or the few that are cut out of it; `rest` names them `o`. */
+type Wanted = { readonly cut?: RawBuilder<unknown>; readonly rest: RawBuilder<unknown> };
+
+async function select({ db, cipher, now }: Store, collection: Collection, { cut, rest }: Wanted): Promise<readonly StoredObject[]> {
+  const edges = listedEdges(collection, cut !== undefined);
   const { agentField } = collection;
   const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${onlineAgents(now())}`;
   const objects = sql`
     select o.id, o.name, o.spec, o.secrets as sealed, o.secrets_updated_at as "secretsUpdatedAt", o.managed_by as "managedBy",
       o.revision, o.created_at as "createdAt", o.updated_at as "updatedAt", json_build_object(${sql.join(edges.columns)}) as edges,
       ${online} as online
-    from ${sql.table(collection.table)} o ${sql.join(edges.joins, sql` `)}`;
+    from ${cut ?? sql.table(collection.table)} o ${sql.join(edges.joins, sql` `)}`;
   const { rows } = await sql<{ readonly row: Row }>`select row_to_json(o) as row from (${objects}) o ${rest}`.execute(db);
   return mapInParts(rows, ({ row }) => ({
     id: row.id,
@@ -96,8 +103,11 @@ async function select({ db, cipher, now }: Store, collection: Collection, rest: 
   }));
 }
 
-/** Joins the other ends of all edges that the collection lists, each field as one array. */
-function listedEdges({ sides }: Collection): {
+/** Joins the other ends of all edges that the collection lists, each field as one array; looks them up one by one for a few rows. */
+function listedEdges(
+  { sides }: Collection,
+  few: boolean,
+): {
   readonly columns: readonly RawBuilder<unknown>[];
   readonly joins: readonly RawBuilder<unknown>[];
 } {
@@ -106,8 +116,9 @@ function listedEdges({ sides }: Collection): {
     columns: listed.map(({ field }) => sql`${sql.lit(field)}, coalesce(${sql.ref(field)}.ends, '[]')`),
     joins: listed.map(({ field, table, own, other }) => {
       const [ends, id, ofField] = [sql.ref(other), sql.ref(own), sql.table(field)];
-      const grouped = sql`select ${id} as id, json_agg(${ends} order by ${ends}) as ends from ${sql.table(table)} group by ${id}`;
-      return sql`left join (${grouped}) ${ofField} on ${ofField}.id = o.id`;
+      const joined = sql`json_agg(${ends} order by ${ends}) as ends from ${sql.table(table)}`;
+      if (few) return sql`left join lateral (select ${joined} where ${id} = o.id) ${ofField} on true`;
+      return sql`left join (select ${id} as id, ${joined} group by ${id}) ${ofField} on ${ofField}.id = o.id`;
     }),
   };
 }
@@ -117,6 +128,7 @@ function byName({ table }: Collection, name: string): RawBuilder<unknown> {
   return sql`where o.id = (select named.id from ${sql.table(table)} named where named.name = ${name})`;
 }
 
-function sorting({ identityField }: Collection): RawBuilder<unknown> {
-  return identityField === 'name' ? sql`o.name` : sql`o.spec ->> ${sql.lit(identityField)} collate "C"`;
+function sorted({ identityField }: Collection): RawBuilder<unknown> {
+  const identity = identityField === 'name' ? sql`o.name` : sql`o.spec ->> ${sql.lit(identityField)} collate "C"`;
+  return sql`order by ${identity}, o.id`;
 }
