@@ -8,6 +8,9 @@ export type Hello = { readonly server: string; readonly status: number; readonly
 /** What a gateway says of itself, and of the caller where it is asked that apart. */
 export type Answers = { readonly hello: Hello; readonly caller: unknown };
 
+/** What a gateway answered to inquiries, by path; nothing where it did not tell. */
+export type Inquired = ReadonlyMap<string, unknown>;
+
 /** What a dialect makes of the answers. */
 export type Introduction = Pick<GatewayIdentity, 'organisation' | 'version' | 'role'> & {
   /** A secret sent back as null keeps its stored value. */
@@ -131,6 +134,8 @@ export type Dialect = {
   /** Prefixes of secret values that are references, in our words. */
   readonly referencePrefixes: readonly string[];
   readonly advice: readonly Advice[];
+  /** What has to be asked of the gateway before a proposal is judged: paths to read, none as a rule. */
+  readonly inquiries?: (proposal: Proposal) => readonly string[];
   /** What the gateway would refuse, or do otherwise than the manifests say, in a proposal. */
-  readonly preflight: (proposal: Proposal, answers: Answers) => Foresight;
+  readonly preflight: (proposal: Proposal, answers: Answers, inquired: Inquired) => Foresight;
 };

@@ -1,5 +1,7 @@
 import type { Gateway } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
+import type { Client } from './client.ts';
+import type { Inquired } from './dialect.ts';
 import { openLine, type LineOptions } from './line.ts';
 import { openLink } from './link.ts';
 import { confirm, readAll, readOne } from './read.ts';
@@ -16,10 +18,21 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     readAll: (kinds) => readAll(link, kinds),
     readOne: (live) => readOne(link, live),
     confirm: (ids) => confirm(link, ids),
-    preflight: async (proposal) => dialect.preflight(proposal, await answers()),
+    preflight: async (proposal) => dialect.preflight(proposal, await answers(), await inquire(client, dialect.inquiries?.(proposal) ?? [])),
     create: (request) => create(link, request),
     update: (fresh, request) => update(link, fresh, request),
     remove: (fresh) => remove(link, fresh),
     close,
   };
+}
+
+// What a gateway without the route, or with a role that may not read it, answers.
+const untold = [403, 404, 405, 500, 501];
+
+async function inquire(client: Client, paths: readonly string[]): Promise<Inquired> {
+  const told = paths.map(async (path) => {
+    const { status, body } = await client.send({ method: 'GET', path, accept: untold });
+    return [path, status < 300 ? body : undefined] as const;
+  });
+  return new Map(await Promise.all(told));
 }

@@ -111,8 +111,10 @@ test('a 500 after a write is looked into: what happened counts as done', async (
 
 test('an error of the gateway is quoted with method and path, and says what to do', async () => {
   const project = await hoopProject();
+  // It looks like a key, and the gateway alone can tell that it is none.
+  const value = '-----BEGIN PRIVATE KEY-----\ncanary-key\n-----END PRIVATE KEY-----\nrest';
   project.write({
-    'access/a.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'git@git.example.com:ops.git', ssh_key: { value: 'canary-key' } }),
+    'access/a.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'git@git.example.com:ops.git', ssh_key: { value } }),
   });
   const { code, stdout } = await project.ostiary(['apply', '--yes']);
   expect(code).toBe(5);

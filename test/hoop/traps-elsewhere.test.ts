@@ -54,6 +54,13 @@ test('8.3 an entry without an address, which nobody can name or write by itself,
   expect(urls.toSorted()).toEqual(['', 'file:///srv/x', ops.git_url]);
 });
 
+test('25 a key that is none would be refused with the write: it is found before', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, ssh_key: { value: 'canary-no-key' } }) });
+  const { stderr } = await refused(project, 'hoop/ssh-key');
+  expect(stderr).not.toContain('canary-no-key');
+});
+
 test('26 a branch is dropped by every write of a configuration: it is told', async () => {
   const project = await hoopProject();
   await project.send('POST', '/runbooks/configurations', ops);

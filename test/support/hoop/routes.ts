@@ -6,6 +6,7 @@ import type { Route } from './call.ts';
 import { connectionRoutes } from './connections.ts';
 import { guardrailRoutes } from './guardrails.ts';
 import { infoRoutes } from './info.ts';
+import { issueTemplateRoutes } from './issue-templates.ts';
 import { maskingRoutes } from './maskings.ts';
 import { organisationRoutes } from './organisation.ts';
 import { resourceRoutes } from './resources.ts';
@@ -19,6 +20,7 @@ import { userRoutes } from './users.ts';
 
 const routes: readonly Route[] = [
   ...infoRoutes,
+  ...issueTemplateRoutes,
   ...connectionRoutes,
   ...tagRoutes,
   ...guardrailRoutes,

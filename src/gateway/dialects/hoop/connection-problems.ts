@@ -6,21 +6,24 @@ import { groupProblems } from '../groups.ts';
 import type { Circumstances } from './introduce.ts';
 import { types, values } from './fields.ts';
 import { listOf } from '../rest.ts';
+import { templateProblems } from './templates.ts';
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const longestName = 254;
 const longestResourceName = 128;
 const mostTags = 10;
+// Names in the groups of a review have less room than names of groups.
+const longestReviewer = 100;
 
 /** What the gateway refuses of a connection, or answers with an error of its database. */
 export function connectionProblems(draft: Draft, circumstances: Circumstances): readonly Diagnostic[] {
   return [
     ...(draft.creates ? nameProblems(draft) : []),
     ...typeProblems(draft),
-    ...templateProblems(draft),
+    ...templateProblems(draft, circumstances.templates),
     ...tagProblems(draft),
     ...legacyTagProblems(draft),
     ...groupProblems('hoop/unknown-group', draft, circumstances.groups),
+    ...longReviewers(draft),
     ...profileProblems(draft, circumstances.abilities.profile),
   ];
 }
@@ -68,11 +71,14 @@ function typeProblems(draft: Draft): readonly Diagnostic[] {
   ];
 }
 
-function templateProblems(draft: Draft): readonly Diagnostic[] {
-  const template = draft.spec['issuetracker_issue_template_id'];
-  if (typeof template !== 'string' || template === '' || uuid.test(template)) return [];
-  const message = `"${template}" is no uuid`;
-  return [tell(draft, '/issuetracker_issue_template_id', { code: 'hoop/not-a-uuid', message, hint: 'give the id of the template' })];
+/** The gateway takes the name, and then fails to open any review for it. */
+function longReviewers(draft: Draft): readonly Diagnostic[] {
+  return listOf(draft.spec['reviewers']).flatMap((group) => {
+    if (typeof group !== 'string' || Array.from(group).length <= longestReviewer) return [];
+    const message = `a reviewer group has a name of ${Array.from(group).length} characters; with more than ${longestReviewer} no review can be opened`;
+    const hint = 'nobody could ask for access; give the group a shorter name';
+    return [tell(draft, pointer('reviewers', group), { code: 'hoop/long-group', severity: 'warning', message, hint })];
+  });
 }
 
 function tagProblems(draft: Draft): readonly Diagnostic[] {

@@ -6,6 +6,7 @@ import { authOf, introduce } from './introduce.ts';
 import { preflight } from './preflight.ts';
 import { referencePrefixes } from './secret-spelling.ts';
 import { service } from './service.ts';
+import { inquiries } from './templates.ts';
 import { kinds } from './write.ts';
 
 /** The public gateway hoop, as version 1.148 behaves. */
@@ -20,5 +21,6 @@ export const hoopDialect: Dialect = {
   service,
   referencePrefixes,
   advice,
+  inquiries,
   preflight,
 };

@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../../model/json.ts';
 import type { Answers, Introduction } from '../../dialect.ts';
+import type { Templates } from './templates.ts';
 
 const roles = ['admin', 'auditor', 'standard'] as const;
 
@@ -29,7 +30,11 @@ export function authOf(token: string): 'bearer' | 'api-key' {
 export type Abilities = { readonly free: boolean; readonly masks: boolean; readonly profile: string | undefined };
 
 /** What a draft is held against. */
-export type Circumstances = { readonly abilities: Abilities; readonly groups: readonly string[] | undefined };
+export type Circumstances = {
+  readonly abilities: Abilities;
+  readonly groups: readonly string[] | undefined;
+  readonly templates: Templates;
+};
 
 /** Reads the licence, the masking provider and the protection profile; what is not told is taken as there. */
 export function abilitiesOf({ hello, caller }: Answers): Abilities {

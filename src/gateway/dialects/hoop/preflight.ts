@@ -1,20 +1,23 @@
 import type { Foresight, Proposal } from '../../../model/gateway.ts';
-import type { Answers } from '../../dialect.ts';
+import type { Answers, Inquired } from '../../dialect.ts';
 import { draftsOf } from '../draft.ts';
 import { abilitiesOf } from './introduce.ts';
 import { indivisibleOf, licenceRefusals } from './licence.ts';
 import { providerRefusals } from './masking-problems.ts';
 import { problemsOf } from './problems.ts';
+import { templatesOf, templatesPath } from './templates.ts';
 
 /**
  * What the gateway would answer with an error of its database, ignore, or do otherwise than the manifests say; and,
  * apart from it, what its licence and its settings do not let anybody write.
  */
-export function preflight(proposal: Proposal, answers: Answers): Foresight {
+export function preflight(proposal: Proposal, answers: Answers, inquired: Inquired): Foresight {
   const abilities = abilitiesOf(answers);
   const drafts = draftsOf(proposal);
+  const { groups } = proposal.live;
+  const templates = templatesOf(inquired.get(templatesPath), proposal.live);
   return {
-    diagnostics: drafts.flatMap((draft) => problemsOf(draft, { abilities, groups: proposal.live.groups })),
+    diagnostics: drafts.flatMap((draft) => problemsOf(draft, { abilities, groups, templates })),
     refusals: [...providerRefusals(drafts, abilities), ...(abilities.free ? licenceRefusals(drafts, proposal.live) : [])],
     indivisible: abilities.free ? indivisibleOf(drafts) : new Map(),
   };

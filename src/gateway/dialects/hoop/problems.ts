@@ -4,10 +4,16 @@ import { connectionProblems } from './connection-problems.ts';
 import { tell, type Draft } from '../draft.ts';
 import type { Circumstances } from './introduce.ts';
 import { maskingProblems } from './masking-problems.ts';
+import { runbookProblems } from './runbook-problems.ts';
 import { listOf } from '../rest.ts';
+import { nulProblems } from '../texts.ts';
 
 /** What is wrong with one object that is to be written. */
 export function problemsOf(draft: Draft, circumstances: Circumstances): readonly Diagnostic[] {
+  return [...nulProblems('hoop/nul', draft), ...problemsOfKind(draft, circumstances)];
+}
+
+function problemsOfKind(draft: Draft, circumstances: Circumstances): readonly Diagnostic[] {
   switch (draft.kind) {
     case 'Connection':
       return [...connectionProblems(draft, circumstances), ...managedAttributes(draft)];
@@ -16,7 +22,7 @@ export function problemsOf(draft: Draft, circumstances: Circumstances): readonly
     case 'GuardrailRule':
       return [...patternProblems(draft), ...managedAttributes(draft)];
     case 'RunbookConfiguration':
-      return draft.creates ? [] : [lostBranch(draft)];
+      return runbookProblems(draft);
     default:
       return [];
   }
@@ -50,14 +56,5 @@ function patternProblems(draft: Draft): readonly Diagnostic[] {
         tell(draft, `/${side}`, { code: 'hoop/pattern', message, hint: 'the gateway would store it and never enforce it; rewrite it' }),
       ];
     });
-  });
-}
-
-function lostBranch(draft: Draft): Diagnostic {
-  return tell(draft, '/git_url', {
-    code: 'hoop/git-branch',
-    severity: 'warning',
-    message: 'a git branch that somebody set for this repository is lost with the update',
-    hint: 'the gateway neither shows nor takes it here; it then reads the branch of its own search, then master, then main',
   });
 }

@@ -4,6 +4,7 @@ import { isObject, type Json } from '../../../model/json.ts';
 import type { Answers, Introduction } from '../../dialect.ts';
 import { draftsOf } from '../draft.ts';
 import { groupProblems } from '../groups.ts';
+import { nulProblems } from '../texts.ts';
 
 const roles = ['admin', 'auditor', 'standard'] as const;
 
@@ -25,9 +26,12 @@ export function introduce({ hello }: Answers): Introduction {
   };
 }
 
-/** What the gateway keeps, and nobody could use. */
+/** What the gateway cannot keep, and what it keeps and nobody could use. */
 export function preflight(proposal: Proposal): readonly Diagnostic[] {
-  return draftsOf(proposal).flatMap((draft) => groupProblems('interface/unknown-group', draft, proposal.live.groups));
+  return draftsOf(proposal).flatMap((draft) => [
+    ...nulProblems('interface/nul', draft),
+    ...groupProblems('interface/unknown-group', draft, proposal.live.groups),
+  ]);
 }
 
 function text(value: Json | undefined): string | undefined {

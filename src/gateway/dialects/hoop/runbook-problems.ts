@@ -1,0 +1,34 @@
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import { tell, type Draft } from '../draft.ts';
+
+// What Go's ssh package reads: a PEM block of one of these.
+const privateKey = /^-----BEGIN (?:RSA |EC |DSA |OPENSSH )?PRIVATE KEY-----\r?\n[^]+\r?\n-----END [A-Z ]*PRIVATE KEY-----/m;
+
+/** What the gateway refuses of a runbook configuration, or loses. */
+export function runbookProblems(draft: Draft): readonly Diagnostic[] {
+  return [...(draft.creates ? [] : [lostBranch(draft)]), ...keyProblems(draft)];
+}
+
+function lostBranch(draft: Draft): Diagnostic {
+  return tell(draft, '/git_url', {
+    code: 'hoop/git-branch',
+    severity: 'warning',
+    message: 'a git branch that somebody set for this repository is lost with the update',
+    hint: 'the gateway neither shows nor takes it here; it then reads the branch of its own search, then master, then main',
+  });
+}
+
+/** The gateway parses the key when it is written, and refuses one that is none. */
+function keyProblems(draft: Draft): readonly Diagnostic[] {
+  const key = draft.resource.secrets['/ssh_key'];
+  if (key?.state !== 'value' || key.source === 'live') return [];
+  const value = key.reveal();
+  if (value === '' || privateKey.test(value)) return [];
+  return [
+    tell(draft, '/ssh_key', {
+      code: 'hoop/ssh-key',
+      message: `what ${key.source} holds is no private key in PEM form, and the gateway refuses it`,
+      hint: 'it begins with -----BEGIN OPENSSH PRIVATE KEY----- (or RSA, EC) on a line of its own and ends likewise',
+    }),
+  ];
+}
