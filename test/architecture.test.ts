@@ -13,7 +13,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   apply: { rooms: ['model'], packages: [] },
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
-  git: { rooms: ['model'], packages: [] },
+  git: { rooms: ['model'], packages: ['simple-git'] },
   github: { rooms: ['model'], packages: ['@octokit/rest'] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   commands: {

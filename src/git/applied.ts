@@ -1,5 +1,7 @@
 import { AppError } from '../model/errors.ts';
 import { askGit } from './ask-git.ts';
+import { configured, withGit } from './porcelain.ts';
+import { reaching } from './reach.ts';
 import type { Repository } from './repository.ts';
 
 /** What was wholly applied, by the name of its ref: here, and as origin last told of it. */
@@ -53,24 +55,24 @@ export async function readRecorded(repository: Repository): Promise<Recorded> {
 
 /** Tells whether the repository has an origin. */
 export async function hasOrigin(repository: Repository): Promise<boolean> {
-  return (await askGit(repository, ['config', '--get', 'remote.origin.url'], { answers: [0, 1] })).code === 0;
+  return (await configured(repository, 'remote.origin.url')) !== '';
 }
 
 /** Asks origin what was wholly applied; where it does not answer, why. */
 export async function askOrigin(repository: Repository): Promise<ReadonlyMap<string, string> | AppError> {
   return orWhy(async () => {
-    const { stdout } = await askGit(repository, ['ls-remote', '--refs', 'origin', `${here}*`], { patience });
-    return refsBelow(here, stdout.toString().replaceAll('\t', ' '));
+    const told = await withGit(await reaching(repository), (git) => git.listRemote(['--refs', 'origin', `${here}*`]), { patience });
+    return refsBelow(here, told.replaceAll('\t', ' '));
   });
 }
 
 /** Brings a commit that origin keeps, and what was applied with it, into this clone; why, where that cannot be. */
 export async function fetchApplied(repository: Repository, name: string): Promise<AppError | undefined> {
   const depth = repository.shallow ? ['--depth=1'] : [];
-  const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
-  const refs = [`+${here}${name}:${seen}${name}`];
+  const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
+  const refs = `+${here}${name}:${seen}${name}`;
   return orWhy(async () => {
-    await askGit(repository, ['fetch', ...quiet, ...depth, 'origin', ...refs], { patience: 4 * patience });
+    await withGit(await reaching(repository), (git) => git.fetch('origin', refs, [...quiet, ...depth]), { patience: 4 * patience });
     return undefined;
   });
 }
@@ -86,7 +88,8 @@ export async function pushApplied(repository: Repository, name: string, commit: 
   const lease = `--force-with-lease=${here}${name}:${known.get(name) ?? ''}`;
   const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   return orWhy(async () => {
-    await askGit(repository, ['push', ...quiet, lease, 'origin', `${commit}:${here}${name}`], { patience: 4 * patience });
+    const refs = `${commit}:${here}${name}`;
+    await withGit(await reaching(repository), (git) => git.push('origin', refs, [...quiet, lease]), { patience: 4 * patience });
     await askGit(repository, ['update-ref', `${seen}${name}`, commit]);
     return undefined;
   });

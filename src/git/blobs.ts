@@ -1,5 +1,6 @@
-import { askGit, type Place } from './ask-git.ts';
 import { AppError } from '../model/errors.ts';
+import { askGit } from './ask-git.ts';
+import type { Place } from './place.ts';
 
 export type BlobReading = {
   /** So many bytes are kept of each; the rest is passed over. */

@@ -2,23 +2,48 @@ import { AppError } from '../model/errors.ts';
 
 /** What git could not do, in its own words where there are no better ones; credentials in addresses are left out. */
 export function failureOf(folder: string, args: readonly string[], stderr: string): AppError {
-  const said = wordsOf(stderr);
+  if (/^fatal: not a git repository/m.test(stderr)) {
+    return new AppError('git/no-repository', 3, `${folder} lies in no git repository`, { hint: 'run in a clone' });
+  }
+  if (/must be run in a work tree/.test(stderr)) {
+    const message = `${folder} lies in a repository without files: a bare one, or a folder of git's own`;
+    return new AppError('git/no-working-tree', 3, message, { hint: 'run in a clone of it' });
+  }
   if (/dubious ownership/.test(stderr)) {
     return new AppError('git/dubious-owner', 4, `git does not trust the repository at ${folder}: its folder belongs to somebody else`, {
       hint: `if you trust it: git config --global --add safe.directory ${ownedFolder(stderr) ?? folder}; or plan without a base: --base none`,
     });
   }
-  const verb = args.find((arg) => /^[a-z]/.test(arg)) ?? '';
-  return new AppError('git/failed', 4, `git ${verb} failed: ${said === '' ? 'it does not say why' : said}`, {
+  const said = wordsOf(stderr);
+  return new AppError('git/failed', 4, `git ${verbOf(args)} failed: ${said === '' ? 'it does not say why' : said}`, {
     hint: 'git 2.31 or newer is needed; git fsck tells whether the repository is whole',
   });
+}
+
+/** There is no program git, or none that may be run. */
+export function missingGit(cause: unknown): AppError {
+  return new AppError('git/not-installed', 4, 'there is a git repository here, but no program git that can be run', {
+    hint: 'install git, or plan without a base: --base none',
+    cause,
+  });
+}
+
+/** Git had to be ended. */
+export function lateGit(args: readonly string[], patience: number): AppError {
+  return new AppError('git/timeout', 4, `git ${verbOf(args)} took longer than ${patience / 1000} seconds`, {
+    hint: 'is the place that git reads from reachable?',
+  });
+}
+
+function verbOf(args: readonly string[]): string {
+  return args.find((arg) => /^[a-z]/.test(arg)) ?? '';
 }
 
 /** What git said that matters, in one line. */
 function wordsOf(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.trim());
-  const refused = lines.flatMap((line) => /^! \[.*\((.+)\)$/.exec(line)?.[1] ?? []);
-  const fatal = lines.flatMap((line) => /^(?:fatal|error): (.+)$/.exec(line)?.[1] ?? []);
+  const refused = lines.flatMap((line) => /^!\s.*\[.*\((.+)\)$/.exec(line)?.[1] ?? []);
+  const fatal = lines.flatMap((line) => /^(?:fatal|error): (?!unable to read askpass)(.+)$/.exec(line)?.[1] ?? []);
   const told = refused.length > 0 ? refused : fatal.slice(0, 2);
   return (told.length > 0 ? told : lines.filter((line) => line !== '').slice(-1)).join('; ').replaceAll(/(:\/\/)[^\s/@]+@/g, '$1');
 }

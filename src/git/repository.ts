@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import { askGit, type Place } from './ask-git.ts';
-import { failureOf } from './failure.ts';
+import type { Place } from './place.ts';
+import { withGit } from './porcelain.ts';
 
 /** A repository as it is seen from one of its folders; `folder` is its top. */
 export type Repository = Place & {
@@ -22,27 +22,19 @@ export function mayBeInRepository(folder: string): boolean {
 
 /** Opens the repository that the folder lies in; undefined where there is none. */
 export async function openRepository(place: Place): Promise<Repository | undefined> {
-  const args = ['rev-parse', '--is-inside-work-tree', '--is-shallow-repository', '--show-prefix', '--show-toplevel'];
-  const { code, stdout, stderr } = await askGit(place, args, { answers: [0, 128] });
-  const [inside, shallow, prefix = '', ...folder] = stdout.toString().split('\n');
-  if (inside === 'false') {
-    throw new AppError(
-      'git/no-working-tree',
-      3,
-      `${place.folder} lies in a repository without files: a bare one, or a folder of git's own`,
-      {
-        hint: 'run in a clone of it',
-      },
-    );
+  const words = ['--is-shallow-repository', '--show-prefix', '--show-toplevel'];
+  try {
+    const [shallow, prefix = '', ...folder] = (await withGit(place, (git) => git.raw('rev-parse', ...words))).split('\n');
+    return {
+      env: place.env,
+      folder: folder.join('\n').replace(/\n$/, ''),
+      prefix: prefix.replace(/\/$/, ''),
+      shallow: shallow === 'true',
+    };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'git/no-repository') return undefined;
+    throw error;
   }
-  if (/not a git repository/.test(stderr)) return undefined;
-  if (code !== 0) throw failureOf(place.folder, args, stderr);
-  return {
-    env: place.env,
-    folder: folder.join('\n').replace(/\n$/, ''),
-    prefix: prefix.replace(/\/$/, ''),
-    shallow: shallow === 'true',
-  };
 }
 
 /** The commit that is checked out; undefined before the first one. */
@@ -67,13 +59,12 @@ export async function resolveCommit(repository: Repository, words: string): Prom
 
 /** The last commit that both come from; undefined where history shows none. */
 export async function mergeBaseOf(repository: Repository, left: string, right: string): Promise<string | undefined> {
-  const { stdout } = await askGit(repository, ['merge-base', left, right], { answers: [0, 1] });
-  return lineOf(stdout);
+  return lineOf(await withGit(repository, (git) => git.raw('merge-base', left, right), { answers: [0, 1] }));
 }
 
 async function commitOf(repository: Repository, words: string): Promise<string | undefined> {
-  const { stdout } = await askGit(repository, ['rev-parse', '--verify', '--quiet', `${words}^{commit}`], { answers: [0, 1, 128] });
-  return lineOf(stdout);
+  const answers = [0, 1, 128];
+  return lineOf(await withGit(repository, (git) => git.revparse(['--verify', '--quiet', `${words}^{commit}`]), { answers }));
 }
 
 /** Names of commits as people give them; never an option, a range, a path at a commit or more than one word. */
@@ -81,7 +72,6 @@ function isRevision(words: string): boolean {
   return /^(?![-^])[^\s\p{Cc}:?*[\\]+$/u.test(words) && !words.includes('..');
 }
 
-function lineOf(stdout: Buffer): string | undefined {
-  const text = stdout.toString().trim();
-  return text === '' ? undefined : text;
+function lineOf(text: string): string | undefined {
+  return text.trim() === '' ? undefined : text.trim();
 }

@@ -34,7 +34,8 @@ describe('apply', () => {
     expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`${head.slice(0, 10)} is recorded`) });
     expect([recorded(ours), recorded(origin)]).toStrictEqual([head, head]);
     const theirs = clone(origin, '--depth=1');
-    expect(await gateway.run('plan --detailed-exitcode', theirs.folder)).toMatchObject({ code: 0, stderr: '' });
+    const talkative = { DEBUG: '*' };
+    expect(await gateway.run('plan --detailed-exitcode', theirs.folder, talkative)).toMatchObject({ code: 0, stderr: '' });
     expect(recorded(theirs)).toBe(head);
     const next = ours.save({ 'README.md': 'nothing to do, and yet a commit' });
     const again = await gateway.run('apply --yes --format json --no-origin --quiet', ours.folder);

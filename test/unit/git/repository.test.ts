@@ -2,8 +2,12 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { askGit } from '../../../src/git/ask-git.ts';
+import type { Place } from '../../../src/git/place.ts';
+import { withGit } from '../../../src/git/porcelain.ts';
+import { reaching } from '../../../src/git/reach.ts';
 import { headOf, mayBeInRepository, mergeBaseOf, openRepository, resolveCommit } from '../../../src/git/repository.ts';
 import { AppError } from '../../../src/model/errors.ts';
+import { putProgram } from '../../support/git-repository.ts';
 import { gitEnv, repositories } from '../../support/repository.ts';
 
 const { make, makeOrigin, clone, place, at } = repositories();
@@ -129,7 +133,13 @@ describe('resolveCommit', () => {
   });
 });
 
-describe('askGit', () => {
+/** Both ways to ask git: its plumbing for bytes, its porcelain through a package. */
+const ways: readonly (readonly [string, (where: Place, args: readonly string[], patience?: number) => Promise<string>])[] = [
+  ['askGit', async (where, args, patience = 60_000) => (await askGit(where, args, { patience })).stdout.toString()],
+  ['withGit', (where, args, patience = 60_000) => withGit(where, (git) => git.raw(...args), { patience })],
+];
+
+describe.each(ways)('%s', (_, ask) => {
   it('runs nothing of the repository and shows git none of our secrets', async () => {
     const repository = make({ 'x.yaml': '' });
     repository.write({ '.git/hooks/reference-transaction': '#!/bin/sh\ntouch ran\n' });
@@ -138,35 +148,89 @@ describe('askGit', () => {
     repository.git('config', 'alias.show-env', '!env');
     const opened = {
       ...(await repository.open()),
-      env: { ...gitEnv, OSTIARY_TOKEN: 'canary', OSTIARY_SECRET_X: 'canary', GIT_DIR: '/nowhere' },
+      env: {
+        ...gitEnv,
+        OSTIARY_TOKEN: 'canary',
+        OSTIARY_SECRET_X: 'canary',
+        GIT_DIR: '/nowhere',
+        GIT_TRACE: '1',
+        EDITOR: 'vi',
+        PREFIX: '/x',
+      },
     };
-    await askGit(opened, ['update-ref', 'refs/ostiary/x', 'HEAD']);
-    const { stdout } = await askGit(opened, ['show-env']);
-    expect(stdout.toString()).not.toMatch(/canary|nowhere/);
-    expect(stdout.toString()).toMatch(/^GIT_TERMINAL_PROMPT=0$/m);
+    await ask(opened, ['update-ref', 'refs/ostiary/x', 'HEAD']);
+    await ask(opened, ['status']);
+    const shown = await ask(opened, ['show-env']);
+    expect(shown).not.toMatch(/canary|nowhere|^EDITOR|^PREFIX/m);
+    expect(shown).toMatch(/^GIT_TERMINAL_PROMPT=0$/m);
     expect(existsSync(join(repository.folder, 'ran'))).toBe(false);
+  });
+
+  it('lets through what leads the user to origin, and settings of the environment', async () => {
+    const repository = make({ 'x.yaml': '' });
+    repository.git('config', 'alias.show-env', '!env');
+    const settings = {
+      'url.https://mirror.example.com/.insteadOf': 'https://example.com/',
+      'protocol.file.allow': 'always',
+      'core.pager': 'less',
+    };
+    const given = Object.entries(settings).flatMap(([key, value], index): [string, string][] => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]);
+    const ours: Place['env'] = {
+      GIT_ASKPASS: '/bin/ask',
+      GIT_SSH_COMMAND: 'ssh -i key',
+      GIT_CONFIG_COUNT: String(Object.keys(settings).length),
+      ...Object.fromEntries(given),
+    };
+    const shown = await ask({ ...(await repository.open()), env: { ...gitEnv, ...ours } }, ['show-env']);
+    for (const [name, value = ''] of Object.entries(ours)) expect(shown).toContain(`${name}=${value}\n`);
   });
 
   it('tells that git is missing', async () => {
     const { folder } = make();
-    expect(await failureOf(askGit({ folder, env: { PATH: '/nonexistent' } }, ['version']))).toMatchObject({
+    expect(await failureOf(ask({ folder, env: { PATH: '/nonexistent' } }, ['version']))).toMatchObject({
       code: 'git/not-installed',
       exitCode: 4,
       hint: expect.stringContaining('--base none'),
     });
   });
 
-  it('does not wait for ever', async () => {
+  it('takes a git that was killed for no answer', async () => {
     const repository = make();
-    repository.git('config', 'alias.dawdle', '!sleep 60');
-    const began = performance.now();
-    expect(await failureOf(askGit(await repository.open(), ['dawdle'], { patience: 100 }))).toMatchObject({
-      code: 'git/timeout',
-      exitCode: 4,
-    });
-    expect(performance.now() - began).toBeLessThan(10_000);
+    repository.git('config', 'alias.die', '!kill -9 $PPID');
+    expect(await failureOf(ask(await repository.open(), ['die']))).toMatchObject({ code: 'git/failed' });
   });
 
+  it('does not wait for ever, whoever it started and whatever that ignores', async () => {
+    const repository = make();
+    const env = {
+      ...gitEnv,
+      ...(await putProgram(place(), 'deaf', 'trap "" INT TERM HUP PIPE; sleep 6 & sleep 6')),
+      GIT_SSH_COMMAND: 'deaf',
+    };
+    const began = performance.now();
+    const waiting = ask({ ...(await repository.open()), env }, ['ls-remote', 'ssh://gateway.example.com/x'], 200);
+    expect(await failureOf(waiting)).toMatchObject({
+      code: 'git/timeout',
+      exitCode: 4,
+      message: 'git ls-remote took longer than 0.2 seconds',
+    });
+    expect(performance.now() - began).toBeLessThan(4000);
+  });
+
+  it('quotes no credentials of an address', async () => {
+    const repository = make({ 'x.yaml': '' });
+    const url = 'https://ada:canary@127.0.0.1:9/x.git';
+    const error = await failureOf(ask(await repository.open(), ['ls-remote', url]));
+    expect(error.code).toBe('git/failed');
+    expect(error.message).toContain('127.0.0.1:9');
+    expect(error.message).not.toContain('canary');
+  });
+});
+
+describe('openRepository', () => {
   it('tells of a repository that git does not trust, and how to', async () => {
     const folder = place();
     mkdirSync(folder);
@@ -180,14 +244,17 @@ describe('askGit', () => {
     const error = await failureOf(openRepository({ folder, env: { PATH: `${bin}:${process.env['PATH']}` } }));
     expect(error).toMatchObject({ code: 'git/dubious-owner', exitCode: 4, hint: expect.stringContaining('safe.directory /srv/access') });
   });
+});
 
-  it('quotes no credentials of an address', async () => {
+describe('reaching', () => {
+  it('lets ssh ask nobody, and leaves an ssh command of the user alone', async () => {
     const repository = make({ 'x.yaml': '' });
-    const url = 'https://ada:canary@127.0.0.1:9/x.git';
-    const error = await failureOf(askGit(await repository.open(), ['ls-remote', url]));
-    expect(error.code).toBe('git/failed');
-    expect(error.message).toContain('127.0.0.1:9');
-    expect(error.message).not.toContain('canary');
+    const opened = await repository.open();
+    expect((await reaching(opened)).env['GIT_SSH_COMMAND']).toContain('BatchMode=yes');
+    const own = { ...opened, env: { ...gitEnv, GIT_SSH_COMMAND: 'ssh -i key' } };
+    expect(await reaching(own)).toBe(own);
+    repository.git('config', 'core.sshCommand', 'ssh -i key');
+    expect(await reaching(opened)).toBe(opened);
   });
 });
 
