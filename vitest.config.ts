@@ -7,6 +7,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // The tests wait for processes and disks more than they compute: one worker a core, none left free.
     maxWorkers: '100%',
+    // No test replaces a module or a global: what one file loaded and compiled, PGlite above all, serves the next.
+    isolate: false,
     globalSetup: ['test/support/global-setup.ts'],
   },
 });

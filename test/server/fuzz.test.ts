@@ -1,4 +1,3 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { pointer } from '../../src/model/pointer.ts';
 import { anyJson, arbitraryOf } from '../support/schema-arbitrary.ts';
 import type { TestServer } from '../support/servers.ts';
+import { validatorsOf, type Validators } from './answer-validators.ts';
 import { databases } from './client.ts';
 
 type Operation = { readonly method: string; readonly path: string; readonly place: string; readonly spoken: JsonObject };
@@ -57,8 +57,17 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   afterAll(() => server.close());
 
   test('valid or not, are never answered with 5xx, and always as the document says', async () => {
-    const operations = operationsOf(document);
-    for (const operation of operations.toSorted((left, right) => turnOf(left) - turnOf(right))) {
+    const operations = operationsOf(document).toSorted((left, right) => turnOf(left) - turnOf(right));
+    await tryAll(operations);
+    // What chance left out is tried again, after all that makes what it needs.
+    for (let more = 0; more < 4 && neverDone().length > 0; more += 1) {
+      await tryAll(operations.filter((operation) => turnOf(operation) < 2 || neverDone().includes(operation.place)));
+    }
+    expect(neverDone()).toEqual([]);
+  }, 300_000);
+
+  async function tryAll(operations: readonly Operation[]): Promise<void> {
+    for (const operation of operations) {
       const send = async (made: Made): Promise<void> => {
         const seen = reached.get(operation.place) ?? new Set();
         reached.set(operation.place, seen.add(await exchange(operation, made)));
@@ -66,9 +75,13 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
       await fc.assert(fc.asyncProperty(valid(operation, document), send), { numRuns: rounds });
       await fc.assert(fc.asyncProperty(invalid(operation, document), send), { numRuns: rounds });
     }
+  }
+
+  /** The operations that were never carried out, apart from those that chance seldom carries out. */
+  function neverDone(): readonly string[] {
     const failed = [...reached].filter(([, statuses]) => ![...statuses].some((status) => status < 300));
-    expect(failed.map(([place]) => place).filter((place) => !rarely.has(place))).toEqual([]);
-  }, 300_000);
+    return failed.map(([place]) => place).filter((place) => !rarely.has(place));
+  }
 
   /** Sends a request, holds its answer against the document, and remembers what there is. */
   async function exchange({ method, path, place, spoken }: Operation, made: Made): Promise<number> {
@@ -246,39 +259,4 @@ function textOf(value: Json): string {
 
 function headersOf(headers: Readonly<Record<string, Json>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, textOf(value)]));
-}
-
-type Received = { readonly place: string; readonly status: number; readonly headers: Headers; readonly text: string };
-type Validators = { readonly problemsOf: (received: Received) => readonly string[] };
-
-/** Compiles the schemas of answers as they are asked for. */
-function validatorsOf(document: JsonObject): Validators {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-  ajv.addSchema({ ...document, $id: 'document' });
-  const compiled = new Map<string, ValidateFunction>();
-  return {
-    problemsOf({ place, status, headers, text }) {
-      const answer = resolve(document, `#${place}/responses/${status}`);
-      if (answer.schema['description'] === undefined) return ['the document does not know the status'];
-      const content = isObject(answer.schema['content']) ? answer.schema['content'] : {};
-      const [media] = Object.keys(content);
-      if (media === undefined) return text === '' ? [] : ['there is a body'];
-      if (headers.get('Content-Type')?.toLowerCase() !== media.toLowerCase()) return [`the body is ${headers.get('Content-Type')}`];
-      if (!media.endsWith('json')) return [];
-      const reference = `document${answer.place}/content${pointer(media)}/schema`;
-      const validate = compiled.get(reference) ?? ajv.compile({ $ref: reference });
-      compiled.set(reference, validate);
-      return validate(JSON.parse(text)) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
-    },
-  };
-}
-
-function resolve(document: JsonObject, place: string): { readonly place: string; readonly schema: JsonObject } {
-  let node: Json = document;
-  for (const token of place.slice(2).split('/')) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    node = isObject(node) ? (node[key] ?? null) : null;
-  }
-  if (isObject(node) && typeof node['$ref'] === 'string') return resolve(document, node['$ref']);
-  return { place, schema: isObject(node) ? node : {} };
 }
