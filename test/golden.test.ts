@@ -4,7 +4,11 @@ import { expect, test } from 'vitest';
 import { registry } from '../src/kinds/index.ts';
 import { loadManifests } from '../src/manifest/load.ts';
 import { defaultLimits } from '../src/model/config.ts';
+import type { DesiredState } from '../src/model/desired.ts';
+import type { LiveState } from '../src/model/live.ts';
+import type { Plan } from '../src/model/plan.ts';
 import { inherited } from '../src/plan/inherit.ts';
+import { labelOwn, ownChanges, type OwnChanges } from '../src/plan/own.ts';
 import { plan, type Consent } from '../src/plan/plan.ts';
 import { protectionOf } from '../src/protection/protection.ts';
 import { diagnosticsText } from '../src/report/diagnostics.ts';
@@ -16,7 +20,7 @@ import type { SourceFile } from '../src/model/source.ts';
 import { memoryGateway } from './support/memory-gateway.ts';
 import type { MemoryResource } from './support/memory-store.ts';
 
-/** What a golden folder may say beside its manifests: `options.json` with the run's flags, `live.json` with the gateway. */
+/** What a golden folder may say beside its manifests (and those that were applied, `base`, or that a pull request `began` with): `options.json` with the run's flags, `live.json` with the gateway. */
 type Options = {
   readonly only?: readonly string[];
   readonly allow?: readonly { readonly code: string; readonly reason: string }[];
@@ -31,7 +35,7 @@ type Options = {
 };
 
 const root = 'test/golden';
-const removedIn = new Map([['Connection/old-db', 'b'.repeat(40)]] as const);
+const removedIn = new Map([['Connection/old-db', { id: 'b'.repeat(40), subject: 'Drop the old database' }]] as const);
 const terminal = { colour: plainPalette, columns: 80 };
 
 function filesBelow(folder: string): readonly SourceFile[] {
@@ -44,6 +48,12 @@ function filesBelow(folder: string): readonly SourceFile[] {
 
 function readJson<T>(path: string, otherwise: T): T {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : otherwise;
+}
+
+/** The plan as commands tell it. */
+function toldOf(made: Plan, state: LiveState, own: OwnChanges | undefined): Plan {
+  const protection = protectionOf(made, state, registry);
+  return { ...(own === undefined ? made : labelOwn(made, own)), protection };
 }
 
 test.each(readdirSync(root).toSorted())('%s', async (name) => {
@@ -64,10 +74,13 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     registry,
   };
-  const applied = existsSync(join(folder, 'base'))
-    ? loadManifests({ ...reading, files: filesBelow(join(folder, 'base')), overlays: [] })
-    : undefined;
-  if (applied?.value === undefined && applied !== undefined) throw new Error(diagnosticsText(applied.diagnostics, terminal));
+  const earlier = (part: string): DesiredState | undefined => {
+    if (!existsSync(join(folder, part))) return undefined;
+    const { value, diagnostics } = loadManifests({ ...reading, files: filesBelow(join(folder, part)), overlays: [] });
+    if (value === undefined) throw new Error(diagnosticsText(diagnostics, terminal));
+    return value;
+  };
+  const [applied, began] = [earlier('base'), earlier('began')];
   const loaded = loadManifests({
     ...reading,
     files: filesBelow(join(folder, 'manifests')),
@@ -78,7 +91,7 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
   const { value: state } = await gateway.readAll([...registry.keys()]);
   if (state === undefined) throw new Error('the list is not whole');
   const target = { name: 'prod', url: 'https://gateway.example.com', dialect: 'interface' };
-  const base = applied?.value === undefined ? undefined : { commit: 'a'.repeat(40), desired: applied.value, removedIn };
+  const base = applied === undefined ? undefined : { commit: 'a'.repeat(40), desired: applied, removedIn };
   const heirs = loaded.value === undefined ? undefined : inherited(loaded.value, state, { registry, base });
   const planned =
     heirs === undefined
@@ -95,7 +108,8 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
           },
           registry,
         );
-  const shown = planned?.value === undefined ? undefined : { ...planned.value, protection: protectionOf(planned.value, state, registry) };
+  const own = began === undefined || loaded.value === undefined ? undefined : ownChanges(loaded.value, began, registry);
+  const shown = planned?.value === undefined ? undefined : toldOf(planned.value, state, own);
   const diagnostics = [...loaded.diagnostics, ...(heirs?.diagnostics ?? []), ...(planned?.diagnostics ?? [])];
   const texts = {
     ...(diagnostics.length === 0 ? {} : { 'diagnostics.txt': diagnosticsText(diagnostics, terminal) }),

@@ -1,3 +1,4 @@
+import type { Commit } from '../model/base.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { isManifestName } from '../model/source.ts';
 import { askGit } from './ask-git.ts';
@@ -18,7 +19,7 @@ export type Removal = {
 
 /** A file as it was and as it became; no id where there was, or is, none. */
 type Step = { readonly before?: string; readonly after?: string };
-type Commit = { readonly id: string; readonly isMerge: boolean; readonly steps: readonly Step[] };
+type Change = Commit & { readonly isMerge: boolean; readonly steps: readonly Step[] };
 
 // A longer history would take longer than knowing is worth.
 const mostCommits = 2000;
@@ -30,7 +31,7 @@ const mostCommits = 2000;
 export async function findRemovals(
   repository: Repository,
   { since, until, paths, ids, declares, most }: Removal,
-): Promise<ReadonlyMap<ResourceId, string>> {
+): Promise<ReadonlyMap<ResourceId, Commit>> {
   if (ids.length === 0) return new Map();
   const commits = await history(repository, since, { until, paths });
   const blobs = commits.flatMap(({ steps }) => steps.flatMap(({ before, after }) => [before ?? [], after ?? []].flat()));
@@ -44,11 +45,14 @@ export async function findRemovals(
         declares(bytes).filter((one) => gone.has(one)),
       ),
   });
-  const found = new Map<ResourceId, string>();
-  for (const { id: commit, steps } of [...commits.filter(({ isMerge }) => !isMerge), ...commits.filter(({ isMerge }) => isMerge)]) {
+  const found = new Map<ResourceId, Commit>();
+  for (const { id: commit, subject, steps } of [
+    ...commits.filter(({ isMerge }) => !isMerge),
+    ...commits.filter(({ isMerge }) => isMerge),
+  ]) {
     const kept = new Set(steps.flatMap(({ after = '' }) => declared.get(after) ?? []));
     for (const id of steps.flatMap(({ before = '' }) => declared.get(before) ?? [])) {
-      if (!kept.has(id) && !found.has(id)) found.set(id, commit);
+      if (!kept.has(id) && !found.has(id)) found.set(id, { id: commit, subject });
     }
   }
   return found;
@@ -57,8 +61,8 @@ export async function findRemovals(
 type Span = { readonly until: string; readonly paths: readonly string[] };
 
 /** The commits that touched YAML files at or below the paths, newest first. */
-async function history(repository: Repository, since: string, { until, paths }: Span): Promise<readonly Commit[]> {
-  const form = ['--format=%x01%H %P', '--no-color', '--no-show-signature', '--no-notes', '--no-ext-diff'];
+async function history(repository: Repository, since: string, { until, paths }: Span): Promise<readonly Change[]> {
+  const form = ['--format=%x01%H %P%x01%s', '--encoding=UTF-8', '--no-color', '--no-show-signature', '--no-notes', '--no-ext-diff'];
   const raw = ['-z', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent', '--ignore-submodules=all'];
   const range = ['--topo-order', `--max-count=${mostCommits}`, until, `^${since}`];
   const places = paths.includes('') ? [] : ['--', ...paths];
@@ -66,14 +70,15 @@ async function history(repository: Repository, since: string, { until, paths }: 
   return commitsOf(stdout.toString().split('\0'));
 }
 
-/** Takes `\1ID PARENTS`, then pairs of `:MODE MODE BEFORE AFTER STATUS` and a path. */
-function commitsOf(tokens: readonly string[]): readonly Commit[] {
-  const commits: { readonly id: string; readonly isMerge: boolean; readonly steps: Step[] }[] = [];
+/** Takes `\1ID PARENTS\1SUBJECT`, then pairs of `:MODE MODE BEFORE AFTER STATUS` and a path. */
+function commitsOf(tokens: readonly string[]): readonly Change[] {
+  const commits: (Commit & { readonly isMerge: boolean; readonly steps: Step[] })[] = [];
   for (let index = 0; index < tokens.length; index += 1) {
     const token = (tokens[index] ?? '').trim();
     if (token.startsWith('\u0001')) {
-      const [id = '', ...parents] = token.slice(1).split(' ');
-      commits.push({ id, isMerge: parents.length > 1, steps: [] });
+      const [, ids = '', ...subject] = token.split('\u0001');
+      const [id = '', ...parents] = ids.trim().split(' ');
+      commits.push({ id, subject: subject.join('\u0001'), isMerge: parents.length > 1, steps: [] });
     } else if (token.startsWith(':')) {
       index += 1;
       if (isManifestName(tokens[index] ?? '')) commits.at(-1)?.steps.push(stepOf(token));

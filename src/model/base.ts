@@ -6,5 +6,8 @@ export type Base = {
   readonly commit: string;
   readonly desired: DesiredState;
   /** The commit that took away each manifest that is gone since, as far as the history tells. */
-  readonly removedIn: ReadonlyMap<ResourceId, string>;
+  readonly removedIn: ReadonlyMap<ResourceId, Commit>;
 };
+
+/** A commit by its hash and the first line of its message. */
+export type Commit = { readonly id: string; readonly subject: string };

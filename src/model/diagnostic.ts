@@ -3,6 +3,12 @@ import type { ResourceId } from './resource.ts';
 /** A place in a file the user wrote: line and column start at 1. */
 export type Position = { readonly file: string; readonly line: number; readonly column: number };
 
+/** The place that `file:line:column` says. */
+export function positionOf(text: string): Position | undefined {
+  const [, file, line, column] = /^(.*):(\d+):(\d+)$/s.exec(text) ?? [];
+  return file === undefined ? undefined : { file, line: Number(line), column: Number(column) };
+}
+
 export type Severity = 'error' | 'warning' | 'notice';
 
 /** The lines around a mistake: `line` is the first line's number, `caret` the marked part of the last line. */

@@ -22,6 +22,8 @@ export type FieldChange = {
   readonly at?: Position;
   /** Who moved: the manifests since the base, the gateway, or both; absent without a base. */
   readonly origin?: Origin;
+  /** The pull request itself makes it; absent where nobody asked. */
+  readonly own?: boolean;
   /** The gateway was tightened by hand: the write carries `before`, it is not undone. */
   readonly held?: true;
 };
@@ -77,12 +79,16 @@ export type EdgeChange = {
   /** The change that writes it, for attach and detach. */
   readonly by?: ResourceId;
   readonly origin?: Origin;
+  /** The pull request itself declares it, or no longer does; absent where nobody asked. */
+  readonly own?: boolean;
 };
 
 /** A live object of ours that no manifest declares any more, and the commit that took its manifest away. */
 export type Orphan = {
   readonly id: ResourceId;
   readonly removedIn?: string;
+  /** The first line of that commit's message. */
+  readonly subject?: string;
   /** Why it is not deleted although that was asked for. */
   readonly kept?: string;
 };

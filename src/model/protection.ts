@@ -68,6 +68,8 @@ export type Headline = {
   readonly connections: readonly ResourceId[];
   /** The tags that all of them have. */
   readonly tags: JsonObject;
+  /** What brings it about, each named once. */
+  readonly causes: readonly Cause[];
 };
 
 /** What a plan means for the connections it touches. */

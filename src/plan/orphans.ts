@@ -78,7 +78,11 @@ function edgeReason(
 /** What a report says of an object that was left behind. */
 export function orphanOf({ base: { id, key } }: Left, removedIn: Base['removedIn'], kept: string | undefined): Orphan {
   const commit = removedIn.get(id) ?? removedIn.get(key);
-  return { id, ...(commit === undefined ? {} : { removedIn: commit }), ...(kept === undefined ? {} : { kept }) };
+  return {
+    id,
+    ...(commit === undefined ? {} : { removedIn: commit.id, subject: commit.subject }),
+    ...(kept === undefined ? {} : { kept }),
+  };
 }
 
 /** The closing of an object whose place another one takes; undefined where it is closed already. */

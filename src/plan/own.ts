@@ -41,16 +41,16 @@ export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''
   return places.get(id)?.some((place) => isWithin(place, path) || isWithin(path, place)) ?? false;
 }
 
-/** The plan with each change told to be the pull request's own, or not: by a field, by an edge that it writes, or as a whole. */
+/** The plan with each change, field and edge told to be the pull request's own, or not; a change by any part of it, or as a whole. */
 export function labelOwn(plan: Plan, own: OwnChanges): Plan {
-  const writers = new Set(
-    plan.edges.flatMap(({ rule, connection, by }) => (by !== undefined && own.edges.has(edgeText(rule, connection)) ? [by] : [])),
-  );
-  const isItsOwn = (change: Change): boolean =>
-    writers.has(keyOf(change)) ||
-    own.places.get(change.id)?.includes('') === true ||
-    change.fields.some(({ path }) => isOwn(own, change.id, path));
-  return { ...plan, changes: plan.changes.map((change) => ({ ...change, own: isItsOwn(change) })) };
+  const edges = plan.edges.map((edge) => ({ ...edge, own: own.edges.has(edgeText(edge.rule, edge.connection)) }));
+  const writers = new Set(edges.flatMap(({ own: isItsOwn, by }) => (isItsOwn && by !== undefined ? [by] : [])));
+  const changes = plan.changes.map((change): Change => {
+    const fields = change.fields.map((field) => ({ ...field, own: isOwn(own, change.id, field.path) }));
+    const isWhole = own.places.get(change.id)?.includes('') === true;
+    return { ...change, own: isWhole || writers.has(keyOf(change)) || fields.some((field) => field.own), fields };
+  });
+  return { ...plan, changes, edges };
 }
 
 function placesOf({ fields }: Kind, one: DesiredResource, other: DesiredResource): readonly Pointer[] {

@@ -143,7 +143,9 @@ function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, u
   for (const { key } of input.desired.unselected) declared.add(key);
   let ours = 0;
   for (const id of declared) if (live.has(id)) ours += 1;
-  const { refusals, used } = refusalsOf(changes, changedNames(drafts, resources, left, registry), {
+  const applied = new Set(input.base?.desired.resources.map(({ id }) => id));
+  const comers = drafts.filter(({ id }) => !applied.has(id));
+  const { refusals, used } = refusalsOf(changes, changedNames(comers, resources, left, registry), {
     ours: ours + left.length,
     losses: lossesOf(changes, edges, state, registry),
     limits: input.limits,

@@ -2,14 +2,15 @@ import type { Position } from '../model/diagnostic.ts';
 import type { Registry } from '../model/kind.ts';
 import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange } from '../model/plan.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
-import type { Aspect, Cause } from '../model/protection.ts';
+import type { Aspect, Cause, Way } from '../model/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { aspectsOf, fieldDirection, ruleAspects } from './direction.ts';
 
 /** Why an aspect of a connection changes, with the rules that are on it before or after. */
-export type Causes = (connection: ResourceId, rules: readonly ResourceId[], aspect: Aspect) => readonly Cause[];
+export type Causes = (connection: ResourceId, rules: readonly ResourceId[], aspect: Aspect) => readonly Bearing[];
 
-type Bearing = { readonly aspects: readonly Aspect[]; readonly cause: Cause };
+/** A cause, what it bears on, and which way it goes there. */
+export type Bearing = { readonly aspects: readonly Aspect[]; readonly way: Way; readonly cause: Cause };
 
 /** Finds causes among a plan's written fields and edges; each is named once. */
 export function causesOf(
@@ -28,7 +29,7 @@ export function causesOf(
   return (connection, rules, aspect) => {
     const ties = (byConnection.get(connection) ?? []).map((edge) => tieBearing(edge, places));
     const all = [...(byResource.get(connection) ?? []), ...ties, ...rules.flatMap((rule) => byResource.get(rule) ?? [])];
-    return all.flatMap(({ aspects, cause }) => (aspects.includes(aspect) ? [cause] : []));
+    return all.filter(({ aspects }) => aspects.includes(aspect));
   };
 }
 
@@ -38,15 +39,22 @@ function bearingsOf(change: Change, registry: Registry): readonly Bearing[] {
   const kind = registry.get(kindOf(key));
   if (kind === undefined) return [];
   if (change.action === 'create' || change.action === 'delete')
-    return [{ aspects: ruleAspects(kind.name), cause: { by: change.id, ...placeOf(change.at) } }];
+    return [{ aspects: ruleAspects(kind.name), way: change.action === 'create' ? 'strengthens' : 'weakens', cause: wholeCause(change) }];
   const bearings = new Map<string, Bearing>();
   for (const field of change.fields) {
-    if (field.held === true || fieldDirection(kind, field) === 'neutral') continue;
+    const way = fieldDirection(kind, field);
+    if (field.held === true || way === 'neutral') continue;
     const cause = fieldCause(change, field);
     const earlier = bearings.get(cause.path ?? '');
-    if (earlier === undefined) bearings.set(cause.path ?? '', { aspects: aspectsOf(kind.name, field.path), cause });
+    if (earlier === undefined) bearings.set(cause.path ?? '', { aspects: aspectsOf(kind.name, field.path), way, cause });
+    else if (earlier.way !== way) bearings.set(cause.path ?? '', { ...earlier, way: 'both' });
   }
   return [...bearings.values()];
+}
+
+/** A resource that comes or goes. */
+export function wholeCause({ id, at }: Pick<Change, 'id' | 'at'>): Cause {
+  return { by: id, ...placeOf(at) };
 }
 
 /** Of what is deep inside, the entry is named. */
@@ -60,7 +68,7 @@ function fieldCause({ id, at }: Change, field: FieldChange): Cause {
 }
 
 function tieBearing(
-  { rule, connection, declared, by, origin }: EdgeChange,
+  { rule, connection, action, declared, by, origin }: EdgeChange,
   places: ReadonlyMap<ResourceId, Position | undefined>,
 ): Bearing {
   const [first] = declared;
@@ -71,7 +79,7 @@ function tieBearing(
     ...(first === undefined ? placeOf(places.get(writer)) : { place: first }),
     ...(origin === 'drift' ? { byHand: true } : {}),
   };
-  return { aspects: ruleAspects(kindOf(rule)), cause };
+  return { aspects: ruleAspects(kindOf(rule)), way: action === 'attach' ? 'strengthens' : 'weakens', cause };
 }
 
 function placeOf(at: Position | undefined): { readonly place?: string } {

@@ -1,10 +1,10 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
-import type { AspectChange, PostureChange, Way } from '../model/protection.ts';
+import type { Aspect, AspectChange, PostureChange, Way } from '../model/protection.ts';
 import { renamesOf, withNames } from '../model/rename.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import { causesOf, type Causes } from './causes.ts';
+import { causesOf, wholeCause, type Bearing, type Causes } from './causes.ts';
 import { comparePostures, wayOfDifference, type Compared, type Difference } from './compare.ts';
 import { posturesOf, type Posture } from './posture.ts';
 import { liveScene, plannedScene, rulesOn, type Scene } from './scene.ts';
@@ -18,6 +18,8 @@ export type Touched = {
   readonly differences: readonly Difference[];
   readonly before: Posture;
   readonly after: Posture;
+  /** What bears on an aspect, or brings the connection itself. */
+  readonly bearings: ReadonlyMap<Aspect, readonly Bearing[]>;
 };
 
 /** The connections whose protection a plan changes, also where only a rule on them does; sorted by name. */
@@ -69,6 +71,9 @@ function touched({ id, own, before, after, causes, rules }: Sides, compared: Com
   const [had, has] = [before ?? nothing, after ?? nothing];
   const differences = comparePostures(comes ? nothing : had, has, compared);
   if (differences.length === 0 && !comes && !goes) return undefined;
+  const bearings = comes
+    ? coming(own)
+    : new Map(goes ? [] : differences.map(({ aspect }) => [aspect, causes(id, rules(), aspect)] as const));
   const told = differences.map((difference): AspectChange => {
     const { aspect, before: first, after: last } = difference;
     return {
@@ -77,7 +82,7 @@ function touched({ id, own, before, after, causes, rules }: Sides, compared: Com
       before: first,
       after: last,
       ...(had.unseen.has(aspect) || has.unseen.has(aspect) ? { atLeast: true } : {}),
-      causes: comes || goes ? [] : causes(id, rules(), aspect),
+      causes: comes ? [] : (bearings.get(aspect) ?? []).map(({ cause }) => cause),
     };
   });
   const change: PostureChange = {
@@ -88,7 +93,12 @@ function touched({ id, own, before, after, causes, rules }: Sides, compared: Com
     tags: goes ? had.tags : has.tags,
     aspects: told,
   };
-  return { change, differences: comes || goes ? [] : differences, before: had, after: has };
+  return { change, differences: comes || goes ? [] : differences, before: had, after: has, bearings };
+}
+
+/** What brings a connection opens it. */
+function coming(change: Change | undefined): Touched['bearings'] {
+  return new Map(change === undefined ? [] : [['access', [{ aspects: ['access'], way: 'neutral', cause: wholeCause(change) }]]]);
 }
 
 const order: readonly Way[] = ['weakens', 'unknown', 'strengthens', 'neutral'];

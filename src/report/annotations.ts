@@ -2,8 +2,8 @@ import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '
 import type { ApplyResult } from '../model/outcome.ts';
 import { isWritten, type Action, type Change, type Plan } from '../model/plan.ts';
 import { noteText, rowsOf } from './change-rows.ts';
+import { shortList } from './counts.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
-import { shortList } from './lists.ts';
 import { isUnfinished, participleOf } from './outcomes.ts';
 import { clip } from './width.ts';
 
@@ -50,10 +50,14 @@ export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): reado
 /** What is most worth a look comes first. */
 const importance: Readonly<Record<Action, number>> = { held: 0, delete: 1, blocked: 2, rename: 3, update: 4, create: 5 };
 
-/** A plan's refusals and changes as annotations, each at its manifest. */
+/** A plan’s refusals and changes as annotations, each at its manifest; the pull request’s own before others. */
 export function planAnnotations(plan: Plan): readonly Annotation[] {
-  const changes = plan.changes.toSorted((left, right) => importance[left.action] - importance[right.action]);
+  const changes = plan.changes.toSorted((left, right) => weight(left) - weight(right));
   return [...diagnosticAnnotations(refusalsOf(plan)), ...changes.map(changeAnnotation)];
+}
+
+function weight({ action, own }: Change): number {
+  return importance[action] + (own === false && action !== 'held' ? most : 0);
 }
 
 /** What a plan is refused for as diagnostics, each at the manifest of its object. */

@@ -1,9 +1,12 @@
 import { elementToken } from '../model/entries.ts';
-import type { Action, Change, EdgeChange, FieldChange, Plan, Value } from '../model/plan.ts';
+import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../model/plan.ts';
 import { tokensOf } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { escapeTerminal } from './escape.ts';
 import { isEmpty, pathText, valueText } from './value.ts';
+import { clip } from './width.ts';
+
+const longestHint = 200;
 
 /** What is said of a field: a value that stands alone, comes or goes, or one that becomes another. */
 export type Part =
@@ -27,18 +30,27 @@ export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
   held: '=',
 };
 
-/** The rows of a change: elements of one list stand in one row, and what is created or deleted shows only what it has. */
-export function rowsOf(change: Change): readonly Row[] {
+/**
+ * The rows of a change: elements of one list stand in one row, and what is created or deleted shows only what it has.
+ * Where it is `said` already that somebody did it by hand, no row says so again.
+ */
+export function rowsOf(change: Change, said = false): readonly Row[] {
   const rows: { readonly label: string; readonly parts: Part[]; readonly merges: boolean; readonly note: string }[] = [];
   for (const field of change.fields) {
     const row = rowOf(change.action, field);
     if (row === undefined) continue;
     const last = rows.at(-1);
-    const note = originText(field);
+    const note = rowNote(change, field, said);
     if (last?.merges === true && row.merges && last.label === row.label && last.note === note) last.parts.push(row.part);
     else rows.push({ label: row.label, parts: [row.part], merges: row.merges, note });
   }
   return rows;
+}
+
+/** Of what comes back as a whole it is said once that somebody took it away. */
+function rowNote({ action }: Change, field: FieldChange, said: boolean): string {
+  if (action === 'held') return heldText(field);
+  return said || (action === 'create' && field.origin === 'drift') ? '' : originText(field);
 }
 
 /** `held`, `drift`, or that both sides moved; nothing where the manifests alone did, or nobody knows. */
@@ -55,11 +67,22 @@ function rowOf(action: Action, field: FieldChange): FieldRow | undefined {
   const whole = action === 'create' ? after : action === 'delete' ? before : undefined;
   const element = isElement(field);
   const label = pathText(element ? field.path.slice(0, field.path.lastIndexOf('/')) : field.path);
+  if (action === 'held') return { label, part: { sign: '', text: stayingText(field) }, merges: element };
   if (whole !== undefined) {
     if ('absent' in whole || ('value' in whole && isEmpty(whole.value))) return undefined;
     return { label, part: { sign: '', text: valueText(whole) }, merges: element };
   }
   return { label, part: partOf(before, after), merges: element };
+}
+
+/** What stays as it is, and what the manifest would have there. */
+function stayingText({ before, after }: FieldChange): string {
+  return 'absent' in before ? `without ${valueText(after)}` : valueText(before);
+}
+
+function heldText({ before, after }: FieldChange): string {
+  if ('absent' in after) return 'not in the manifest';
+  return 'absent' in before ? 'in the manifest' : `manifest: ${clip(valueText(after), longestHint)}`;
 }
 
 function partOf(before: Value, after: Value): Part {
@@ -98,10 +121,10 @@ function secretRow(action: Action, { path, before, after }: FieldChange): FieldR
 export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
 
 /** The edges that a change writes, each as its other end. */
-export function edgeRowsOf(change: Change, edges: readonly EdgeChange[]): readonly EdgeRow[] {
+export function edgeRowsOf(change: Change, edges: readonly EdgeChange[], said = false): readonly EdgeRow[] {
   return edges.map((edge) => {
     const own = edge.rule === change.id || edge.rule === change.key;
-    const note = originText(edge);
+    const note = said ? '' : originText(edge);
     const end = escapeTerminal(own ? edge.connection : edge.rule);
     return { sign: edge.action === 'detach' ? '-' : '+', text: note === '' ? end : `${end} (${note})` };
   });
@@ -133,12 +156,30 @@ export function placeText(change: Change): string {
   return change.at === undefined ? '' : `${escapeTerminal(change.at.file)}:${change.at.line}`;
 }
 
-/** What else a change's headline says: its manager, its former name. */
-export function noteText(change: Change): string {
+/** What else a change's headline says: its manager, its former name, the commit that removed its manifest. */
+export function noteText(change: Change, orphan?: Orphan): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
   if (change.reasons.includes('replaced')) return 'its place is taken';
+  if (orphan !== undefined) return removedText(orphan);
   if (change.adoption === true) return 'adopted: it was there before';
   if (change.action === 'held') return 'tightened by hand, left so';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
+  if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an apply that was cut off';
+  if (change.action === 'create' && isLost(change)) return 'deleted by hand, comes back';
   return '';
 }
+
+/** An object that was applied once and is not there. */
+function isLost({ fields }: Change): boolean {
+  return fields.some(({ origin }) => origin === 'drift' || origin === 'both');
+}
+
+/** `removed in 1a2b3c4 "Drop the old database"`, escaped; nothing where the commit is not known. */
+export function removedText({ removedIn, subject = '' }: Orphan): string {
+  if (removedIn === undefined) return '';
+  const said = subject === '' ? '' : ` "${clip(escapeTerminal(subject), longestSubject)}"`;
+  return `removed in ${escapeTerminal(removedIn.slice(0, shortHash))}${said}`;
+}
+
+const shortHash = 7;
+const longestSubject = 72;

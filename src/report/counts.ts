@@ -37,3 +37,9 @@ export function summaryText(plan: Plan): string {
 export function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
+
+/** The first entries of a list, and how many more there are. */
+export function shortList(entries: readonly string[], most: number): readonly string[] {
+  if (entries.length <= most) return entries;
+  return [...entries.slice(0, most), `and ${entries.length - most} more`];
+}

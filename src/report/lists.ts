@@ -1,6 +1,6 @@
-import type { EdgeAction, Orphan, Plan } from '../model/plan.ts';
+import type { EdgeAction, EdgeChange, Orphan, Plan } from '../model/plan.ts';
 import { windowText } from '../model/window.ts';
-import { edgeText, type EdgeGroups } from './change-rows.ts';
+import { edgeText, removedText } from './change-rows.ts';
 import { plural } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
 import { pathText } from './value.ts';
@@ -8,26 +8,27 @@ import { pathText } from './value.ts';
 /** Something a plan leaves alone, or does beside its changes: a sentence, and what it speaks of. */
 export type SideList = { readonly title: string; readonly entries: readonly string[] };
 
-const edgeTitles: Readonly<Record<EdgeAction, (edges: string) => string>> = {
+const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) => string>> = {
   attach: (edges) => `${edges} to attach`,
   detach: (edges) => `${edges} to detach`,
   blocked: (edges) => `${edges} blocked: an end is managed by somebody else`,
-  held: (edges) => `${edges} held: removing would weaken what is live`,
   foreign: (edges) => `${edges} not ours: carried by every write, never removed`,
 };
 
 /** What is said below the changes, shortly: edges that no change writes, orphans, the unmanaged and the unwatched. */
-export function sideListsOf(plan: Plan, groups: EdgeGroups): readonly SideList[] {
-  const actions = ['attach', 'detach', 'blocked', 'held', 'foreign'] as const;
+export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly SideList[] {
+  const actions = ['attach', 'detach', 'blocked', 'foreign'] as const;
+  const gone = new Set(plan.changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
+  const orphans = plan.orphans.filter(({ id }) => !gone.has(id));
   const edges = actions.map((action) => {
-    const entries = groups.others.filter((edge) => edge.action === action).map(edgeText);
+    const entries = others.filter((edge) => edge.action === action).map(edgeText);
     return { title: edgeTitles[action](plural(entries.length, 'edge')), entries };
   });
   const lists = [
     ...edges,
     {
-      title: `${plural(plan.orphans.length, 'orphan')}: in no manifest any more`,
-      entries: plan.orphans.map(orphanText),
+      title: `${plural(orphans.length, 'orphan')}: in no manifest any more`,
+      entries: orphans.map(orphanText),
     },
     { title: `${plan.unmanaged.length} unmanaged: live, in no manifest, never touched`, entries: plan.unmanaged.map(escapeTerminal) },
     {
@@ -43,16 +44,8 @@ export function sideListsOf(plan: Plan, groups: EdgeGroups): readonly SideList[]
   return [windows, ...lists].filter((list) => list.entries.length > 0);
 }
 
-function orphanText({ id, removedIn, kept }: Orphan): string {
-  const notes = [
-    ...(removedIn === undefined ? [] : [`since ${removedIn.slice(0, 12)}`]),
-    ...(kept === undefined ? [] : [`stays: ${kept}`]),
-  ];
-  return escapeTerminal(notes.length === 0 ? id : `${id} (${notes.join('; ')})`);
-}
-
-/** The first entries of a list, and how many more there are. */
-export function shortList(entries: readonly string[], most: number): readonly string[] {
-  if (entries.length <= most) return entries;
-  return [...entries.slice(0, most), `and ${entries.length - most} more`];
+function orphanText(orphan: Orphan): string {
+  const { id, kept } = orphan;
+  const notes = [removedText(orphan), kept === undefined ? '' : escapeTerminal(`stays: ${kept}`)].filter((note) => note !== '');
+  return notes.length === 0 ? escapeTerminal(id) : `${escapeTerminal(id)} (${notes.join('; ')})`;
 }

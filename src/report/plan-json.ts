@@ -24,9 +24,10 @@ function planObject(plan: Plan): JsonObject {
     changes: plan.changes.map(changeObject),
     edges: plan.edges.map(edgeObject),
     unchanged: plan.unchanged,
-    orphans: plan.orphans.map(({ id, removedIn, kept }) => ({
+    orphans: plan.orphans.map(({ id, removedIn, subject, kept }) => ({
       id,
       ...(removedIn === undefined ? {} : { removedIn }),
+      ...(subject === undefined ? {} : { subject }),
       ...(kept === undefined ? {} : { kept }),
     })),
     unmanaged: plan.unmanaged,
@@ -65,13 +66,14 @@ function changeObject(change: Change): JsonObject {
   };
 }
 
-function fieldObject({ path, before, after, at, origin, held }: FieldChange): JsonObject {
+function fieldObject({ path, before, after, at, origin, own, held }: FieldChange): JsonObject {
   return {
     path,
     before: valueObject(before),
     after: valueObject(after),
     ...(at === undefined ? {} : { at: positionObject(at) }),
     ...(origin === undefined ? {} : { origin }),
+    ...(own === undefined ? {} : { own }),
     ...(held === undefined ? {} : { held }),
   };
 }
@@ -82,8 +84,16 @@ function valueObject(value: Value): JsonObject {
   return 'unknown' in value ? { unknown: value.unknown } : { absent: true };
 }
 
-function edgeObject({ rule, connection, action, declared, by, origin }: EdgeChange): JsonObject {
-  return { rule, connection, action, declared, ...(by === undefined ? {} : { by }), ...(origin === undefined ? {} : { origin }) };
+function edgeObject({ rule, connection, action, declared, by, origin, own }: EdgeChange): JsonObject {
+  return {
+    rule,
+    connection,
+    action,
+    declared,
+    ...(by === undefined ? {} : { by }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(own === undefined ? {} : { own }),
+  };
 }
 
 function onceObject({ id, why, moment, windows }: WrittenOnce): JsonObject {

@@ -1,9 +1,10 @@
-import type { Action, Change, EdgeChange, Plan, Refusal } from '../model/plan.ts';
-import { edgeRowsOf, groupEdges, noteText, rowsOf, symbols, type Row } from './change-rows.ts';
-import { countsOf, countsText, plural, summaryText } from './counts.ts';
+import type { Action, Plan, Refusal } from '../model/plan.ts';
+import { edgeRowsOf, edgeText, rowsOf, symbols, type Part, type Row } from './change-rows.ts';
+import { countsOf, countsText, plural, shortList, summaryText } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
+import { groupsOf, type Entry, type Group, type GroupName } from './groups.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
-import { shortList, sideListsOf } from './lists.ts';
+import { sideListsOf } from './lists.ts';
 import { headlineBlocks } from './protection.ts';
 import { commentLimit, shed, type Block } from './shed.ts';
 import { distinctParts, pathText } from './value.ts';
@@ -15,6 +16,7 @@ const importance: Readonly<Record<Action, number>> = { held: 0, delete: 0, block
 const longestLine = 100;
 const longestValue = 1000;
 const listed = 10;
+const folded = 50;
 
 /** Plans for a pull request's comment or a job's summary; details go before headlines where the limit asks for it. */
 export function planMarkdown(plans: readonly Plan[], limit: number = commentLimit, linkOf?: LinkOf): string {
@@ -32,21 +34,19 @@ export function planMarkdown(plans: readonly Plan[], limit: number = commentLimi
 const blank: Block = { text: '\n', rank: 1, sort: 'blank' };
 
 function planBlocks(plan: Plan, linkOf: LinkOf | undefined): readonly Block[] {
-  const groups = groupEdges(plan);
-  const edgesOf = (change: Change): readonly EdgeChange[] => groups.written.get(change.id) ?? [];
+  const { groups, others } = groupsOf(plan);
   const head = `### Plan for ${codeSpan(plan.target.name)}\n\n${headline(plan)}\n\n`;
-  const told = headlineBlocks(plan.protection);
-  const lists = sideListsOf(plan, groups).map(({ title, entries }) => {
+  const told = headlineBlocks(plan, linkOf);
+  const lists = sideListsOf(plan, others).map(({ title, entries }) => {
     const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
-    return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: 20, sort: 'list' };
+    return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: rankOf('list'), sort: 'list' };
   });
   return [
     { text: head, rank: 0, sort: 'target' },
     ...told,
     ...(told.length === 0 ? [] : [blank]),
     ...refusalBlocks(plan),
-    ...tableBlocks(plan, edgesOf, linkOf),
-    ...plan.changes.flatMap((change) => detailBlocks(change, edgesOf(change))),
+    ...groups.flatMap((group) => groupBlocks(group, linkOf)),
     ...lists,
     ...(lists.length === 0 ? [] : [blank]),
     { text: `Digest ${codeSpan(plan.digest)} of the manifests ${codeSpan(plan.tree.slice(0, 12))}\n\n`, rank: 1, sort: 'list' },
@@ -81,45 +81,82 @@ function refusalLine({ code, message, hint, allowable, resource, at }: Refusal):
   return `- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestValue))}${advice.join('')}\n`;
 }
 
-function tableBlocks(plan: Plan, edgesOf: (change: Change) => readonly EdgeChange[], linkOf?: LinkOf): readonly Block[] {
-  if (plan.changes.length === 0) return [];
-  const rows = plan.changes.map((change) => {
-    const cells = [codeSpan(symbols[change.action]), codeSpan(change.id), whatText(change, edgesOf(change)), placeCell(change, linkOf)];
-    return { text: `| ${cells.join(' | ')} |\n`, rank: 10 + importance[change.action], sort: 'table row' };
-  });
-  const head = { text: '| | Resource | What | Where |\n|---|---|---|---|\n', rank: 1, sort: 'table row' };
-  return [head, ...rows, blank];
+/** What nobody would miss is left out first: what is held and the pull request's own come before all else, details and all. */
+const shedding = ['held row', 'own row', 'held detail', 'own detail', 'also row', 'undone row', 'elsewhere', 'list', 'detail'] as const;
+
+function rankOf(part: (typeof shedding)[number]): number {
+  return 10 + 10 * shedding.indexOf(part);
 }
 
-function placeCell({ at }: Change, linkOf: LinkOf | undefined): string {
-  return at === undefined ? '' : placeMarkdown(at, linkOf);
+const ranks: Readonly<Record<GroupName, { readonly row: number; readonly detail: number }>> = {
+  held: { row: rankOf('held row'), detail: rankOf('held detail') },
+  changed: { row: rankOf('own row'), detail: rankOf('detail') },
+  own: { row: rankOf('own row'), detail: rankOf('own detail') },
+  also: { row: rankOf('also row'), detail: rankOf('detail') },
+  undone: { row: rankOf('undone row'), detail: rankOf('detail') },
+  elsewhere: { row: rankOf('elsewhere'), detail: rankOf('elsewhere') },
+};
+
+function groupBlocks(group: Group, linkOf: LinkOf | undefined): readonly Block[] {
+  const { name, title, entries, edges } = group;
+  if (name === 'elsewhere') return [foldedBlock(group, linkOf)];
+  const isHeaded = name === 'held' && title !== '';
+  const heading = title === '' ? [] : [{ text: `#### ${escapeMarkdown(title)}\n\n`, rank: 1, sort: 'blank' }];
+  const head = { text: '| | Resource | What | Where |\n|---|---|---|---|\n', rank: 1, sort: 'blank' };
+  const rows = entries.map((entry) => ({
+    text: rowText(isHeaded ? { ...entry, note: '' } : entry, linkOf),
+    rank: ranks[name].row + importance[entry.change.action],
+    sort: 'table row',
+  }));
+  const ties = edges.map((edge) => ({
+    text: `| ${codeSpan('=')} | ${codeSpan(clip(edgeText(edge), 300))} | ${isHeaded ? 'edge' : 'edge, attached by hand, left so'} | |\n`,
+    rank: ranks[name].row,
+    sort: 'table row',
+  }));
+  return [...heading, head, ...rows, ...ties, blank, ...entries.flatMap((entry) => detailBlocks(entry, group))];
 }
 
-function whatText(change: Change, edges: readonly EdgeChange[]): string {
+/** What is worth a line and no more, folded. */
+function foldedBlock({ title, entries }: Group, linkOf: LinkOf | undefined): Block {
+  const lines = entries.map((entry) => rowText(entry, linkOf));
+  const shown = lines.slice(0, folded);
+  const more = lines.length > folded ? `\nand ${lines.length - folded} more\n` : '';
+  const table = `| | Resource | What | Where |\n|---|---|---|---|\n${shown.join('')}${more}`;
+  const summary = `<summary>${escapeHtml(title)}</summary>`;
+  return { text: `<details>${summary}\n\n${table}\n</details>\n\n`, rank: ranks.elsewhere.row, sort: 'list' };
+}
+
+function rowText(entry: Entry, linkOf: LinkOf | undefined): string {
+  const { change } = entry;
+  const place = change.at === undefined ? '' : placeMarkdown(change.at, linkOf);
+  return `| ${[codeSpan(symbols[change.action]), codeSpan(change.id), whatText(entry), place].join(' | ')} |\n`;
+}
+
+function whatText({ change, edges, note }: Entry): string {
   const fields = change.action === 'create' || change.action === 'delete' ? [] : [...new Set(rowsOf(change).map((row) => row.label))];
   const shown = shortList(fields, 4).map((label, index) => (index < 4 ? codeSpan(clip(label, 60)) : label));
-  const note = noteText(change);
+  const action = change.action === 'held' ? [] : [change.action];
   const parts = [
-    note === '' ? change.action : escapeMarkdown(note),
+    ...(note === '' ? action : [escapeMarkdown(note)]),
     ...shown,
     ...(edges.length === 0 ? [] : [plural(edges.length, 'edge')]),
   ];
   return parts.join(', ');
 }
 
-function detailBlocks(change: Change, edges: readonly EdgeChange[]): readonly Block[] {
+function detailBlocks({ change, edges }: Entry, { name, title }: Group): readonly Block[] {
+  const isSaid = name === 'undone' && title !== '';
   const lines = [
-    ...rowsOf(change).flatMap((row) => rowDiff(row, change.action)),
-    ...edgeRowsOf(change, edges).map(({ sign, text }) => `${sign} edge: ${text}`),
+    ...rowsOf(change, isSaid).flatMap((row) => rowDiff(row, change.action)),
+    ...edgeRowsOf(change, edges, isSaid).map(({ sign, text }) => `${sign} edge: ${text}`),
     ...(change.carried.length === 0 ? [] : [`  carries ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
   if (lines.length === 0) return [];
   const summary = `<summary><code>${symbols[change.action]} ${escapeHtml(clip(change.id, 300))}</code></summary>`;
-  const shown = shortList(lines, 100);
   return [
     {
-      text: `<details>${summary}\n\n${codeBlock(shown, 'diff')}\n\n</details>\n\n`,
-      rank: 30 + importance[change.action],
+      text: `<details>${summary}\n\n${codeBlock(shortList(lines, 100), 'diff')}\n\n</details>\n\n`,
+      rank: ranks[name].detail + importance[change.action],
       sort: 'detail',
     },
   ];
@@ -127,6 +164,7 @@ function detailBlocks(change: Change, edges: readonly EdgeChange[]): readonly Bl
 
 /** A field as lines of a diff: `+`, `-`, `!` for what becomes another thing. */
 function rowDiff({ label: field, parts, note }: Row, action: Action): readonly string[] {
+  if (action === 'held') return [`= ${field}: ${clip(parts.map(textOf).join(', '), longestValue)} (${note})`];
   const label = note === '' ? field : `${field} (${note})`;
   return parts.flatMap((part) => {
     if (part.sign !== '~') {
@@ -137,4 +175,8 @@ function rowDiff({ label: field, parts, note }: Row, action: Action): readonly s
     const line = `! ${label}: ${before} → ${after}`;
     return line.length <= longestLine ? [line] : [`- ${label}: ${before}`, `+ ${label}: ${after}`];
   });
+}
+
+function textOf(part: Part): string {
+  return part.sign === '~' ? part.before : part.text;
 }

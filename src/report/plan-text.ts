@@ -1,9 +1,10 @@
-import { isWritten, type Change, type EdgeChange, type Plan } from '../model/plan.ts';
-import { edgeRowsOf, groupEdges, noteText, placeText, rowsOf, symbols } from './change-rows.ts';
-import { summaryText } from './counts.ts';
+import { isWritten, type Change, type Plan } from '../model/plan.ts';
+import { edgeRowsOf, edgeText, placeText, rowsOf, symbols } from './change-rows.ts';
+import { shortList, summaryText } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
-import { shortList, sideListsOf } from './lists.ts';
+import { groupsOf, type Entry, type Group, type Grouped } from './groups.ts';
+import { sideListsOf } from './lists.ts';
 import { headlineLines } from './protection.ts';
 import { rowLines } from './row-text.ts';
 import { pathText } from './value.ts';
@@ -17,7 +18,7 @@ export function planText(plans: readonly Plan[], terminal: Terminal): string {
 }
 
 function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
-  const groups = groupEdges(plan);
+  const grouped = groupsOf(plan);
   const { bold, dim } = terminal.colour;
   const columns = widthFor(terminal);
   const title: Piece[] = [
@@ -25,16 +26,10 @@ function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
     ...gap,
     { text: escapeTerminal(plan.target.url), paint: dim, glue: true },
   ];
-  const told = headlineLines(plan.protection, terminal);
+  const told = headlineLines(plan, terminal);
   const lines = [...flow(title, { columns, indent: 2 }), '', ...told, ...(told.length === 0 ? [] : [''])];
-  let detailed = false;
-  for (const change of plan.changes) {
-    const details = detailLines(change, groups.written.get(change.id) ?? [], terminal);
-    if (detailed || (details.length > 0 && lines.at(-1) !== '')) lines.push('');
-    lines.push(...headline(change, terminal), ...details);
-    detailed = details.length > 0;
-  }
-  for (const list of [...sideLists(plan, terminal), refusalLines(plan, terminal), allowedLines(plan, terminal)]) {
+  const groups = grouped.groups.map((group) => groupLines(group, terminal));
+  for (const list of [...groups, ...sideLists(plan, grouped, terminal), refusalLines(plan, terminal), allowedLines(plan, terminal)]) {
     if (list.length > 0) lines.push(...(lines.at(-1) === '' ? [] : ['']), ...list);
   }
   if (lines.at(-1) !== '') lines.push('');
@@ -45,9 +40,49 @@ function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
   ];
 }
 
-function headline(change: Change, terminal: Terminal): readonly string[] {
+function groupLines(group: Group, terminal: Terminal): readonly string[] {
+  const { title, entries, edges } = group;
+  const { bold, cyan } = terminal.colour;
+  const columns = widthFor(terminal);
+  const lines = title === '' ? [] : [...flow(words(title, bold), { columns, indent: 2 }), ''];
+  if (group.name === 'elsewhere') return [...lines.slice(0, -1), ...entries.flatMap((entry) => shortLines(entry, terminal))];
+  let detailed = false;
+  for (const entry of entries) {
+    const details = detailLines(entry, group, terminal);
+    if (detailed || (details.length > 0 && lines.length > 0 && lines.at(-1) !== '')) lines.push('');
+    lines.push(...headline(entry, group, terminal), ...details);
+    detailed = details.length > 0;
+  }
+  if (detailed && edges.length > 0) lines.push('');
+  const note = title === '' ? ', attached by hand, left so' : '';
+  for (const edge of edges) {
+    const pieces = [{ text: '  ' }, { text: '=', paint: cyan }, { text: edgeText(edge), paint: cyan }, ...words(note)];
+    lines.push(...flow(pieces, { columns, indent: 6 }));
+  }
+  return lines;
+}
+
+/** A change in a line: what differs, without values. */
+function shortLines(entry: Entry, terminal: Terminal): readonly string[] {
+  const { change } = entry;
+  const { colour } = terminal;
+  const what = whatText(entry);
+  const named = { text: `${symbols[change.action]} ${escapeTerminal(change.id)}`, paint: paintOf(change, colour) };
+  const pieces = [{ text: '  ' }, named, ...(what === '' ? [] : [...gap, ...glued(words(what, colour.dim))])];
+  return flow(pieces, { columns: widthFor(terminal), indent: 6 });
+}
+
+/** What differs in one line without values, escaped. */
+function whatText({ change, edges, note }: Entry): string {
+  const isWhole = change.action === 'create' || change.action === 'delete';
+  const labels = isWhole ? [] : [...new Set(rowsOf(change).map(({ label }) => label))];
+  const ends = edgeRowsOf(change, edges, true).map(({ sign, text }) => `${sign} ${text}`);
+  return [...(note === '' ? [] : [note]), ...shortList(labels, 4), ...shortList(ends, 2)].join(', ');
+}
+
+function headline({ change, note: said }: Entry, { name, title }: Group, terminal: Terminal): readonly string[] {
   const paint = paintOf(change, terminal.colour);
-  const note = noteText(change);
+  const note = name === 'held' && title !== '' ? '' : said;
   const place = placeText(change);
   const pieces: Piece[] = [{ text: '  ' }, { text: `${symbols[change.action]} ${escapeTerminal(change.id)}`, paint }];
   if (place !== '') pieces.push(...gap, { text: place, paint: terminal.colour.dim, glue: true });
@@ -61,15 +96,16 @@ function paintOf(change: Change, colour: Palette): Paint {
   return paints[change.action];
 }
 
-function detailLines(change: Change, edges: readonly EdgeChange[], terminal: Terminal): readonly string[] {
+function detailLines({ change, edges }: Entry, { name, title }: Group, terminal: Terminal): readonly string[] {
   const { colour } = terminal;
+  const isSaid = name === 'undone' && title !== '';
   const columns = widthFor(terminal);
-  const ends: Piece[] = edgeRowsOf(change, edges).map(({ sign, text }) => ({
+  const ends: Piece[] = edgeRowsOf(change, edges, isSaid).map(({ sign, text }) => ({
     text: `${sign} ${text}`,
     paint: sign === '+' ? colour.green : colour.red,
   }));
   return [
-    ...rowLines(rowsOf(change), terminal),
+    ...rowLines(rowsOf(change, isSaid), terminal),
     ...ends.flatMap((end) => flow([{ text: '      ' }, end], { columns, indent: 8 })),
     ...carriedLines(change, terminal),
   ];
@@ -82,9 +118,9 @@ function carriedLines(change: Change, { colour, ...terminal }: Terminal): readon
   return flow([{ text: '      ' }, ...words(`carries ${names}`, colour.dim)], { columns: widthFor({ colour, ...terminal }), indent: 8 });
 }
 
-function sideLists(plan: Plan, terminal: Terminal): readonly (readonly string[])[] {
+function sideLists(plan: Plan, { others }: Grouped, terminal: Terminal): readonly (readonly string[])[] {
   const columns = widthFor(terminal);
-  return sideListsOf(plan, groupEdges(plan)).map(({ title, entries }) => {
+  return sideListsOf(plan, others).map(({ title, entries }) => {
     const shown = shortList(entries, listed);
     const pieces = words(shown.join(', '), terminal.colour.dim);
     return [...flow(words(title), { columns, indent: 2 }), ...flow([{ text: '    ' }, ...pieces], { columns, indent: 4 })];

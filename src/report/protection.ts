@@ -1,34 +1,81 @@
 import type { Json, JsonObject } from '../model/json.ts';
 import type { AspectChange, Cause, Headline, PostureChange, Protection, Way } from '../model/protection.ts';
+import { positionOf, type Position } from '../model/diagnostic.ts';
+import type { Plan } from '../model/plan.ts';
 import { nameOf } from '../model/resource.ts';
+import { shortList } from './counts.ts';
 import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
-import { flow, words } from './flow.ts';
-import { shortList } from './lists.ts';
+import { removedText } from './change-rows.ts';
+import { flow, gap, glued, words } from './flow.ts';
+import { placeMarkdown, type LinkOf } from './links.ts';
 import type { Block } from './shed.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
 import { clip } from './width.ts';
 
 const longestName = 60;
+const longestCauses = 3000;
 
-/** The headlines of a plan for a terminal: whom it leaves with less protection, and whom with more. */
-export function headlineLines(protection: Protection | undefined, terminal: Terminal): readonly string[] {
+type Told = Pick<Plan, 'protection' | 'orphans'>;
+
+/** The headlines of a plan for a terminal: whom it leaves with less protection, whom with more, and which lines do it. */
+export function headlineLines({ protection, orphans }: Told, terminal: Terminal): readonly string[] {
   const frame = { columns: widthFor(terminal), indent: 6 };
   return (protection?.headlines ?? []).flatMap((headline) => {
     const text = words(escapeTerminal(headline.text), paintOf(headline.way, terminal.colour));
-    return flow([{ text: '  ' }, ...text, ...words(`(${reachOf(headline, escapeTerminal)})`)], frame);
+    const why = causesText(headline.causes, { orphans, place: terminalPlace, name: escapeTerminal });
+    const because = why === '' ? [] : [...gap, ...glued(words(why, terminal.colour.dim))];
+    return flow([{ text: '  ' }, ...text, ...words(`(${reachOf(headline, escapeTerminal)})`), ...because], frame);
   });
 }
 
-/** The headlines of a plan as a Markdown list. */
-export function headlineBlocks(protection: Protection | undefined): readonly Block[] {
+/** The headlines of a plan as a Markdown list, with links to the lines that do it. */
+export function headlineBlocks({ protection, orphans }: Told, linkOf?: LinkOf): readonly Block[] {
   return (protection?.headlines ?? []).map((headline) => {
-    return { text: `- **${escapeMarkdown(headline.text)}** (${reachOf(headline, codeSpan)})\n`, rank: 1, sort: 'headline' };
+    const why = causesText(headline.causes, { orphans, place: (at) => placeMarkdown(at, linkOf), name: escapeMarkdown });
+    const because = why === '' || why.length > longestCauses ? '' : `: ${why}`;
+    return { text: `- **${escapeMarkdown(headline.text)}** (${reachOf(headline, codeSpan)})${because}\n`, rank: 1, sort: 'headline' };
   });
+}
+
+/** How places and names are printed, and what is known of manifests that are gone. */
+type Telling = {
+  readonly orphans: Plan['orphans'];
+  readonly place: (at: Position) => string;
+  readonly name: (text: string) => string;
+};
+
+/** The lines that bring it about, then those that undo what somebody did by hand. */
+function causesText(causes: readonly Cause[], telling: Telling): string {
+  const shown = (some: readonly Cause[]): string =>
+    shortList([...new Set(some.map((cause) => causeText(cause, telling)).filter((text) => text !== ''))], 3).join(', ');
+  const written = shown(causes.filter(({ byHand }) => byHand !== true));
+  const undone = causes.filter(({ byHand }) => byHand === true);
+  const places = shown(undone);
+  const byHand = undone.length === 0 ? '' : places === '' ? 'by hand' : `changed by hand: ${places}`;
+  return [written, byHand].filter((text) => text !== '').join('; ');
+}
+
+/** Where a manifest says so; what is there no more is named, with the commit that removed it. */
+function causeText({ by, place, byHand }: Cause, { orphans, place: show, name }: Telling): string {
+  const at = place === undefined ? undefined : positionOf(place);
+  if (at !== undefined) return show(at);
+  if (byHand === true) return '';
+  const orphan = orphans.find(({ id }) => id === by);
+  const removed = orphan === undefined ? '' : removedText(orphan);
+  return name(`${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
+}
+
+function terminalPlace({ file, line }: Position): string {
+  return `${escapeTerminal(file)}:${line}`;
 }
 
 /** What a plan means for connections as the JSON value that the plan's schema describes. */
 export function protectionObject({ headlines, connections, losing }: Protection): JsonObject {
-  return { headlines: headlines.map((headline) => ({ ...headline })), connections: connections.map(postureObject), losing };
+  return {
+    headlines: headlines.map(({ causes, ...headline }) => ({ ...headline, causes: causes.map(causeObject) })),
+    connections: connections.map(postureObject),
+    losing,
+  };
 }
 
 function postureObject({ connection, way, comes, goes, tags, aspects }: PostureChange): JsonObject {

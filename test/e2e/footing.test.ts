@@ -65,7 +65,7 @@ describe('the base', () => {
     expect(base?.commit).toBe(commit);
     expect(idsOf(base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
     expect(base?.desired.resources[0]?.spec['reviewers']).toStrictEqual([]);
-    expect([...(base?.removedIn ?? [])]).toStrictEqual([['Connection/b', removed]]);
+    expect([...(base?.removedIn ?? [])]).toMatchObject([['Connection/b', { id: removed }]]);
     expect(base?.desired.resources[0]?.locate('').file).toBe(`${commit.slice(0, 10)}:access/a.yaml`);
   });
 
@@ -131,7 +131,7 @@ describe('the base', () => {
     const removed = repository.commit();
     const { base } = await footing(repository);
     expect(base?.commit).toBe(commit);
-    expect([...(base?.removedIn ?? [])]).toStrictEqual([['Connection/b', removed]]);
+    expect([...(base?.removedIn ?? [])]).toMatchObject([['Connection/b', { id: removed }]]);
   });
 
   it('is refused where it cannot be loaded, and never taken for empty', async () => {

@@ -29,7 +29,7 @@ const linkOf = fileLinks({ page: 'https://github.com/o/r', commit: 'a'.repeat(40
 /** Links to our repository, and marks of a quotation, once code is taken away. */
 const ownMarks = /\[(?:(?:&#124;)*|this run)\]\(https:\/\/github\.com\/o\/r\/(?:blob\/a{40}\/[\w%./-]*#L\d+|actions\/runs\/1)\)|^> /gm;
 
-const ownTags = /^<details><summary><code>[^<>`]*<\/code><\/summary>$|^<\/details>$/gm;
+const ownTags = /^<details><summary>(?:<code>[^<>`]*<\/code>|[\w ,:]*)<\/summary>$|^<\/details>$/gm;
 
 /** Lines with anything outside code that Markdown or GitHub would act on, or with control characters. */
 function activeLines(markdown: string, marks: RegExp = /^$/g): readonly string[] {
@@ -37,7 +37,7 @@ function activeLines(markdown: string, marks: RegExp = /^$/g): readonly string[]
     .replaceAll(marks, '')
     .replaceAll(ownTags, '')
     .replaceAll('&#124;', '')
-    .replaceAll(/^### /gm, '')
+    .replaceAll(/^####? /gm, '')
     .split('\n');
   const active = outside.filter((line) => {
     const pipes = line.split('|').length - 1;

@@ -26,7 +26,11 @@ export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 /** Any JSON object of such texts. */
 export const object: fc.Arbitrary<JsonObject> = fc.dictionary(nastyText, json, { maxKeys: 4, noNullPrototype: true });
 const way = fc.constantFrom('weakens', 'both', 'unknown', 'neutral', 'strengthens');
-const cause = fc.record({ by: id, path, edge: id, place: nastyText, byHand: fc.constant(true as const) }, { requiredKeys: ['by'] });
+const place = fc.tuple(nastyText, fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 1, max: 300 })).map((parts) => parts.join(':'));
+const cause = fc.record(
+  { by: id, path, edge: id, place: fc.oneof(place, nastyText), byHand: fc.constant(true as const) },
+  { requiredKeys: ['by'] },
+);
 const aspect = fc.record(
   {
     aspect: fc.constantFrom(...aspects),
@@ -51,7 +55,16 @@ const posture = fc.record(
 );
 /** What a plan means for connections, of texts that nobody should trust. */
 export const protection: fc.Arbitrary<Protection> = fc.record({
-  headlines: fc.array(fc.record({ way, text: nastyText, connections: fc.array(id, { maxLength: 7 }), tags: object }), { maxLength: 3 }),
+  headlines: fc.array(
+    fc.record({
+      way,
+      text: nastyText,
+      connections: fc.array(id, { maxLength: 7 }),
+      tags: object,
+      causes: fc.array(cause, { maxLength: 5 }),
+    }),
+    { maxLength: 3 },
+  ),
   connections: fc.array(posture, { maxLength: 3 }),
   losing: fc.array(id, { maxLength: 3 }),
 });

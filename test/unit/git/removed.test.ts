@@ -21,7 +21,11 @@ function declares(bytes: Buffer): readonly ResourceId[] {
 async function removals(repository: TestRepository, since: string, names: readonly string[], paths = ['a']): Promise<unknown> {
   const ids = names.map((name): ResourceId => `Thing/${name}`);
   const until = repository.git('rev-parse', 'HEAD');
-  return Object.fromEntries(await findRemovals(await repository.open(), { since, until, paths, ids, declares, most: 1000 }));
+  return idsOf(await findRemovals(await repository.open(), { since, until, paths, ids, declares, most: 1000 }));
+}
+
+function idsOf(found: Awaited<ReturnType<typeof findRemovals>>): unknown {
+  return Object.fromEntries([...found].map(([thing, { id }]) => [thing, id]));
 }
 
 function start(): { readonly repository: TestRepository; readonly since: string } {
@@ -84,8 +88,17 @@ describe('findRemovals', () => {
     const opened = await repository.open('a');
     const ids: readonly ResourceId[] = ['Thing/odd', 'Thing/umlaut'];
     const found = await findRemovals(opened, { since, until: 'HEAD', paths: ['a'], ids, declares, most: 1000 });
-    expect(Object.fromEntries(found)).toStrictEqual({ 'Thing/odd': commit, 'Thing/umlaut': commit });
+    expect(idsOf(found)).toStrictEqual({ 'Thing/odd': commit, 'Thing/umlaut': commit });
     expect(await removals(repository, since, ['odd'], [''])).toStrictEqual({ 'Thing/odd': commit });
+  });
+
+  it('tells the first line of the message, whatever it says', async () => {
+    const { repository, since } = start();
+    repository.remove('a/one.yaml');
+    const subject = 'Dröp "one" \u0001:100644 %s @all';
+    const id = repository.commit(`${subject}\n\nIt was old.`);
+    const found = await findRemovals(await repository.open(), { since, until: id, paths: ['a'], ids: ['Thing/one'], declares, most: 1000 });
+    expect([...found]).toStrictEqual([['Thing/one', { id, subject }]]);
   });
 
   it('tells nothing where history is missing or was rewritten', async () => {

@@ -16,7 +16,13 @@ export const position: fc.Arbitrary<Position> = fc.record({
   line: fc.integer({ min: 1, max: 9999 }),
   column: fc.integer({ min: 1, max: 300 }),
 });
-const action = fc.constantFrom('create', 'update', 'rename', 'delete', 'blocked');
+const action = fc.constantFrom('create', 'update', 'rename', 'delete', 'blocked', 'held');
+const own = fc.boolean();
+const origin = fc.constantFrom('intent', 'drift', 'both');
+const field = fc.record(
+  { path, before: value, after: value, at: position, origin, own, held: fc.constant(true as const) },
+  { requiredKeys: ['path', 'before', 'after'] },
+);
 const change: fc.Arbitrary<Change> = fc.record(
   {
     id,
@@ -25,11 +31,11 @@ const change: fc.Arbitrary<Change> = fc.record(
     uid: nastyText,
     managedBy: nastyText,
     at: position,
-    fields: fc.array(fc.record({ path, before: value, after: value, at: position }, { requiredKeys: ['path', 'before', 'after'] }), {
-      maxLength: 5,
-    }),
+    own,
+    adoption: fc.constant(true as const),
+    fields: fc.array(field, { maxLength: 5 }),
     needs: fc.array(id, { maxLength: 2 }),
-    reasons: fc.array(nastyText, { maxLength: 2 }),
+    reasons: fc.array(fc.oneof(fc.constantFrom('unfinished', 'replaced'), nastyText), { maxLength: 2 }),
     carried: fc.array(path, { maxLength: 2 }),
     touched: fc.record({ before: object, after: object }),
   },
@@ -42,6 +48,8 @@ const edge: fc.Arbitrary<EdgeChange> = fc.record(
     action: fc.constantFrom('attach', 'detach', 'foreign', 'held', 'blocked'),
     declared: fc.array(nastyText),
     by: id,
+    origin,
+    own,
   },
   { requiredKeys: ['rule', 'connection', 'action', 'declared'] },
 );
@@ -50,14 +58,15 @@ const target = fc.record(
   { name: nastyText.map((name) => `t${name}`), url: nastyText, dialect: nastyText, organisation: nastyText },
   { requiredKeys: ['name', 'url', 'dialect'] },
 );
-export const plan: fc.Arbitrary<Plan> = fc.record({
+const orphan = fc.record({ id, removedIn: nastyText, subject: nastyText, kept: nastyText }, { requiredKeys: ['id'] });
+const anyPlan: fc.Arbitrary<Plan> = fc.record({
   protection,
   target,
   tree: hash,
   changes: fc.array(change, { maxLength: 5 }),
   edges: fc.array(edge, { maxLength: 5 }),
   unchanged: fc.nat(),
-  orphans: fc.array(fc.record({ id, removedIn: nastyText, kept: nastyText }, { requiredKeys: ['id'] }), { maxLength: 12 }),
+  orphans: fc.array(orphan, { maxLength: 12 }),
   unmanaged: fc.array(id, { maxLength: 12 }),
   unwatched: fc.array(fc.record({ id, path }), { maxLength: 12 }),
   refusals: fc.array(
@@ -70,6 +79,15 @@ export const plan: fc.Arbitrary<Plan> = fc.record({
   allowed: fc.array(fc.record({ code: nastyText, reason: nastyText }), { maxLength: 3 }),
   digest: hash,
 });
+/** Edges are written by the changes at hand, and orphans are among what goes, so that they show where such things show. */
+export const plan: fc.Arbitrary<Plan> = anyPlan.map((made) => ({
+  ...made,
+  edges: made.edges.map((one, index) => {
+    const by = made.changes[index]?.id;
+    return by === undefined ? one : { ...one, by };
+  }),
+  orphans: made.orphans.map((one, index) => ({ ...one, id: made.changes[index]?.id ?? one.id })),
+}));
 export const plans: fc.Arbitrary<readonly Plan[]> = fc.array(plan, { maxLength: 3 });
 export const applied: fc.Arbitrary<Applied> = fc.record({
   plan: fc.record({ target, tree: hash, digest: hash }),

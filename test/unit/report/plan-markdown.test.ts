@@ -15,6 +15,15 @@ function manyChanges(count: number): readonly Change[] {
   }));
 }
 
+function several(count: number, given: Partial<Change>): readonly Change[] {
+  return manyChanges(count).map((change, index) => ({
+    ...change,
+    action: 'update',
+    ...given,
+    id: `Connection/${index}-${String(given.own)}`,
+  }));
+}
+
 describe('planMarkdown', () => {
   it('prints everything a plan can have', async () => {
     await expect(planMarkdown([samplePlan()])).toMatchFileSnapshot('expected/plan-markdown.txt');
@@ -30,6 +39,23 @@ describe('planMarkdown', () => {
     expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ details\. /);
     expect(text.match(/^\| `[~-]` \|/gm)).toHaveLength(400);
     expect(text).toContain('`plan/would-lose-secret`');
+  });
+
+  it('sheds all that the pull request does not do before its own details, which are shed before what is held', () => {
+    const held = several(3, { action: 'held', own: false });
+    const text = planMarkdown(
+      [{ ...samplePlan(), changes: [...several(900, { own: false }), ...several(20, { own: true }), ...held] }],
+      30_000,
+    );
+    expect(text.length).toBeLessThanOrEqual(30_000);
+    expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ table rows, \d+ lists, 900 details\. /);
+    expect(text.match(/^\| `~` \| `Connection\/\d+-true`/gm)).toHaveLength(20);
+    expect(text.match(/<code>[~=] Connection/g)).toHaveLength(23);
+    expect(text.match(/^#### .*/gm)).toEqual([
+      '#### Held: tightened by hand, apply leaves it as it is',
+      '#### This pull request',
+      '#### Apply would also do',
+    ]);
   });
 
   it('sheds table rows by importance', () => {

@@ -1,6 +1,5 @@
 import type { Change, Plan } from '../../../src/model/plan.ts';
-import type { Protection } from '../../../src/model/protection.ts';
-import type { ResourceId } from '../../../src/model/resource.ts';
+import { sampleProtection } from './sample-protection.ts';
 
 const absent = { absent: true } as const;
 
@@ -93,53 +92,6 @@ const noDrop: Change = {
   touched: { before: { description: '' }, after: { description: 'No statement that destroys a table gets through.' } },
 };
 
-const protection: Protection = {
-  headlines: [
-    {
-      way: 'weakens',
-      text: '7 connections lose a guardrail',
-      connections: ['sandbox', 'a', 'b', 'c', 'd', 'e', 'a-connection-with-a-name-so-long-that-nobody-reads-it-to-its-very-end'].map(
-        (name): ResourceId => `Connection/${name}`,
-      ),
-      tags: { env: 'staging', team: '`@everyone` <b>', tier: '3', zone: 'eu' },
-    },
-    {
-      way: 'unknown',
-      text: '1 connection changes guardrail patterns in a way that nobody can compare',
-      connections: ['Connection/orders-db'],
-      tags: {},
-    },
-    { way: 'strengthens', text: '1 connection closes exec', connections: ['Connection/billing-db'], tags: { env: 'staging' } },
-  ],
-  connections: [
-    {
-      connection: 'Connection/billing-db',
-      way: 'both',
-      tags: { env: 'staging' },
-      aspects: [
-        {
-          aspect: 'access',
-          way: 'strengthens',
-          before: ['exec'],
-          after: [],
-          causes: [{ by: 'Connection/billing-db', path: '/access_mode_exec', place: 'manifests/billing.yaml:12:1', byHand: true }],
-        },
-        {
-          aspect: 'input',
-          way: 'weakens',
-          before: ['DROP'],
-          after: [],
-          atLeast: true,
-          causes: [{ by: 'GuardrailRule/no-drop', edge: 'Connection/billing-db' }],
-        },
-      ],
-    },
-    { connection: 'Connection/orders-db', way: 'neutral', comes: true, tags: {}, aspects: [] },
-    { connection: 'Connection/old-db', way: 'neutral', goes: true, tags: {}, aspects: [] },
-  ],
-  losing: ['Connection/billing-db'],
-};
-
 /** A plan with everything a plan can have. */
 export function samplePlan(): Plan {
   return {
@@ -207,7 +159,7 @@ export function samplePlan(): Plan {
     orphans: [{ id: 'Connection/old-reports' }],
     unmanaged: ['Connection/a', 'Connection/b', 'Connection/c', 'Connection/d', 'Connection/e', 'GuardrailRule/f', 'GuardrailRule/g'],
     unwatched: [{ id: 'Connection/billing-db', path: '/mandatory_metadata_fields' }],
-    protection,
+    protection: sampleProtection,
     refusals: [
       {
         code: 'plan/too-many-updates',

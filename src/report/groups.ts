@@ -1,0 +1,117 @@
+import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan.ts';
+import { groupEdges, noteText, type EdgeGroups } from './change-rows.ts';
+import { plural } from './counts.ts';
+
+/** What a reader looks at together, in the order of reading. */
+export type GroupName = 'held' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';
+
+/** A change as far as one group shows it: a change of which some is held and some is not stands in both. */
+export type Entry = { readonly change: Change; readonly edges: readonly EdgeChange[]; readonly note: string };
+
+export type Group = {
+  readonly name: GroupName;
+  /** Empty where it is the only one. */
+  readonly title: string;
+  readonly entries: readonly Entry[];
+  /** Edges that no change writes, since they are left as they are. */
+  readonly edges: readonly EdgeChange[];
+};
+
+/** A plan in the order that a reader needs it, with the edges that no group shows. */
+export type Grouped = { readonly groups: readonly Group[]; readonly others: readonly EdgeChange[] };
+
+const order: readonly GroupName[] = ['held', 'changed', 'own', 'also', 'undone', 'elsewhere'];
+
+/**
+ * Sorts a plan for people: what is held, what the pull request does by itself, what apply would do and undo besides, and
+ * drift that has nothing to do with it. Where nobody asked what is its own, what the manifests change stands before drift.
+ */
+export function groupsOf(plan: Plan): Grouped {
+  const edges = groupEdges(plan);
+  const entries = new Map<GroupName, Entry[]>(order.map((name) => [name, []]));
+  for (const change of plan.changes) {
+    for (const [name, part] of partsOf(change, edges)) {
+      entries.get(name)?.push({ ...part, note: noteText(part.change, commitOf(change, plan)) });
+    }
+  }
+  const held = edges.others.filter(({ action }) => action === 'held');
+  const found = order
+    .map((name) => ({ name, entries: entries.get(name) ?? [], edges: name === 'held' ? held : [] }))
+    .filter((group) => group.entries.length + group.edges.length > 0);
+  const groups = found.map((group) => (found.length === 1 ? alone(group) : { ...group, title: titleOf(group, plan) }));
+  return { groups, others: edges.others.filter(({ action }) => action !== 'held') };
+}
+
+type Untitled = Omit<Group, 'title'>;
+
+/** Where there is nothing else, drift is what there is to see. */
+function alone(group: Untitled): Group {
+  return { ...group, name: group.name === 'elsewhere' ? 'undone' : group.name, title: '' };
+}
+
+function titleOf({ name, entries }: Untitled, plan: Plan): string {
+  const titles: Readonly<Record<GroupName, string>> = {
+    held: 'Held: tightened by hand, apply leaves it as it is',
+    changed: 'Changed in the manifests',
+    own: 'This pull request',
+    also: plan.base === undefined ? 'Apply would also do' : 'Apply would also do: pending, merged earlier and not applied yet',
+    undone: 'Apply would undo: changed by hand since the last apply',
+    elsewhere: `Unrelated drift: apply would undo what was changed by hand on ${plural(entries.length, 'resource')}`,
+  };
+  return titles[name];
+}
+
+/** The commit that removed the manifest of what is deleted. */
+function commitOf({ id, action }: Change, { orphans }: Plan): Plan['orphans'][number] | undefined {
+  return action === 'delete' ? orphans.find((orphan) => orphan.id === id) : undefined;
+}
+
+type Part = readonly [GroupName, Omit<Entry, 'note'>];
+
+/** What is created, deleted, adopted or blocked is one thing; of an update each field and edge goes where it belongs. */
+function partsOf(change: Change, { written }: EdgeGroups): readonly Part[] {
+  const edges = written.get(change.id) ?? [];
+  const isSplit = change.action === 'update' || change.action === 'rename';
+  if (change.action === 'held') return [['held', { change, edges }]];
+  if (!isSplit) return [[wholeGroup(change, edges), { change, edges }]];
+  const parts = new Map<GroupName, { readonly fields: FieldChange[]; readonly edges: EdgeChange[] }>();
+  const partFor = (name: GroupName): { readonly fields: FieldChange[]; readonly edges: EdgeChange[] } => {
+    const part = parts.get(name) ?? { fields: [], edges: [] };
+    parts.set(name, part);
+    return part;
+  };
+  for (const field of change.fields) partFor(groupFor(change, field)).fields.push(field);
+  for (const edge of edges) partFor(groupFor(change, edge)).edges.push(edge);
+  if (parts.size === 0) return [[wholeGroup(change, edges), { change, edges }]];
+  const held = new Set(parts.get('held')?.fields.map(({ path }) => path));
+  const carried = change.carried.filter((path) => !held.has(path));
+  // What the write carries besides is told once.
+  const first = order.find((name) => name !== 'held' && parts.has(name));
+  return [...parts].map(([name, part]): Part => {
+    const action = name === 'held' ? 'held' : change.action;
+    return [name, { change: { ...change, action, fields: part.fields, carried: name === first ? carried : [] }, edges: part.edges }];
+  });
+}
+
+type Moved = Pick<FieldChange, 'origin' | 'own' | 'held'>;
+
+function groupFor(change: Change, { origin, own = change.own, held }: Moved): GroupName {
+  if (held === true) return 'held';
+  if (change.action === 'update' && origin === 'drift') return change.own === false ? 'elsewhere' : 'undone';
+  return mainGroup(own);
+}
+
+function mainGroup(own: boolean | undefined): GroupName {
+  if (own === undefined) return 'changed';
+  return own ? 'own' : 'also';
+}
+
+function wholeGroup(change: Change, edges: readonly EdgeChange[]): GroupName {
+  if (change.own === true || !isDrift(change, edges)) return mainGroup(change.own);
+  return change.own === undefined ? 'undone' : 'elsewhere';
+}
+
+/** Tells whether all that differs was changed by hand. */
+function isDrift({ fields }: Change, edges: readonly EdgeChange[]): boolean {
+  return fields.length + edges.length > 0 && [...fields, ...edges].every(({ origin }) => origin === 'drift');
+}

@@ -1,0 +1,64 @@
+import type { Protection } from '../../../src/model/protection.ts';
+import type { ResourceId } from '../../../src/model/resource.ts';
+
+/** What the sample plan means for connections. */
+export const sampleProtection: Protection = {
+  headlines: [
+    {
+      way: 'weakens',
+      text: '7 connections lose a guardrail',
+      connections: ['sandbox', 'a', 'b', 'c', 'd', 'e', 'a-connection-with-a-name-so-long-that-nobody-reads-it-to-its-very-end'].map(
+        (name): ResourceId => `Connection/${name}`,
+      ),
+      tags: { env: 'staging', team: '`@everyone` <b>', tier: '3', zone: 'eu' },
+      causes: [
+        { by: 'GuardrailRule/no-drop', edge: 'Connection/sandbox', place: 'manifests/rules.yaml:8:7' },
+        { by: 'GuardrailRule/no-drop', path: '/input/rules/ddl', place: 'manifests/rules.yaml:14:9', byHand: true },
+        { by: 'DataMaskingRule/legacy-mask' },
+        { by: 'GuardrailRule/more', place: 'manifests/more.yaml:1:1' },
+        { by: 'GuardrailRule/even-more', place: 'manifests/more.yaml:9:1' },
+      ],
+    },
+    {
+      way: 'unknown',
+      text: '1 connection changes guardrail patterns in a way that nobody can compare',
+      connections: ['Connection/orders-db'],
+      tags: {},
+      causes: [{ by: 'GuardrailRule/no-drop', path: '/input/rules/pattern', byHand: true }],
+    },
+    {
+      way: 'strengthens',
+      text: '1 connection closes exec',
+      connections: ['Connection/billing-db'],
+      tags: { env: 'staging' },
+      causes: [{ by: 'Connection/billing-db', path: '/access_mode_exec', place: 'manifests/billing.yaml:12:1' }],
+    },
+  ],
+  connections: [
+    {
+      connection: 'Connection/billing-db',
+      way: 'both',
+      tags: { env: 'staging' },
+      aspects: [
+        {
+          aspect: 'access',
+          way: 'strengthens',
+          before: ['exec'],
+          after: [],
+          causes: [{ by: 'Connection/billing-db', path: '/access_mode_exec', place: 'manifests/billing.yaml:12:1', byHand: true }],
+        },
+        {
+          aspect: 'input',
+          way: 'weakens',
+          before: ['DROP'],
+          after: [],
+          atLeast: true,
+          causes: [{ by: 'GuardrailRule/no-drop', edge: 'Connection/billing-db' }],
+        },
+      ],
+    },
+    { connection: 'Connection/orders-db', way: 'neutral', comes: true, tags: {}, aspects: [] },
+    { connection: 'Connection/old-db', way: 'neutral', goes: true, tags: {}, aspects: [] },
+  ],
+  losing: ['Connection/billing-db'],
+};
