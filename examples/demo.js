@@ -1,16 +1,12 @@
 // The main job on this machine: a gateway of its own, the manifests of examples/acme, plan, apply, drift, apply.
 // Run it with `npm run demo`; it works in a temporary folder and leaves nothing behind.
-import { spawn, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cli, onStage, say, title } from './stage.js';
 
-const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 const acme = fileURLToPath(new URL('acme', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'ostiary-demo-'));
-const key = randomBytes(24).toString('base64url');
 
 /** The fake secrets that the example's manifests name. */
 const secrets = Object.fromEntries(
@@ -22,35 +18,8 @@ const secrets = Object.fromEntries(
     }),
 );
 
-function say(text) {
-  process.stdout.write(`${text}\n`);
-}
-
-function title(text) {
-  say(`\n\u2500\u2500 ${text} ${'\u2500'.repeat(Math.max(0, 76 - text.length))}\n`);
-}
-
-/** Starts the gateway and waits for its address. */
-function serve() {
-  const agents = ['default', 'prod-agent', 'staging-agent'].flatMap((name) => ['--agent', name]);
-  const server = spawn(process.execPath, [cli, 'serve', '--port', '0', '--database', join(folder, 'gateway'), '--quiet', ...agents], {
-    env: { ...process.env, OSTIARY_SERVE_KEY: key },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const url = new Promise((resolve, reject) => {
-    let text = '';
-    server.stderr.on('data', (chunk) => {
-      text += chunk;
-      const [address] = /http:\/\/\S+/.exec(text) ?? [];
-      if (address !== undefined) resolve(address);
-    });
-    server.on('exit', (code) => reject(new Error(`the gateway ended with ${code}: ${text}`)));
-  });
-  return { server, url };
-}
-
 /** Runs one command against the gateway and shows it, at most `lines` of what it prints. */
-function ostiary(url, args, { expect, lines = 40 }) {
+function ostiary({ url, key }, args, { expect, lines = 40 }) {
   say(`$ ostiary ${args.join(' ')}`);
   const started = Date.now();
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args, '--target', 'production', '--url', url], {
@@ -68,7 +37,7 @@ function ostiary(url, args, { expect, lines = 40 }) {
 }
 
 /** Somebody changes a connection by hand: nobody reviews any more, and a session may last a day. */
-async function changeByHand(url, name) {
+async function changeByHand({ url, key }, name) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const found = await (await fetch(`${url}/connections/${name}`, { headers })).json();
   const body = JSON.stringify({ ...found, reviewers: [], access_max_duration: 86400 });
@@ -81,32 +50,23 @@ function mustSay(text, wanted) {
   if (!text.includes(wanted)) throw new Error(`expected "${wanted}" in:\n${text}`);
 }
 
-async function play(url) {
+async function play(gateway) {
   title('Plan: a fresh gateway, the manifests of examples/acme');
-  ostiary(url, ['plan'], { expect: 0 });
+  ostiary(gateway, ['plan'], { expect: 0 });
   title('Apply');
-  ostiary(url, ['apply', '--yes'], { expect: 0, lines: 16 });
+  ostiary(gateway, ['apply', '--yes'], { expect: 0, lines: 16 });
   title('Plan again');
-  mustSay(ostiary(url, ['plan', '--detailed-exitcode'], { expect: 0 }), 'No changes.');
+  mustSay(ostiary(gateway, ['plan', '--detailed-exitcode'], { expect: 0 }), 'No changes.');
   title('Somebody changes the gateway by hand');
-  await changeByHand(url, 'orders-db');
+  await changeByHand(gateway, 'orders-db');
   title('Plan shows exactly that');
-  const drift = ostiary(url, ['plan', '--detailed-exitcode'], { expect: 2 });
+  const drift = ostiary(gateway, ['plan', '--detailed-exitcode'], { expect: 2 });
   mustSay(drift, 'Connection/orders-db');
   mustSay(drift, '1 to update');
   title('Apply puts it back');
-  ostiary(url, ['apply', '--yes'], { expect: 0 });
-  mustSay(ostiary(url, ['plan', '--detailed-exitcode'], { expect: 0 }), 'No changes.');
+  ostiary(gateway, ['apply', '--yes'], { expect: 0 });
+  mustSay(ostiary(gateway, ['plan', '--detailed-exitcode'], { expect: 0 }), 'No changes.');
 }
 
-const { server, url } = serve();
-try {
-  const address = await url;
-  say(`A gateway of our own answers on ${address}.`);
-  await play(address);
-  say('Done: the gateway is as the manifests say.');
-} finally {
-  const ended = new Promise((resolve) => server.once('exit', resolve));
-  if (server.exitCode === null && server.kill('SIGTERM')) await ended;
-  rmSync(folder, { recursive: true, force: true });
-}
+await onStage(play);
+say('Done: the gateway is as the manifests say.');

@@ -4,7 +4,8 @@ import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { builtPackage } from '../support/cli.ts';
-import { useAction, type StepOptions } from './github.ts';
+import type { StepOptions } from '../support/workflow.ts';
+import { useAction } from './github.ts';
 import { config, guardrail, workshop } from './project.ts';
 
 const makeProject = workshop();

@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { connectionBody, agentId } from '../server/client.ts';
 import { json, startFlakyServer, type Seen } from '../support/flaky-server.ts';
-import { place, type Reply } from '../support/github.ts';
+import type { Reply } from '../support/github.ts';
+import { commentsOn, commitAll, git, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
 import { useGateway } from './gateway.ts';
-import { commentsOn, commitAll, git, openPullRequest, pullRequestPayload, useAction, type StepEnded } from './github.ts';
+import { useAction } from './github.ts';
 import { config, connection, guardrail, workshop, type Files } from './project.ts';
 
 const makeProject = workshop();
@@ -21,8 +22,7 @@ function checkout(files: Files): string {
 async function merge(branch: string): Promise<{ readonly number: number; readonly head: string; readonly commit: string }> {
   const github = bench.github();
   const pull = await openPullRequest(github, branch);
-  const { data } = await github.person.pulls.merge({ ...place, pull_number: pull.number, merge_method: 'squash' });
-  return { ...pull, commit: data.sha };
+  return { ...pull, commit: await mergePullRequest(github, pull.number) };
 }
 
 async function bodiesOn(number: number): Promise<readonly string[]> {

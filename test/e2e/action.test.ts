@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { place } from '../support/github.ts';
 import { outsideCode } from '../unit/report/nasty-text.ts';
-import { useGateway } from './gateway.ts';
 import {
   commentsOn,
   commitAll,
@@ -11,10 +10,11 @@ import {
   openPullRequest,
   pullRequestPayload,
   pushTo,
-  useAction,
   type Payload,
   type StepEnded,
-} from './github.ts';
+} from '../support/workflow.ts';
+import { useGateway } from './gateway.ts';
+import { useAction } from './github.ts';
 import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
 
 const makeProject = workshop();

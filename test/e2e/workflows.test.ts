@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { commitAll, openPullRequest, pullRequestPayload } from '../support/workflow.ts';
 import { useGateway } from './gateway.ts';
-import { commitAll, openPullRequest, pullRequestPayload, useAction } from './github.ts';
+import { useAction } from './github.ts';
 import { config, connection, guardrail, workshop, writeFiles } from './project.ts';
 
 const makeProject = workshop();

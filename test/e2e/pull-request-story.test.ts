@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { playPullRequests } from '../support/pull-request-story.ts';
+import { useGateway } from './gateway.ts';
+import { useAction } from './github.ts';
+import { workshop } from './project.ts';
+
+const makeFolder = workshop();
+const gateway = useGateway();
+const bench = useAction(makeFolder);
+
+test('the story that npm run demo:pr plays is true', async () => {
+  const titles: string[] = [];
+  const said: string[] = [];
+  const { url, key } = gateway.server();
+  await playPullRequests({
+    folder: makeFolder({}),
+    gateway: { url, key },
+    github: bench.github(),
+    step: bench.bundled,
+    title: (text) => void titles.push(text),
+    say: (text) => void said.push(text),
+  });
+  expect(titles).toHaveLength(5);
+  expect(said.filter((line) => line.length > 80 && !/^ {2}\u2502 (?:[|+!~<]|- `|.*\b[0-9a-f]{64}\b)/.test(line))).toEqual([]);
+  expect(said.join('\n')).not.toContain('correct-horse');
+  expect(await gateway.names('/connections')).toEqual(['orders-db', 'reports-db', 'sales-db']);
+});

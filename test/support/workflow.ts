@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Ended } from './cli.ts';
+import { place, type TestGitHub } from './github.ts';
+
+/** A step that ran: what it printed, and what the runner reads afterwards. */
+export type StepEnded = Pick<Ended, 'code' | 'stdout' | 'milliseconds'> & {
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly summary: string;
+};
+
+export type StepOptions = {
+  readonly cwd: string;
+  readonly event: string;
+  readonly payload: object;
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Runs the action once, in whatever process. */
+export type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, 'code' | 'stdout' | 'milliseconds'>>;
+
+/** Stands for the runner of GitHub: lays out files and variables of each step in the folder, and reads what the step wrote. */
+export function openRunner(folder: string): (options: StepOptions, github: TestGitHub, began: Start) => Promise<StepEnded> {
+  let steps = 0;
+  return async (options, { url, token }, began) => {
+    steps += 1;
+    const temp = join(folder, `step-${steps}`);
+    mkdirSync(temp);
+    const file = (name: string): string => join(temp, name);
+    writeFileSync(file('event.json'), JSON.stringify(options.payload));
+    writeFileSync(file('output'), '');
+    writeFileSync(file('summary'), '');
+    const given = Object.entries({ 'github-token': token, comment: 'true', ...options.inputs });
+    const ended = await began(options.cwd, {
+      ...variablesOf(options, { url, temp }),
+      GITHUB_EVENT_PATH: file('event.json'),
+      GITHUB_OUTPUT: file('output'),
+      GITHUB_STEP_SUMMARY: file('summary'),
+      ...Object.fromEntries(given.map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+      ...options.env,
+    });
+    return { ...ended, outputs: outputsOf(readFileSync(file('output'), 'utf8')), summary: readFileSync(file('summary'), 'utf8') };
+  };
+}
+
+const here = `${place.owner}/${place.repo}`;
+
+/** What the runner sets for every step. */
+function variablesOf({ cwd, event }: StepOptions, { url, temp }: { readonly url: string; readonly temp: string }): Environment {
+  return {
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: url,
+    GITHUB_EVENT_NAME: event,
+    GITHUB_GRAPHQL_URL: `${url}/graphql`,
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_REPOSITORY: here,
+    GITHUB_RUN_ID: '4711',
+    GITHUB_SERVER_URL: 'https://github.test',
+    GITHUB_SHA: existsSync(join(cwd, '.git')) ? git(cwd, 'rev-parse HEAD') : '0'.repeat(40),
+    GITHUB_WORKSPACE: cwd,
+    RUNNER_TEMP: temp,
+  };
+}
+
+/** The file of outputs as the runner reads it. */
+function outputsOf(text: string): Readonly<Record<string, string>> {
+  const found = text.matchAll(/^([\w-]+)<<(\S+)\n([\s\S]*?)\n\2\n/gm);
+  return Object.fromEntries([...found].map(([, name = '', , value = '']) => [name, value]));
+}
+
+/** Runs git in a folder, with an author and without anybody's settings; words with spaces in them come as a list. */
+export function git(cwd: string, line: string | readonly string[]): string {
+  const person = ['GIT_AUTHOR', 'GIT_COMMITTER'].flatMap((who) => [
+    [`${who}_NAME`, 'Ada'],
+    [`${who}_EMAIL`, 'ada@example.com'],
+  ]);
+  const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', ...Object.fromEntries(person) };
+  return execFileSync('git', typeof line === 'string' ? line.split(' ') : line, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim();
+}
+
+/** Makes the folder a repository with one commit. */
+export function commitAll(cwd: string, message = 'First'): string {
+  if (!existsSync(join(cwd, '.git'))) git(cwd, 'init --quiet --initial-branch=main');
+  git(cwd, 'add --all');
+  git(cwd, ['commit', '--quiet', '--allow-empty', `--message=${message}`]);
+  return git(cwd, 'rev-parse HEAD');
+}
+
+/** A branch with files, and its pull request. */
+export async function openPullRequest({ person }: TestGitHub, branch: string, title: string = branch): Promise<Proposal> {
+  const { data: main } = await person.git.getRef({ ...place, ref: 'heads/main' });
+  await person.git.createRef({ ...place, ref: `refs/heads/${branch}`, sha: main.object.sha });
+  await pushTo({ person }, branch, 'one');
+  const { data } = await person.pulls.create({ ...place, title, head: branch, base: 'main' });
+  return { number: data.number, head: data.head.sha };
+}
+
+/** Adds a commit to a branch, and tells which it is. */
+export async function pushTo({ person }: Pick<TestGitHub, 'person'>, branch: string, name: string): Promise<string> {
+  const content = Buffer.from(name).toString('base64');
+  await person.repos.createOrUpdateFileContents({ ...place, path: `${branch}-${name}.txt`, message: name, content, branch });
+  const { data } = await person.git.getRef({ ...place, ref: `heads/${branch}` });
+  return data.object.sha;
+}
+
+/** Merges a pull request and tells the commit that GitHub made of it. */
+export async function mergePullRequest({ person }: TestGitHub, number: number): Promise<string> {
+  const { data } = await person.pulls.merge({ ...place, pull_number: number, merge_method: 'squash' });
+  return data.sha;
+}
+
+/** A pull request of the emulated GitHub, and the commit that its branch is at. */
+export type Proposal = { readonly number: number; readonly head: string };
+
+export type Payload = Proposal & {
+  /** The commit of the checkout that stands for the target branch. */
+  readonly base: string;
+  /** The repository that the branch lies in. */
+  readonly from?: string;
+  readonly author?: string;
+  readonly merged?: boolean;
+};
+
+/** The payload of a pull request's event. */
+export function pullRequestPayload({ number, head, base, from = here, author = 'ada', merged = false }: Payload): object {
+  return {
+    action: 'synchronize',
+    number,
+    pull_request: {
+      number,
+      state: merged ? 'closed' : 'open',
+      merged,
+      user: { login: author },
+      head: { ref: 'feature', sha: head, repo: { full_name: from, fork: from !== here } },
+      base: { ref: 'main', sha: base, repo: { full_name: here, fork: false } },
+    },
+    repository: { full_name: here },
+  };
+}
+
+/** The bodies of a pull request's comments, oldest first. */
+export async function commentsOn(
+  { person }: TestGitHub,
+  number: number,
+): Promise<readonly { readonly id: number; readonly body: string }[]> {
+  const { data } = await person.issues.listComments({ ...place, issue_number: number, per_page: 100 });
+  return data.map(({ id, body }) => ({ id, body: body ?? '' }));
+}
