@@ -147,6 +147,30 @@ describe('plan and explain', () => {
       expect(await gateway.run(`plan ${flag}`, ours.folder)).toMatchObject({ code: 3, stderr: expect.stringContaining(`error ${code}`) });
   });
 
+  test('work on a detached HEAD, and say what a shallow clone is without', async () => {
+    const ours = project({ 'access/g.yaml': guardrail('git-shallow') });
+    const first = ours.git('rev-parse', 'HEAD');
+    const origin = makeOrigin(ours);
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
+    ours.remove('access/g.yaml');
+    ours.write({ 'access/h.yaml': guardrail('git-shallow-next', ['TRUNCATE']) });
+    const removedIn = ours.commit();
+    ours.git('push', '--quiet', 'origin', 'main');
+    const [whole, shallow] = [clone(origin), clone(origin, '--depth=1')];
+    for (const { git } of [whole, shallow]) git('checkout', '--quiet', '--detach');
+    const found = async (of: TestRepository): Promise<unknown> => JSON.parse((await gateway.run('plan --format json', of.folder)).stdout);
+    const orphan = { id: 'GuardrailRule/git-shallow', removedIn };
+    expect(await found(whole)).toMatchObject({ plans: [{ base: first, orphans: [orphan] }] });
+    expect(await found(shallow)).toMatchObject({ plans: [{ base: first, orphans: [{ id: 'GuardrailRule/git-shallow' }] }] });
+    for (const flag of ['--base HEAD~1', '--own HEAD~1'])
+      expect(await gateway.run(`plan ${flag}`, shallow.folder)).toMatchObject({
+        code: 3,
+        stderr: expect.stringMatching(/error git\/no-such-commit .*"HEAD~1"[\s\S]*check out with fetch-depth: 0/),
+      });
+    const parted = await gateway.run(`plan --own ${first}`, shallow.folder);
+    expect(parted).toMatchObject({ code: 0, stderr: expect.stringMatching(/warning git\/no-merge-base[\s\S]*fetch-depth: 0/) });
+  });
+
   test('conclude nothing where origin cannot be asked and this clone knows nothing', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-origin') });
     ours.git('remote', 'add', 'origin', `${ours.folder}-gone`);
