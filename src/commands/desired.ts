@@ -6,7 +6,7 @@ import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load.ts';
 import type { Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { hasErrors, type Checked } from '../model/diagnostic.ts';
+import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import type { SourceFile } from '../model/source.ts';
 import type { TargetFlags } from './flags.ts';
@@ -29,14 +29,33 @@ export function desiredFor(setting: Setting, target: Target, { flags, world, sec
     world.cwd,
   );
   if (absent.length > 0) return { diagnostics: [...setting.notices, ...absent] };
+  return loadSources(sourcesOf(setting, target, world), { setting, target, flags, world, secrets });
+}
+
+/** The files of a target's manifests and overlays, and what was wrong with reading them. */
+export type Sources = Pick<LoadInput, 'files' | 'overlays'> & { readonly diagnostics: readonly Diagnostic[] };
+
+/** Reads the files of a target. */
+export function sourcesOf(setting: Setting, target: Target, world: World): Sources {
   const options = { root: setting.root, cwd: world.cwd, exclude: setting.targets.flatMap((one) => one.overlays) };
   const tree = readTree(target.manifests, options);
   const folders = target.overlays.map((folder) => readTree([folder], { ...options, exclude: [] }));
-  const diagnostics = [...setting.notices, ...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)];
-  if (hasErrors(diagnostics) && (tree.value ?? []).length === 0) return { diagnostics };
-  const loaded = loadManifests({
+  return {
     files: tree.value ?? [],
     overlays: folders.map((folder) => folder.value ?? []),
+    diagnostics: [...setting.notices, ...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)],
+  };
+}
+
+/** Loads what was read of a target; every mistake is a diagnostic. */
+export function loadSources(
+  { files, overlays, diagnostics }: Sources,
+  { setting, target, flags, world, secrets }: Loading & { readonly setting: Setting; readonly target: Target },
+): Checked<DesiredState> {
+  if (hasErrors(diagnostics) && files.length === 0) return { diagnostics };
+  const loaded = loadManifests({
+    files,
+    overlays,
     target: target.name,
     targets: setting.targets.map((one) => one.name),
     ...selectionOf(flags, world),

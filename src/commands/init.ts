@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
 import { registry } from '../kinds/index.ts';
+import { kebabName } from '../manifest/file-names.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
@@ -61,17 +62,22 @@ const project: readonly (readonly [string, string])[] = [
   ['.gitignore', '.ostiary/\n'],
 ];
 
+/** The schemas that the first lines of manifests name, below the folder of the project. */
+export const schemaFiles: readonly (readonly [string, string])[] = [...registry.values()].map(({ name, schema }) => [
+  schemaPath(name),
+  `${JSON.stringify(schema, null, 2)}\n`,
+]);
+
+/** Where a kind's schema lies in a project. */
+export function schemaPath(kind: string): string {
+  return `schemas/${kebabName(kind)}.schema.json`;
+}
+
 /** Writes a first project into a folder, or what lacks of the schemas where there is one; a file that is there is never touched. */
 export async function init(flags: OutputFlags & { readonly folder: string }, world: World): Promise<number> {
   const { print, hint } = printerFor(world, flags);
   const begun = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolute(join(flags.folder, name), world)));
-  const files: readonly (readonly [string, string])[] = [
-    ...(begun ? [] : project),
-    ...[...registry.values()].map((kind): readonly [string, string] => [
-      `schemas/${fileName(kind.name)}.schema.json`,
-      `${JSON.stringify(kind.schema, null, 2)}\n`,
-    ]),
-  ];
+  const files: readonly (readonly [string, string])[] = [...(begun ? [] : project), ...schemaFiles];
   const written = files.filter(([path, text]) => createFile(absolute(join(flags.folder, path), world), text));
   if (written.length === 0)
     throw new UsageError(
@@ -84,8 +90,4 @@ export async function init(flags: OutputFlags & { readonly folder: string }, wor
     '\nNext:\n  OSTIARY_SERVE_KEY=try-me ostiary serve            a gateway of your own, in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n',
   );
   return 0;
-}
-
-function fileName(kind: string): string {
-  return kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
 }

@@ -98,6 +98,8 @@ function addReading(program: Command, world: World, finish: Finish): void {
   targetOptions(search).addOption(formatOption(viewFormats));
   search.action(async (term, flags) => finish(await (await import('./search.ts')).search({ ...flags, term, only: [], paths: [] }, world)));
 
+  addPull(program, world, finish);
+
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
     .argument('[field]', 'one field, such as reviewers');
@@ -105,6 +107,30 @@ function addReading(program: Command, world: World, finish: Finish): void {
   explain.action(async (resource, field, flags) =>
     finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),
   );
+}
+
+function addPull(program: Command, world: World, finish: Finish): void {
+  const pull = command(program, 'pull', 'write what the gateway has as manifests').argument(
+    '[directory]',
+    'the project, or a folder of its manifests (default: here)',
+  );
+  selectionOption(targetOptions(pull))
+    .addOption(
+      new Option('--secrets <how>', 'keep: their keys alone; stubs: variables to fill in; omit: not at all')
+        .choices(['keep', 'stubs', 'omit'])
+        .default('keep'),
+    )
+    .addOption(formatOption(['text', 'json']))
+    .addHelpText(
+      'after',
+      `
+Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no changes. What a manifest
+declares already is never written again, and values of secrets never are.
+
+  OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
+  ostiary pull --target staging --only Connection/orders-db`,
+    );
+  pull.action(async (directory, flags) => finish(await (await import('./pull.ts')).pull({ ...flags, directory, paths: [] }, world)));
 }
 
 function addReviewing(program: Command, world: World, finish: Finish): void {

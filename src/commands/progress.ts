@@ -51,3 +51,22 @@ export async function waiting<T>(
     world.stderr.write('\r\u001b[K');
   }
 }
+
+/** Runs work of so many steps; after a second of it a terminal shows how far it is. */
+export async function counted<T>(
+  text: string,
+  total: number,
+  { flags, world, work }: { readonly flags: OutputFlags; readonly world: World; readonly work: (step: () => void) => Promise<T> },
+): Promise<T> {
+  if (!world.stderr.isTTY || flags.quiet) return work(() => undefined);
+  let done = 0;
+  const timer = setInterval(() => world.stderr.write(`\r\u001b[K${text} … ${done} of ${total}`), 1000);
+  try {
+    return await work(() => {
+      done += 1;
+    });
+  } finally {
+    clearInterval(timer);
+    world.stderr.write('\r\u001b[K');
+  }
+}

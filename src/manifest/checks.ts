@@ -1,6 +1,6 @@
 import type { FieldRule } from '../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
-import { pointer, tokensOf } from '../model/pointer.ts';
+import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import { closest } from '../model/suggest.ts';
 import type { Manifest } from './manifest.ts';
 import { didYouMean, placeName, quoted, type Problem } from './problem.ts';
@@ -65,6 +65,12 @@ function badIgnore({ view }: Manifest, path: string, index: number): readonly Pr
   }
   if (/~(?![01])/.test(path)) return wrong(`"${path}" is no JSON Pointer`, 'write ~0 for ~ and ~1 for /');
   return reaches(view.kind.fields, tokens) ? [] : wrong(`"${path}" points to no field of ${view.kind.name}`, `/${first} has no such place`);
+}
+
+/** The path, or the nearest one above it, that a manifest may ignore; undefined where there is none. */
+export function ignorablePath(fields: readonly FieldRule[], path: Pointer): Pointer | undefined {
+  for (let tokens = tokensOf(path); tokens.length > 0; tokens = tokens.slice(0, -1)) if (reaches(fields, tokens)) return pointer(...tokens);
+  return undefined;
 }
 
 /** Tells whether the tokens lead to a field, a key of a map, or an entry of a set or keyed list. */

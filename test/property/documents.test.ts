@@ -22,6 +22,12 @@ const nasty = fc.oneof(
     '#',
     'a: b',
     'a #b',
+    'a:b',
+    'envvar:A',
+    'a, b',
+    '[a]',
+    '{ a: b }',
+    String.raw`it's a "\b"`,
     '',
     ' ',
     '<<',
@@ -46,9 +52,9 @@ const { value: values } = fc.letrec<{ value: Json }>((tie) => ({
 
 test('what is printed as YAML or JSON reads as the same value, in every version of YAML', () => {
   fc.assert(
-    fc.property(values, (value) => {
-      expect(parse(yamlText(value), { version: '1.2' })).toEqual(value);
-      expect(parse(yamlText(value), { version: '1.1' })).toEqual(value);
+    fc.property(values, fc.constantFrom(0, 20, 80), (value, columns) => {
+      expect(parse(yamlText(value, columns), { version: '1.2' })).toEqual(value);
+      expect(parse(yamlText(value, columns), { version: '1.1' })).toEqual(value);
       expect(JSON.parse(jsonText(value))).toEqual(value);
     }),
     { numRuns: 300 },
@@ -58,7 +64,8 @@ test('what is printed as YAML or JSON reads as the same value, in every version 
 test('nothing that is printed moves a cursor, hides or reorders text', () => {
   fc.assert(
     fc.property(values, (value) => {
-      for (const text of [yamlText(value), jsonText(value)]) expect(text.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+      for (const text of [yamlText(value), yamlText(value, 80), jsonText(value)])
+        expect(text.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     }),
     { numRuns: 200 },
   );

@@ -64,10 +64,8 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
     write: (files) => writeFiles(folder, files),
     async ostiary(args, env = {}) {
       const before = model.log.requests.length;
-      const [stdout, stderr] = [collected(), collected()];
-      const code = await run(args, worldOf(folder, { OSTIARY_TOKEN: adminToken, ...env }, { stdout, stderr }));
-      const requests = model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
-      return { code, stdout: stdout.text(), stderr: stderr.text(), requests };
+      const ended = await runIn(folder, args, { OSTIARY_TOKEN: adminToken, ...env });
+      return { ...ended, requests: model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
     },
     async send(method, path, body) {
       const answer = await fetch(`${url}${path}`, {
@@ -79,6 +77,17 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
       return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
     },
   };
+}
+
+/** Runs a command line in a folder, in this process, with the given environment alone. */
+export async function runIn(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Omit<Ended, 'requests'>> {
+  const [stdout, stderr] = [collected(), collected()];
+  const code = await run(args, worldOf(folder, env, { stdout, stderr }));
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
 type Collected = Output & { readonly text: () => string };

@@ -52,6 +52,7 @@ function renamedText(text: string): string {
 }
 
 export const scenarioToken = 'hpk_scenario';
+export const scenarioAuditor = 'hpk_scenario_auditor';
 export const hiddenRule = 'rp_12345678__hidden';
 
 /** A model that holds what is live in a scenario, with much that no manifest speaks of. */
@@ -61,7 +62,10 @@ export async function hoopWorld({ live }: Scenario, random = 1): Promise<HoopMod
     runbooks: 'none',
     random,
     agents: [{ name: 'default' }, { name: 'other' }],
-    keys: [{ name: 'ci', token: scenarioToken, groups: ['admin'] }],
+    keys: [
+      { name: 'ci', token: scenarioToken, groups: ['admin'] },
+      { name: 'watch', token: scenarioAuditor, groups: ['auditor'] },
+    ],
     hidden: { guardrails: [{ name: hiddenRule, input: { rules: [] } }] },
   });
   const uids = new Map<ResourceId, string>();

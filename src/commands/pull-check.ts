@@ -1,0 +1,74 @@
+import { registry } from '../kinds/index.ts';
+import { ignorablePath } from '../manifest/checks.ts';
+import type { Draft } from '../manifest/drafts.ts';
+import type { DesiredState } from '../model/desired.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { InputError } from '../model/errors.ts';
+import type { GatewayIdentity } from '../model/gateway.ts';
+import type { LiveState } from '../model/live.ts';
+import { defaultLimits, type Target } from '../model/config.ts';
+import type { Plan } from '../model/plan.ts';
+import { pointer, type Pointer } from '../model/pointer.ts';
+import type { Differing } from '../model/pulled.ts';
+import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
+import { forDialect } from '../plan/dialect.ts';
+import { plan } from '../plan/plan.ts';
+
+/** What a plan of the project would say once the drafts are written. */
+export type Verdict = {
+  /** Paths, by live id, at which a draft does not say what is live. */
+  readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
+  /** Drafts, by live id, that no plan could be made with, and why. */
+  readonly excluded: ReadonlyMap<ResourceId, string>;
+  readonly differing: readonly Differing[];
+  readonly gone: readonly Differing[];
+};
+
+export type Case = {
+  readonly drafts: readonly Draft[];
+  /** All manifests of the project, the drafts among them. */
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly identity: GatewayIdentity;
+  readonly target: Target;
+};
+
+/** Plans with the drafts: whatever would be a change is found before anything is written. Mistakes elsewhere are thrown. */
+export function judge({ drafts, desired, live, identity: { url, dialect }, target: { name } }: Case): Verdict {
+  const keys = new Map(drafts.map(({ id, key }) => [id, key]));
+  const known = forDialect(desired, dialect, registry).desired;
+  const input = { target: { name, url, dialect }, desired: known, live, base: undefined, limits: defaultLimits, allowed: [] };
+  const { value, diagnostics } = plan(input, registry);
+  if (value !== undefined) return { ...changesOf(value, keys), excluded: new Map() };
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const excluded = new Map(errors.flatMap((one) => draftOf(one, keys)));
+  if (excluded.size === 0) throw new InputError(errors);
+  return { ignored: new Map(), excluded, differing: [], gone: [] };
+}
+
+function draftOf({ resource, message }: Diagnostic, keys: ReadonlyMap<ResourceId, ResourceId>): readonly (readonly [ResourceId, string])[] {
+  const key = resource === undefined ? undefined : keys.get(resource);
+  return key === undefined ? [] : [[key, message]];
+}
+
+function changesOf({ changes, edges }: Plan, keys: ReadonlyMap<ResourceId, ResourceId>): Omit<Verdict, 'excluded'> {
+  const ignored = new Map<ResourceId, readonly Pointer[]>();
+  const differing = new Map<ResourceId, Differing>();
+  const gone: Differing[] = [];
+  for (const { id, action, fields, at } of changes) {
+    const key = keys.get(id);
+    const paths = fields.map(({ path }) => path);
+    const known = { id, ...(at === undefined ? {} : { at }) };
+    const rules = registry.get(kindOf(id))?.fields ?? [];
+    if (key !== undefined) ignored.set(key, [...new Set(paths.flatMap((path) => ignorablePath(rules, path) ?? []))]);
+    else if (action === 'create') gone.push({ ...known, fields: [] });
+    else if (action !== 'blocked') differing.set(id, { ...known, fields: paths });
+  }
+  for (const { rule, connection, action } of edges) {
+    if (action === 'foreign' || action === 'blocked') continue;
+    const path = pointer('connection_ids', nameOf(connection));
+    if (gone.some(({ id }) => id === rule || id === connection)) continue;
+    differing.set(rule, { ...(differing.get(rule) ?? { id: rule }), fields: [...(differing.get(rule)?.fields ?? []), path] });
+  }
+  return { ignored, differing: [...differing.values()], gone };
+}

@@ -1,0 +1,137 @@
+import { join, posix, relative, sep } from 'node:path';
+import { shower } from '../disk/walk.ts';
+import { referencePrefixesOf } from '../gateway/dialects/index.ts';
+import { registry } from '../kinds/index.ts';
+import { draftManifests, type Draft, type Drafting, type Drafts } from '../manifest/drafts.ts';
+import { manifestFiles } from '../manifest/file-names.ts';
+import { InputError } from '../model/errors.ts';
+import type { GatewayIdentity } from '../model/gateway.ts';
+import { edgeKey, liveEdges } from '../model/live-edges.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Pointer } from '../model/pointer.ts';
+import type { LeftOut, Pulled, SecretForm, Unstated } from '../model/pulled.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import type { SourceFile } from '../model/source.ts';
+import { declaredEnds, indexOf } from '../plan/edge-index.ts';
+import { manifestText } from '../report/manifest-text.ts';
+import { loadSources } from './desired.ts';
+import { schemaPath } from './init.ts';
+import { judge, type Verdict } from './pull-check.ts';
+import { isWithin, loadingOf, type Project } from './pull-project.ts';
+import type { World } from './world.ts';
+
+/** What manifests are made of, and for which project. */
+export type Making = {
+  /** The live objects that are to have a manifest. */
+  readonly ids: ReadonlySet<ResourceId>;
+  /** Those that nobody but their manager may write. */
+  readonly managed: readonly LeftOut[];
+  readonly live: LiveState;
+  readonly project: Project;
+  readonly identity: GatewayIdentity;
+  /** Names of files that are taken. */
+  readonly taken: ReadonlySet<string>;
+  readonly secrets: SecretForm;
+  readonly world: World;
+};
+
+/** Manifests to write, with their paths below the project, and what is told of them. */
+export type Made = { readonly manifests: readonly SourceFile[]; readonly drafts: Drafts; readonly pulled: Omit<Pulled, 'files'> };
+
+/** Makes the manifests, and makes sure of them: a plan of the project with them finds no change in what they declare. */
+export function makeFiles(making: Making): Made {
+  const ignored = new Map<ResourceId, readonly Pointer[]>();
+  const excluded = new Map<ResourceId, string>();
+  for (;;) {
+    const drafts = draftManifests({ ...draftingOf(making), ignored, excluded });
+    const manifests = filesOf(drafts.drafts, making);
+    const verdict =
+      drafts.drafts.length === 0 && making.project.declared.resources.length === 0 ? agreed : verdictOn(drafts.drafts, manifests, making);
+    const more = [...verdict.ignored].filter(([id, paths]) => paths.some((path) => ignored.get(id)?.includes(path) !== true));
+    if (more.length === 0 && verdict.excluded.size === 0)
+      return { manifests, drafts, pulled: pulledOf(making, { drafts, manifests, verdict, ignored }) };
+    for (const [id, paths] of more) ignored.set(id, [...new Set([...(ignored.get(id) ?? []), ...paths])]);
+    for (const [id, reason] of verdict.excluded) excluded.set(id, reason);
+  }
+}
+
+const agreed: Verdict = { ignored: new Map(), excluded: new Map(), differing: [], gone: [] };
+
+function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<Drafting, 'ignored' | 'excluded'> {
+  const { declared, target, setting, folder } = project;
+  const known = new Set(declaredEnds(declared, indexOf({ desired: declared, live, registry })).map(edgeKey));
+  const isShared = setting.targets.some(({ name, manifests }) => name !== target.name && manifests.some((path) => isWithin(folder, path)));
+  const sources = declared.resources.flatMap((one) => Object.values(one.secrets).map(({ source }) => source));
+  return {
+    live: live.resources.filter(({ id }) => ids.has(id)),
+    edges: liveEdges(live, registry).filter((ends) => !known.has(edgeKey(ends))),
+    registry,
+    dialect: identity.dialect,
+    secrets: {
+      form: secrets,
+      prefix: target.secretPrefixes[0] ?? '',
+      taken: new Set(sources.flatMap((source) => (source.startsWith('env:') ? [source.slice('env:'.length)] : []))),
+      referencePrefixes: referencePrefixesOf(identity.dialect === 'hoop' ? 'hoop' : 'interface'),
+    },
+    targets: isShared ? [target.name] : [],
+    declared: new Set(declared.resources.map(({ id }) => id)),
+  };
+}
+
+/** The text of each manifest, and its path below the project. */
+function filesOf(drafts: readonly Draft[], { project, taken }: Making): readonly SourceFile[] {
+  const names = manifestFiles(
+    drafts.map(({ id }) => id),
+    taken,
+  );
+  const below = relative(project.root, project.folder).split(sep).join('/');
+  return drafts.map(({ id, value }) => {
+    const path = posix.join(below, names.get(id) ?? '');
+    return { path, text: manifestText(value, posix.relative(posix.dirname(path), schemaPath(kindOf(id)))) };
+  });
+}
+
+function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], { project, live, identity, world }: Making): Verdict {
+  const { sources, setting, target } = project;
+  const show = shower(world.cwd);
+  const files = [...sources.files, ...manifests.map(({ path, text }) => ({ path: show(join(project.root, path)), text }))];
+  const { value: desired, diagnostics } = loadSources({ ...sources, files }, loadingOf(setting, target, world));
+  if (desired === undefined) throw new InputError(diagnostics.filter(({ severity }) => severity === 'error'));
+  return judge({ drafts, desired, live, identity, target });
+}
+
+type Outcome = {
+  readonly drafts: Drafts;
+  readonly manifests: readonly SourceFile[];
+  readonly verdict: Verdict;
+  readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
+};
+
+function pulledOf(
+  { managed, project, identity, secrets, world }: Making,
+  { drafts, manifests, verdict, ignored }: Outcome,
+): Omit<Pulled, 'files'> {
+  const show = shower(world.cwd);
+  const { name, url } = project.target;
+  const changed = verdict.differing.length + verdict.gone.length;
+  return {
+    target: { name, url, dialect: identity.dialect },
+    folder: show(project.root),
+    written: drafts.drafts.map(({ id }, index) => ({ id, file: show(join(project.root, manifests[index]?.path ?? '')) })),
+    unchanged: Math.max(0, project.declared.resources.length - changed),
+    differing: verdict.differing,
+    gone: verdict.gone,
+    leftOut: [...managed, ...[...drafts.excluded].map(([id, reason]): LeftOut => ({ id, why: 'inexpressible', reason }))],
+    unstated: [...drafts.unstated, ...drafts.drafts.flatMap((draft) => unsaid(draft, ignored, drafts.unstated))],
+    secrets: { form: secrets, ...drafts.secrets.tally() },
+    diagnostics: [],
+  };
+}
+
+/** What a manifest ignores for no other reason than that it cannot say it. */
+function unsaid({ id, key }: Draft, ignored: Outcome['ignored'], told: readonly Unstated[]): readonly Unstated[] {
+  const known = told.filter((one) => one.id === id).map(({ path }) => path.split('/')[1]);
+  return (ignored.get(key) ?? [])
+    .filter((path) => !known.includes(path.split('/')[1]))
+    .map((path) => ({ id, path, reason: 'no manifest can say what is live there' }));
+}

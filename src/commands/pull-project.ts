@@ -1,0 +1,123 @@
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { findConfig } from '../disk/config.ts';
+import { requireFolder } from '../disk/tree-writer.ts';
+import type { Target } from '../model/config.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { InputError, UsageError } from '../model/errors.ts';
+import type { Json } from '../model/json.ts';
+import { yamlText } from '../report/documents.ts';
+import { loadSources, sourcesOf, type Sources } from './desired.ts';
+import type { TargetFlags } from './flags.ts';
+import { chooseTarget, readSetting, type Setting } from './setting.ts';
+import type { World } from './world.ts';
+
+/** Where a pull writes, and what is there. */
+export type Project = {
+  /** The folder of the config file. */
+  readonly root: string;
+  /** The folder of new manifests. */
+  readonly folder: string;
+  readonly setting: Setting;
+  /** The gateway, with the folders that a plan of the project reads. */
+  readonly target: Target;
+  /** The config file to write, where there is none. */
+  readonly config: string | undefined;
+  readonly sources: Sources;
+  /** What the manifests there declare. */
+  readonly declared: DesiredState;
+};
+
+type Flags = TargetFlags & { readonly directory?: string };
+
+/** Finds the project that the directory belongs to, or plans one where there is none; mistakes in its manifests are thrown. */
+export function projectOf(flags: Flags, world: World): Project {
+  const given = flags.directory === undefined ? undefined : resolve(world.cwd, flags.directory);
+  const home = given ?? world.cwd;
+  requireFolder(home);
+  const isThere = flags.config !== undefined || findConfig(home).value !== undefined;
+  const setting = readSetting(flags, isThere && flags.config === undefined ? { ...world, cwd: home } : world);
+  const target = chooseTarget(setting, flags);
+  const found = { ...setting, notices: [] };
+  return isThere && isWithin(home, setting.root) ? begunProject(found, target, { given, world }) : freshProject(target, home, world);
+}
+
+type Place = { readonly given: string | undefined; readonly world: World };
+
+function begunProject(setting: Setting, target: Target, { given, world }: Place): Project {
+  const folders = target.manifests.filter((path) => !isFile(path));
+  const folder = given === undefined || given === setting.root || !isWithin(given, setting.root) ? folders[0] : given;
+  const isRead = folders.some((path) => isWithin(folder ?? '', path)) && !target.overlays.some((path) => isWithin(folder ?? '', path));
+  if (folder === undefined || !isRead)
+    throw new UsageError(
+      folder === undefined ? 'the config names no folder of manifests' : `the target "${target.name}" reads no manifests from there`,
+      'leave out the directory, or name a folder below manifests of the config file',
+    );
+  return { root: setting.root, folder, setting, target, config: undefined, ...contentOf(setting, target, world) };
+}
+
+/** A project of its own: its manifests lie in access/, unless the folder holds some elsewhere. */
+function freshProject(origin: Target, root: string, world: World): Project {
+  const name = origin.name === 'default' ? 'production' : origin.name;
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
+    throw new UsageError(`a target cannot be called "${name}"`, 'use letters, digits, - and _');
+  const access = join(root, 'access');
+  const setting: Setting = { root, targets: [], notices: [] };
+  const target = (manifests: readonly string[]): Target => ({ ...origin, name, manifests, overlays: [] });
+  const whole = contentIn({ ...setting, targets: [target([root])] }, target([root]), world);
+  const isElsewhere = whole.declared?.resources.some(({ locate }) => !isWithin(resolve(world.cwd, locate('').file), access)) === true;
+  const chosen = target([isElsewhere ? root : access]);
+  const own = { ...setting, targets: [chosen] };
+  return { root, folder: access, setting: own, target: chosen, config: configText(chosen, isElsewhere), ...contentOf(own, chosen, world) };
+}
+
+type Content = Pick<Project, 'sources' | 'declared'>;
+
+function contentOf(setting: Setting, target: Target, world: World): Content {
+  const { sources, declared, diagnostics } = contentIn(setting, target, world);
+  if (declared === undefined) throw new InputError(diagnostics);
+  return { sources, declared };
+}
+
+const nothing: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
+
+function contentIn(
+  setting: Setting,
+  target: Target,
+  world: World,
+): { readonly sources: Sources; readonly declared: DesiredState | undefined; readonly diagnostics: Sources['diagnostics'] } {
+  const manifests = target.manifests.filter((path) => existsSync(path));
+  const sources = sourcesOf(setting, { ...target, manifests }, world);
+  const { value, diagnostics } = loadSources(sources, loadingOf(setting, target, world));
+  const errors = diagnostics.filter(({ code, severity }) => severity === 'error' && code !== 'manifest/none');
+  if (hasErrors(errors)) return { sources, declared: undefined, diagnostics: errors };
+  return { sources, declared: value ?? nothing, diagnostics };
+}
+
+/** How the manifests of a project are loaded here: all of them, their secrets unresolved. */
+export function loadingOf(setting: Setting, target: Target, world: World): Parameters<typeof loadSources>[1] {
+  return { setting, target, world, secrets: 'leave', flags: { only: [], paths: [], color: false, quiet: true } };
+}
+
+function configText({ name, url, dialect, auth, token, secretPrefixes }: Target, isWhole: boolean): string {
+  const isUsual = secretPrefixes.length === 1 && secretPrefixes[0] === 'OSTIARY_SECRET_';
+  const target: Json = {
+    url,
+    ...(dialect === 'auto' ? {} : { dialect }),
+    ...(auth === 'auto' ? {} : { auth }),
+    token: { env: token.env },
+    ...(isUsual ? {} : { secret_prefixes: secretPrefixes }),
+  };
+  const value = { apiVersion: 'ostiary/v1', kind: 'Config', ...(isWhole ? {} : { manifests: ['access/'] }), targets: { [name]: target } };
+  return `# The gateways that the manifests below are for. Tokens come from the environment, never from here.\n${yamlText(value, 80)}`;
+}
+
+function isFile(path: string): boolean {
+  return /\.ya?ml$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** Tells whether the path is the folder or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+}

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import { AppError } from '../model/errors.ts';
+import { codeOf, reasonOf } from './reason.ts';
+
+/** Writes files below one folder, each whole or not at all; no link below it is followed out. */
+export type TreeWriter = {
+  /** Writes a file where there is none; false, and nothing changed, where something is there. */
+  readonly create: (path: string, text: string) => boolean;
+  /** Writes a file, in the place of one that is there. */
+  readonly replace: (path: string, text: string) => void;
+};
+
+/** Makes a writer for a folder, which need not be there yet; paths are relative, with `/`. */
+export function treeWriter(root: string): TreeWriter {
+  const folders = new Set<string>();
+
+  function place(path: string): string {
+    const full = join(root, path);
+    const folder = dirname(full);
+    if (!folders.has(folder)) makeFolder(root, folder);
+    folders.add(folder);
+    return full;
+  }
+
+  return {
+    create: (path, text) => attempt(join(root, path), () => createWhole(place(path), text)),
+    replace: (path, text) =>
+      attempt(join(root, path), () => {
+        const full = place(path);
+        if (lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw outside(full, 'is a link');
+        replaceWhole(full, text);
+      }),
+  };
+}
+
+/** The paths of all that lies in the folder and one level below it, in lower case; nothing where it is not there. */
+export function takenNames(folder: string): ReadonlySet<string> {
+  const names = namesIn(folder);
+  return new Set(
+    names.flatMap((name) => [name, ...namesIn(join(folder, name)).map((below) => `${name}/${below}`)]).map((name) => name.toLowerCase()),
+  );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return [];
+    throw refused(folder, error);
+  }
+}
+
+/** Throws where nothing can be written below the folder, as far as that shows without writing. */
+export function requireFolder(folder: string): void {
+  attempt(folder, () => {
+    let path = folder;
+    while (statSync(path, { throwIfNoEntry: false }) === undefined && path !== dirname(path)) path = dirname(path);
+    if (!statSync(path).isDirectory()) throw outside(path, 'is not a folder');
+    accessSync(path, constants.W_OK | constants.X_OK);
+  });
+}
+
+function makeFolder(root: string, folder: string): void {
+  mkdirSync(root, { recursive: true });
+  const real = realpathSync.native(root);
+  const names = folder.slice(root.length).split(sep).filter(Boolean);
+  let path = root;
+  for (const name of names) {
+    path = join(path, name);
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(path);
+    const found = realpathSync.native(path);
+    if (found !== real && !found.startsWith(real.endsWith(sep) ? real : `${real}${sep}`))
+      throw outside(path, 'is a link that leads out of the project');
+  }
+}
+
+function createWhole(path: string, text: string): boolean {
+  const draft = draftOf(path);
+  try {
+    writeFileSync(draft, text, { flag: 'wx' });
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
+    // Some file systems have no second names for a file.
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+    renameSync(draft, path);
+    return true;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function replaceWhole(path: string, text: string): void {
+  const draft = draftOf(path);
+  try {
+    writeFileSync(draft, text, { flag: 'wx' });
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function draftOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+}
+
+function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof AppError ? error : refused(path, error);
+  }
+}
+
+function refused(path: string, error: unknown): AppError {
+  return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
+    cause: error,
+    hint: 'check the folder and the disk, then pull again: what is written already stays as it is',
+  });
+}
+
+function outside(path: string, what: string): AppError {
+  return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} ${what}`, { hint: 'pull into another folder' });
+}

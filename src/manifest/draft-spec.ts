@@ -1,0 +1,46 @@
+import type { FieldRule } from '../model/field.ts';
+import { equal, isObject, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { LiveResource } from '../model/live.ts';
+import { normalizeValue } from '../model/normalize.ts';
+import { pointer } from '../model/pointer.ts';
+
+/**
+ * The plain fields of a live object as a manifest states them: without what omitting means anyway, but with every value
+ * that omitting would keep, so that somebody watches it.
+ */
+export function statedFields(kind: Kind, live: LiveResource, dialect: string): ReadonlyMap<string, Json> {
+  const derived = kind.derived(live.spec);
+  const stated = new Map<string, Json>();
+  for (const field of kind.fields) {
+    const special = field.secret !== undefined || field.edge !== undefined || field.manifestOnly === true;
+    if (special || (field.dialect ?? dialect) !== dialect || live.unknown.includes(pointer(field.name))) continue;
+    const value = live.spec[field.name] ?? field.empty;
+    if (field.required || !isImplied(field, value, derived)) stated.set(field.name, statedValue(field, value));
+  }
+  return stated;
+}
+
+/** Tells whether a manifest that omits the field says the value. */
+function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean {
+  if (equal(value, field.empty)) return true;
+  const implied = field.omitted === 'derived' ? derived[field.name] : undefined;
+  return implied !== undefined && equal(value, normalizeValue(field, implied));
+}
+
+/** The value in one order, without what no manifest may say: keys that nobody knows, and what is empty. */
+function statedValue(field: FieldRule, value: Json): Json {
+  if (field.shape === 'object' && isObject(value)) return statedObject(field.fields, value);
+  if (field.shape === 'map' && isObject(value)) return Object.fromEntries(sortedKeys(value).map((key) => [key, value[key] ?? null]));
+  if (field.shape !== 'keyed' || !Array.isArray(value)) return value;
+  return value.map((entry: Json) => (isObject(entry) ? statedObject(field.fields, entry) : entry));
+}
+
+function statedObject(fields: readonly FieldRule[], value: JsonObject): JsonObject {
+  const entries = fields.flatMap((field): readonly (readonly [string, Json])[] => {
+    const found = value[field.name];
+    if (found === undefined || (!field.required && equal(found, field.empty))) return [];
+    return [[field.name, statedValue(field, found)]];
+  });
+  return Object.fromEntries(entries);
+}

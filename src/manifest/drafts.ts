@@ -1,0 +1,147 @@
+import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { Ends } from '../model/live-edges.ts';
+import type { LiveResource } from '../model/live.ts';
+import type { Pointer } from '../model/pointer.ts';
+import type { Unstated } from '../model/pulled.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
+import { secretWriter, type SecretWriter, type SecretWriting } from './draft-secrets.ts';
+import { soundBody } from './draft-sound.ts';
+import { statedFields } from './draft-spec.ts';
+import { plainText } from './file-names.ts';
+import { viewKind } from './kind-view.ts';
+
+/** A manifest that is to be written. */
+export type Draft = {
+  /** `Kind/metadata.name`. */
+  readonly id: ResourceId;
+  /** What the gateway knows it by. */
+  readonly key: ResourceId;
+  readonly value: JsonObject;
+};
+
+/** What manifests are made from. */
+export type Drafting = {
+  /** The live objects that are to have a manifest. */
+  readonly live: readonly LiveResource[];
+  /** Live edges that no manifest declares. */
+  readonly edges: readonly Ends[];
+  readonly registry: Registry;
+  readonly dialect: string;
+  readonly secrets: SecretWriting;
+  /** The only targets that the manifests are for; empty for all. */
+  readonly targets: readonly string[];
+  /** Ids that other manifests have. */
+  readonly declared: ReadonlySet<ResourceId>;
+  /** Paths that a manifest leaves alone because it cannot say what is live there. */
+  readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
+  /** Live objects that no manifest can be made of, and why. */
+  readonly excluded: ReadonlyMap<ResourceId, string>;
+};
+
+export type Drafts = {
+  readonly drafts: readonly Draft[];
+  readonly unstated: readonly Unstated[];
+  readonly excluded: ReadonlyMap<ResourceId, string>;
+  readonly secrets: SecretWriter;
+};
+
+type Sketch = { readonly live: LiveResource; readonly id: ResourceId; readonly metadata: JsonObject; readonly spec: JsonObject };
+
+/** Makes a manifest of each live object; what no manifest can say is told. The order of the input does not matter. */
+export function draftManifests(drafting: Drafting): Drafts {
+  const { registry, secrets: writing, declared } = drafting;
+  const secrets = secretWriter(writing);
+  const views = new Map([...registry].map(([name, kind]) => [name, viewKind(kind)]));
+  const excluded = new Map(drafting.excluded);
+  const unstated: Unstated[] = [];
+  const labels = new Set<ResourceId>(declared);
+  const sketches: Sketch[] = [];
+  for (const live of drafting.live.toSorted((left, right) => compareText(left.id, right.id))) {
+    const view = views.get(kindOf(live.id));
+    if (view === undefined || excluded.has(live.id)) continue;
+    const id = labelled(view.kind, live.id, labels);
+    const body = {
+      metadata: metadataOf(id, live.id, drafting),
+      spec: specOf(view.kind, live, { id, dialect: drafting.dialect, writer: secrets }),
+    };
+    const rules = { secrets: { envPrefixes: [writing.prefix], referencePrefixes: writing.referencePrefixes }, targets: drafting.targets };
+    const sound = soundBody(view, body, rules);
+    if ('reason' in sound) excluded.set(live.id, sound.reason);
+    else {
+      labels.add(id);
+      unstated.push(...sound.dropped.map((one) => ({ id, ...one })));
+      sketches.push({ live, id, ...sound.body });
+    }
+  }
+  const ends = endsOf(drafting.edges, new Set(sketches.map(({ live }) => live.id)), registry);
+  const drafts = sketches.map(({ live, id, metadata, spec }): Draft => {
+    const kind = registry.get(kindOf(id));
+    const all = { ...spec, ...Object.fromEntries(ends.get(live.id) ?? []) };
+    return { id, key: live.id, value: { apiVersion: 'ostiary/v1', kind: kindOf(id), metadata, spec: inOrder(kind, all) } };
+  });
+  return { drafts, unstated, excluded, secrets };
+}
+
+/** The id of the manifest: a kind that the gateway does not name gets a short label. */
+function labelled(kind: Kind, id: ResourceId, taken: ReadonlySet<ResourceId>): ResourceId {
+  if (kind.named) return id;
+  const name = nameOf(id);
+  const short = plainText(name.slice(name.indexOf('/') + 1));
+  return [short, plainText(name)].map((label) => resourceId(kind.name, label)).find((one) => !taken.has(one)) ?? id;
+}
+
+function metadataOf(id: ResourceId, key: ResourceId, { ignored, targets }: Drafting): JsonObject {
+  const ignore = ignored.get(key) ?? [];
+  return {
+    name: nameOf(id),
+    ...(ignore.length === 0 ? {} : { ignore: ignore.toSorted(compareText) }),
+    ...(targets.length === 0 ? {} : { targets }),
+  };
+}
+
+type Writing = { readonly id: ResourceId; readonly dialect: string; readonly writer: SecretWriter };
+
+function specOf(kind: Kind, live: LiveResource, { id, dialect, writer }: Writing): JsonObject {
+  const stated = new Map(statedFields(kind, live, dialect));
+  for (const field of kind.fields) {
+    const value = field.secret === undefined ? undefined : writer.write(id, live, field);
+    if (value !== undefined) stated.set(field.name, value);
+  }
+  return inOrder(kind, Object.fromEntries(stated));
+}
+
+/** The fields in the order of the schema. */
+function inOrder(kind: Kind | undefined, spec: JsonObject): JsonObject {
+  const entries = (kind?.fields ?? []).flatMap(({ name }): readonly (readonly [string, Json])[] => {
+    const value = spec[name];
+    return value === undefined ? [] : [[name, isObject(value) ? { ...value } : value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Which edges each manifest lists, by field. An edge is written once, by the connection where it has a manifest and a
+ * field for it: who reads how something is reached wants to see what stands in between. Else by the rule.
+ */
+function endsOf(
+  edges: readonly Ends[],
+  ours: ReadonlySet<ResourceId>,
+  registry: Registry,
+): ReadonlyMap<ResourceId, ReadonlyMap<string, readonly string[]>> {
+  const lists = new Map<ResourceId, Map<string, readonly string[]>>();
+  for (const { rule, connection } of edges) {
+    for (const [id, other] of [
+      [connection, rule],
+      [rule, connection],
+    ] as const) {
+      const field = registry.get(kindOf(id))?.fields.find((one) => one.edge !== undefined && one.refers === kindOf(other));
+      if (field === undefined || !ours.has(id)) continue;
+      const fields = lists.get(id) ?? new Map<string, readonly string[]>();
+      fields.set(field.name, [...(fields.get(field.name) ?? []), nameOf(other)].toSorted(compareText));
+      lists.set(id, fields);
+      break;
+    }
+  }
+  return lists;
+}

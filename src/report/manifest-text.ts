@@ -1,0 +1,32 @@
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { yamlText } from './documents.ts';
+import { escapeTerminal } from './escape.ts';
+
+const columns = 100;
+
+/** A manifest as people write it, below the line that tells editors where its schema is. */
+export function manifestText(value: JsonObject, schema: string): string {
+  const parts = Object.entries(value).map(([name, part]) => partText(name, part));
+  return `# yaml-language-server: $schema=${schema}\n${parts.join('')}`;
+}
+
+/** Metadata and spec are always blocks, however little they say. */
+function partText(name: string, part: Json): string {
+  if (!isObject(part) || Object.keys(part).length === 0) return yamlText({ [name]: part });
+  return `${name}:\n${yamlText(part, columns).replaceAll(/^(?=.)/gm, '  ')}`;
+}
+
+/** A template of variables without values, one block for each object; what the text has already stays as it is. */
+export function environmentText(
+  before: string | undefined,
+  variables: readonly { readonly name: string; readonly about: string }[],
+): string {
+  const head =
+    before ?? '# Variables that the manifests take secrets from. Copy this file, fill in the values, and keep the copy out of git.\n';
+  const known = new Set(head.split('\n').map((line) => line.replace(/=.*$/, '').trim()));
+  const missing = variables.filter(({ name }) => !known.has(name));
+  const blocks = new Map<string, string>();
+  for (const { name, about } of missing) blocks.set(about, `${blocks.get(about) ?? ''}${name}=\n`);
+  const added = [...blocks].map(([about, lines]) => `\n# ${escapeTerminal(about)}\n${lines}`);
+  return `${head}${head.endsWith('\n') ? '' : '\n'}${added.join('')}`;
+}

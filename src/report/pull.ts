@@ -1,0 +1,113 @@
+import { compareText, type Json } from '../model/json.ts';
+import type { Differing, LeftOut, Pulled } from '../model/pulled.ts';
+import { kindOf } from '../model/resource.ts';
+import { plural, shortList } from './counts.ts';
+import { jsonText } from './documents.ts';
+import { escapeTerminal } from './escape.ts';
+import { flow, words, type Piece } from './flow.ts';
+import { widthFor, type Paint, type Terminal } from './terminal.ts';
+import { pathText } from './value.ts';
+
+const listed = 20;
+
+/** What a pull did, for people. */
+export function pullText(pulled: Pulled, terminal: Terminal): string {
+  const { bold, dim, green, yellow } = terminal.colour;
+  const { target, written, unchanged } = pulled;
+  const lines = [
+    ...line(
+      [
+        { text: escapeTerminal(target.name), paint: bold },
+        { text: escapeTerminal(target.url), paint: dim },
+      ],
+      terminal,
+    ),
+    '',
+    ...kindLines(pulled, green),
+    ...(pulled.files.length === 0 ? [] : entry(`wrote ${shortList(pulled.files.map(escapeTerminal), 6).join(', ')}`, terminal)),
+    ...section('Not as on the gateway, and not changed here:', differingEntries(pulled), { terminal, paint: yellow }),
+    ...section('Left out:', leftEntries(pulled), { terminal, paint: yellow }),
+    ...section('Not said by their manifests:', unstatedEntries(pulled), { terminal, paint: yellow }),
+  ];
+  const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} not touched.`;
+  const summary = `Pulled ${plural(written.length, 'object')}.${counted} ${secretsText(pulled)}`.trim();
+  return `${[...lines, ...(lines.at(-1) === '' ? [] : ['']), ...flow(words(summary, bold), { columns: widthFor(terminal), indent: 0 })].join('\n')}\n`;
+}
+
+/** What a pull did, for programs. */
+export function pullJson({ target, folder, written, unchanged, differing, gone, leftOut, unstated, secrets, files }: Pulled): string {
+  return jsonText({
+    version: 1,
+    target: { ...target },
+    folder,
+    written: written.map((one) => ({ ...one })),
+    unchanged,
+    differing: differing.map(placeJson),
+    gone: gone.map(placeJson),
+    leftOut: leftOut.map((one) => ({ ...one })),
+    unstated: unstated.map((one) => ({ ...one })),
+    secrets: { ...secrets },
+    files,
+  });
+}
+
+function placeJson({ id, at, fields }: Differing): Json {
+  return { id, ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }), fields };
+}
+
+/** How many of each kind were written, and the folder that the first one lies in. */
+function kindLines({ written }: Pulled, paint: Paint): readonly string[] {
+  const kinds = [...new Set(written.map(({ id }) => kindOf(id)))].toSorted(compareText);
+  return kinds.map((kind) => {
+    const some = written.filter(({ id }) => kindOf(id) === kind);
+    const file = some[0]?.file ?? '';
+    const place = some.length === 1 ? file : file.slice(0, file.lastIndexOf('/') + 1);
+    return `  ${paint(`+ ${some.length} ${kind}`)}  ${escapeTerminal(place)}`;
+  });
+}
+
+function differingEntries({ differing, gone }: Pulled): readonly string[] {
+  return [
+    ...differing.map((one) => `${one.id}${placeText(one)}  ${shortList(one.fields.map(pathText), 4).join(', ')}`),
+    ...gone.map((one) => `${one.id}${placeText(one)}  the gateway has none`),
+  ];
+}
+
+function placeText({ at }: Differing): string {
+  return at === undefined ? '' : `  ${at.file}:${at.line}`;
+}
+
+function leftEntries({ leftOut }: Pulled): readonly string[] {
+  return leftOut.map(({ id, reason }: LeftOut) => `${id}  ${reason}`);
+}
+
+function unstatedEntries({ unstated }: Pulled): readonly string[] {
+  return unstated.map(({ id, path, reason }) => `${id}  ${pathText(path)}: ${reason}`);
+}
+
+function secretsText({ secrets: { form, kept, stubs, unseen } }: Pulled): string {
+  if (form === 'omit') return 'Secrets are left out: they stay as they are.';
+  const parts = [
+    ...(kept > 0 ? [`${plural(kept, 'secret')} kept`] : []),
+    ...(stubs > 0 ? [`${plural(stubs, 'variable')} to fill in`] : []),
+    ...(unseen > 0 ? [`secrets of ${plural(unseen, 'object')} not shown to this token`] : []),
+  ];
+  return parts.length === 0 ? '' : `${parts.join(', ')}.`;
+}
+
+type Style = { readonly terminal: Terminal; readonly paint: Paint };
+
+function section(title: string, entries: readonly string[], { terminal, paint }: Style): readonly string[] {
+  if (entries.length === 0) return [];
+  const shown = entries.slice(0, listed).flatMap((text) => entry(escapeTerminal(text), terminal));
+  const more = entries.length > listed ? [`  and ${entries.length - listed} more (--format json lists all)`] : [];
+  return ['', paint(title), ...shown, ...more];
+}
+
+function entry(text: string, terminal: Terminal): readonly string[] {
+  return flow([{ text: ' ' }, ...words(text)], { columns: widthFor(terminal), indent: 6 });
+}
+
+function line(pieces: readonly Piece[], terminal: Terminal): readonly string[] {
+  return flow(pieces, { columns: widthFor(terminal), indent: 2 });
+}

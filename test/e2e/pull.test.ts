@@ -1,0 +1,200 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { runIn } from '../support/hoop-project.ts';
+import { agentId, base64, connectionBody, idOf, makeKey } from '../server/client.ts';
+import { useGateway } from './gateway.ts';
+import { config, connection, guardrail, workshop, writeFiles } from './project.ts';
+
+const gateway = useGateway();
+const makeProject = workshop();
+
+beforeAll(async () => {
+  const { call } = gateway;
+  const agent = await agentId(call);
+  const rule = await call('POST', '/guardrails', {
+    body: { name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words: ['DROP'] }] } },
+  });
+  const secret = { 'envvar:PASS': base64('canary-value'), 'envvar:TOKEN': '_cloudsecrets:orders:token' };
+  const orders = await call('POST', '/connections', {
+    body: connectionBody('orders-db', agent, { guardrail_rules: [idOf(rule)], reviewers: ['dba'], secret, resource_name: 'orders' }),
+  });
+  await call('POST', '/connections', { body: connectionBody('Orders-DB', agent) });
+  const managed = await makeKey(call, 'manager', ['admin'], 'platform');
+  await call('POST', '/connections', { key: managed, body: connectionBody('owned', agent, { guardrail_rules: [idOf(rule)] }) });
+  await call('POST', '/datamasking-rules', { body: { name: '../../x', connection_ids: [idOf(orders)] } });
+  await call('POST', '/runbooks/configurations', {
+    body: { git_url: 'https://git.example.com/ops/books.git', git_password: 'canary-word' },
+  });
+});
+
+/** Runs a command line in this process. */
+function run(cwd: string, line: string, more: Readonly<Record<string, string>> = {}): ReturnType<typeof runIn> {
+  return runIn(cwd, line.split(' '), { ...gateway.env(), ...more });
+}
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .toSorted();
+}
+
+const pulledFiles = [
+  'access/connections/Orders-DB-ffdc7dbb.yaml',
+  'access/connections/orders-db.yaml',
+  'access/data-masking-rules/x-e45d7b2d.yaml',
+  'access/guardrail-rules/no-drop.yaml',
+  'access/runbook-configurations/ops-books.yaml',
+];
+
+test('a gateway into an empty folder, and a plan there finds nothing to do', async () => {
+  const cwd = makeProject({});
+  const pulled = await gateway.run(`pull project --url ${gateway.url()}`, cwd);
+  expect([pulled.code, pulled.stderr]).toEqual([0, '']);
+  expect(pulled.stdout).toContain('Connection/owned  managed by platform');
+  expect(pulled.stdout).toContain('Pulled 5 objects. 3 secrets kept.');
+  const project = join(cwd, 'project');
+  expect(filesBelow(project).filter((path) => path.startsWith('access/'))).toEqual(pulledFiles);
+  const planned = await gateway.run('plan --detailed-exitcode', project);
+  expect([planned.code, planned.stdout, planned.stderr]).toEqual([0, expect.stringContaining('No changes. 5 resources'), '']);
+  expect(readFileSync(join(project, 'access/connections/orders-db.yaml'), 'utf8'))
+    .toBe(`# yaml-language-server: $schema=../../schemas/connection.schema.json
+apiVersion: ostiary/v1
+kind: Connection
+metadata:
+  name: orders-db
+spec:
+  type: database
+  agent_id: default
+  access_mode_connect: enabled
+  access_mode_exec: enabled
+  access_mode_runbooks: disabled
+  access_schema: enabled
+  guardrail_rules: [no-drop]
+  resource_name: orders
+  reviewers: [dba]
+  secret:
+    envvar:PASS: { keep: true }
+    envvar:TOKEN: { keep: true }
+`);
+  // Its edge to the connection that somebody else manages can be said by the rule alone.
+  expect(readFileSync(join(project, 'access/guardrail-rules/no-drop.yaml'), 'utf8')).toContain('connection_ids: [owned]');
+  for (const path of filesBelow(project)) expect(readFileSync(join(project, path), 'utf8')).not.toMatch(/canary|Y2FuYXJ5/);
+  const again = await run(cwd, `pull project --url ${gateway.url()} --format json`);
+  expect([again.code, JSON.parse(again.stdout)]).toEqual([
+    0,
+    expect.objectContaining({ written: [], unchanged: 5, differing: [], files: [] }),
+  ]);
+});
+
+test('variables to fill in, references as they are, and a template that is only added to', async () => {
+  const cwd = makeProject({ 'secrets.env.example': 'MINE=\nOSTIARY_SECRET_ORDERS_DB_PASS=\n' });
+  const pulled = await run(cwd, `pull --url ${gateway.url()} --secrets stubs`);
+  expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringContaining('2 variables to fill in')]);
+  const text = readFileSync(join(cwd, 'access/connections/orders-db.yaml'), 'utf8');
+  expect(text).toContain('envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_ORDERS_DB_PASS } }\n');
+  expect(text).toContain('envvar:TOKEN: "_cloudsecrets:orders:token"\n');
+  expect(readFileSync(join(cwd, 'secrets.env.example'), 'utf8')).toBe(
+    'MINE=\nOSTIARY_SECRET_ORDERS_DB_PASS=\n\n# RunbookConfiguration/ops-books\nOSTIARY_SECRET_OPS_BOOKS_GIT_PASSWORD=\n',
+  );
+  const values = { OSTIARY_SECRET_ORDERS_DB_PASS: 'canary-value', OSTIARY_SECRET_OPS_BOOKS_GIT_PASSWORD: 'canary-word' };
+  expect((await run(cwd, 'plan --detailed-exitcode', values)).code).toBe(0);
+  expect((await run(cwd, 'plan --detailed-exitcode', { ...values, OSTIARY_SECRET_ORDERS_DB_PASS: 'other' })).code).toBe(2);
+});
+
+test('without secrets; and an auditor, who does not see them', async () => {
+  const cwd = makeProject({});
+  const auditor = { OSTIARY_TOKEN: await makeKey(gateway.call, 'auditor', ['auditor']) };
+  for (const [name, flag, env] of [
+    ['omitted', 'omit', {}],
+    ['kept', 'keep', auditor],
+    ['named', 'stubs', auditor],
+  ] as const) {
+    expect((await run(cwd, `pull ${name} --url ${gateway.url()} --secrets ${flag}`, env)).code).toBe(0);
+    expect((await run(join(cwd, name), 'plan --detailed-exitcode', env)).code).toBe(0);
+    const text = readFileSync(join(cwd, name, 'access/connections/orders-db.yaml'), 'utf8');
+    expect(text.includes('secret:')).toBe(flag !== 'omit');
+  }
+});
+
+test('a project that declares something already gets what is missing, and nothing is written over', async () => {
+  const rule = guardrail('no-drop', ['TRUNCATE']);
+  const cwd = makeProject({
+    'ostiary.yaml': config({ production: gateway.url(), staging: 'http://127.0.0.1:9' }),
+    'access/all.yaml': `${rule}---\n${connection('gone-db')}`,
+    'access/connections/Orders-DB.yaml': '# ours\n',
+  });
+  const { code, stdout } = await run(cwd, 'pull --target production --format json');
+  const told = JSON.parse(stdout);
+  expect([code, told.differing, told.gone]).toEqual([
+    0,
+    [
+      {
+        id: 'GuardrailRule/no-drop',
+        at: { file: 'access/all.yaml', line: 1, column: 1 },
+        fields: expect.arrayContaining(['/input/rules/words']),
+      },
+    ],
+    [{ id: 'Connection/gone-db', at: expect.anything(), fields: [] }],
+  ]);
+  expect(readFileSync(join(cwd, 'access/all.yaml'), 'utf8')).toContain('TRUNCATE');
+  expect(readFileSync(join(cwd, 'access/connections/Orders-DB.yaml'), 'utf8')).toBe('# ours\n');
+  // The folder is read for both targets, and the other one has none of these.
+  const file = told.written.find(({ id }: { id: string }) => id === 'Connection/orders-db')?.file;
+  expect(file).toMatch(/^access\/connections\/orders-db-[0-9a-f]{8}\.yaml$/);
+  expect(readFileSync(join(cwd, file), 'utf8')).toContain('targets: [production]');
+  const planned = await run(cwd, 'plan --target production --format json');
+  expect(JSON.parse(planned.stdout).plans[0].changes.map(({ id }: { id: string }) => id)).toEqual([
+    'Connection/gone-db',
+    'GuardrailRule/no-drop',
+  ]);
+});
+
+test('one object alone', async () => {
+  const cwd = makeProject({});
+  const { code } = await run(cwd, `pull --url ${gateway.url()} --only GuardrailRule/no-drop`);
+  expect([code, filesBelow(join(cwd, 'access'))]).toEqual([0, ['guardrail-rules/no-drop.yaml']]);
+  expect(readFileSync(join(cwd, 'access/guardrail-rules/no-drop.yaml'), 'utf8')).toContain('connection_ids: [orders-db, owned]');
+  expect((await run(cwd, 'plan --detailed-exitcode')).code).toBe(0);
+  const unknown = await run(cwd, 'pull --only GuardrailRule/no-dorp');
+  expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('did you mean "GuardrailRule/no-drop"?')]);
+});
+
+test('a link in the folder is never followed out, and nothing is half written', async () => {
+  const cwd = makeProject({ 'outside/keep': '' });
+  mkdirSync(join(cwd, 'project', 'access'), { recursive: true });
+  symlinkSync(join(cwd, 'outside'), join(cwd, 'project', 'access', 'connections'));
+  const { code, stderr } = await run(cwd, `pull project --url ${gateway.url()}`);
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/symlink-escape|is a link that leads out/)]);
+  expect([readdirSync(join(cwd, 'outside')), existsSync(join(cwd, 'project', 'ostiary.yaml'))]).toEqual([['keep'], false]);
+  const linked = makeProject({ 'outside/keep': '' });
+  mkdirSync(join(linked, 'access', 'connections'), { recursive: true });
+  symlinkSync(join(linked, 'outside', 'new.yaml'), join(linked, 'access', 'connections', 'orders-db.yaml'));
+  const beside = await run(linked, `pull --url ${gateway.url()}`);
+  expect([beside.code, readdirSync(join(linked, 'outside'))]).toEqual([3, ['keep']]);
+});
+
+test('what cannot be done is told before the gateway is asked', async () => {
+  const cwd = makeProject({ file: '', 'other/x.yaml': 'a: 1\n', 'broken/access/a.yaml': 'kind: Connection\nspec: {}\n' });
+  writeFileSync(join(cwd, 'broken/access/b.yaml'), connection('b', { reviewer: [] }));
+  writeFiles(join(cwd, 'begun'), { 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/.keep': '' });
+  const nobody = 'http://127.0.0.1:9';
+  for (const [line, expected] of [
+    ['pull', 'which gateway?'],
+    [`pull file --url ${nobody}`, 'is not a folder'],
+    [`pull file/below --url ${nobody}`, 'part of its path is not a folder'],
+    [`pull broken --url ${nobody}`, 'manifest/unknown-field'],
+    ['pull begun/elsewhere', 'reads no manifests from there'],
+    [`pull new --url ${nobody} --target a/b`, 'cannot be called "a/b"'],
+    [`pull new --url ${nobody} --secrets all`, '--secrets cannot be "all"'],
+    ['pull new --url http://user:pass@127.0.0.1', 'is no http(s) address'],
+  ] as const) {
+    const { code, stderr } = await run(cwd, line);
+    expect([line, code, stderr]).toEqual([line, 3, expect.stringContaining(expected)]);
+  }
+  const away = await run(cwd, `pull new --url ${nobody}`);
+  expect([away.code, existsSync(join(cwd, 'new'))]).toEqual([4, false]);
+  const wrong = await run(cwd, `pull new --url ${gateway.url()}`, { OSTIARY_TOKEN: 'wrong' });
+  expect([wrong.code, existsSync(join(cwd, 'new'))]).toEqual([4, false]);
+});

@@ -1,0 +1,95 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { isObject } from '../../src/model/json.ts';
+import { tokensOf } from '../../src/model/pointer.ts';
+import type { SecretForm } from '../../src/model/pulled.ts';
+import { kindOf } from '../../src/model/resource.ts';
+import { adminToken, hoopProject, runIn } from '../support/hoop-project.ts';
+import { hoopScenario, hoopWorld, scenarioAuditor, scenarioToken } from '../support/hoop-scenario.ts';
+import type { MemoryResource } from '../support/memory-store.ts';
+import { scenario, type Manifest } from '../support/scenario.ts';
+
+const folders = mkdtempSync(join(tmpdir(), 'ostiary-pull-'));
+afterAll(() => rmSync(folders, { recursive: true, force: true }));
+
+/** The variables of a manifest with the values that are live. */
+function variablesOf({ kind, metadata, spec }: Manifest, live: readonly MemoryResource[]): readonly [string, string][] {
+  const { secrets = {} } = live.find(
+    ({ id }) => id === `${kind}/${metadata.name}` || (kind === 'RunbookConfiguration' && kindOf(id) === kind),
+  ) ?? { id: 'Connection/none' };
+  return Object.entries(secrets).flatMap(([path, value]) => {
+    const [field = '', key] = tokensOf(path);
+    const found = key === undefined ? spec[field] : isObject(spec[field]) ? spec[field][key] : undefined;
+    const from = isObject(found) && isObject(found['valueFrom']) ? found['valueFrom'] : {};
+    return typeof from['env'] === 'string' ? [[from['env'], key === undefined ? value : atob(value)]] : [];
+  });
+}
+
+test('the public gateway: a plan after a pull is empty, with no variable but the token', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      scenario,
+      fc.constantFrom<SecretForm>('keep', 'stubs', 'omit'),
+      fc.constantFrom('admin', 'auditor'),
+      async (one, secrets, role) => {
+        const here = hoopScenario(one);
+        const model = await hoopWorld(here);
+        const folder = mkdtempSync(join(folders, 'project-'));
+        try {
+          const env = { OSTIARY_TOKEN: role === 'admin' ? scenarioToken : scenarioAuditor };
+          const pulled = await runIn(folder, ['pull', '--url', `${model.url}/api`, '--secrets', secrets, '--format', 'json'], env);
+          expect([pulled.code, pulled.stderr]).toEqual([0, '']);
+          const manifests = readdirSync(join(folder, 'access'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+            path.endsWith('.yaml'),
+          );
+          if (manifests.length === 0) return;
+          const values = manifests.flatMap((path) => variablesOf(parse(readFileSync(join(folder, 'access', path), 'utf8')), here.live));
+          const planned = await runIn(folder, ['plan', '--detailed-exitcode'], { ...env, ...Object.fromEntries(values) });
+          expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('No changes')]);
+        } finally {
+          await model.close();
+        }
+      },
+    ),
+    { numRuns: 10 },
+  );
+});
+
+const count = 1000;
+
+test('1,000 connections: bulk reads alone without secrets, and one read of each with them', { timeout: 120_000 }, async () => {
+  const project = await hoopProject();
+  const { store } = project.model;
+  const agent = store.agentNamed('default')?.id;
+  const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
+  const body = { type: 'custom', agent_id: agent, ...modes };
+  await project.send('POST', '/connections', { name: 'connection-0', ...body, secret: { 'envvar:PASS': 'Y2FuYXJ5' } });
+  await project.send('POST', '/connections', { name: 'without', ...body });
+  const row = store.findConnection('connection-0');
+  const resource = store.resources.get('connection-0');
+  if (row === undefined || resource === undefined) throw new Error('it was not made');
+  for (let index = 1; index < count; index += 1) {
+    const name = `connection-${index}`;
+    store.resources.set(name, { ...resource, id: crypto.randomUUID(), name });
+    store.saveConnection({ ...row, id: crypto.randomUUID(), name, resourceName: name });
+  }
+  const reads = (await project.ostiary(['get', 'rules'])).requests.length;
+  for (const [mode, each] of [
+    ['omit', 0],
+    ['keep', count],
+  ] as const) {
+    const folder = join(folders, mode);
+    const { code, requests, stderr } = await project.ostiary(['pull', folder, '--secrets', mode]);
+    expect([code, stderr]).toEqual([0, '']);
+    const single = requests.filter((request) => request.startsWith('GET /api/connections/'));
+    expect([mode, single.length, new Set(single).size]).toEqual([mode, each, each]);
+    expect(requests.length - each).toBeLessThanOrEqual(reads + 2);
+    expect(readdirSync(join(folder, 'access', 'connections'))).toHaveLength(count + 1);
+  }
+  const planned = await runIn(join(folders, 'omit'), ['plan', '--detailed-exitcode'], { OSTIARY_TOKEN: adminToken });
+  expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('No changes')]);
+});

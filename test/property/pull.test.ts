@@ -1,0 +1,244 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { makeFiles, type Made } from '../../src/commands/pull-make.ts';
+import type { Project } from '../../src/commands/pull-project.ts';
+import { registry } from '../../src/kinds/index.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
+import { defaultLimits, type Target } from '../../src/model/config.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import { isWithin, pointer } from '../../src/model/pointer.ts';
+import type { SecretForm } from '../../src/model/pulled.ts';
+import { resourceId } from '../../src/model/resource.ts';
+import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
+import { planOf } from '../support/run.ts';
+import { scenario } from '../support/scenario.ts';
+import { nastyText } from '../unit/report/nasty-text.ts';
+
+const forms = ['keep', 'stubs', 'omit'] as const;
+const form = fc.constantFrom<SecretForm>(...forms);
+
+const target: Target = {
+  name: 'test',
+  url: 'http://memory.test',
+  dialect: 'auto',
+  auth: 'auto',
+  token: { env: 'OSTIARY_TOKEN' },
+  secretPrefixes: ['OSTIARY_SECRET_'],
+  manifests: ['/project/access'],
+  overlays: [],
+  limits: defaultLimits,
+};
+const empty: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
+const project: Project = {
+  root: '/project',
+  folder: '/project/access',
+  setting: { root: '/project', targets: [target], notices: [] },
+  target,
+  config: undefined,
+  sources: { files: [], overlays: [], diagnostics: [] },
+  declared: empty,
+};
+
+async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
+  const { value } = await gateway.readAll([...registry.keys()]);
+  if (value === undefined) throw new Error('the list is not whole');
+  return value;
+}
+
+function made(live: LiveState, secrets: SecretForm): Made {
+  const ours = live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id);
+  return makeFiles({
+    ids: new Set(ours),
+    managed: [],
+    live,
+    project,
+    identity: { url: target.url, dialect: 'interface', role: 'admin' },
+    taken: new Set(),
+    secrets,
+    world: {
+      env: {},
+      cwd: '/project',
+      interactive: false,
+      stdout: { write: () => undefined, isTTY: false, columns: undefined },
+      stderr: { write: () => undefined, isTTY: false, columns: undefined },
+      now: () => new Date(0),
+      interrupts: () => new AbortController().signal,
+      confirms: () => Promise.resolve(false),
+    },
+  });
+}
+
+/** What the manifests want, with every variable as the gateway has it. */
+function desiredOf({ manifests, drafts }: Made, live: LiveState): DesiredState {
+  const values = new Map(drafts.secrets.stubs.map(({ name, id, path }) => [name, valueAt(live, keyIn(drafts.drafts, id), path)]));
+  const { value, diagnostics } = loadManifests({
+    files: manifests,
+    overlays: [],
+    target: 'test',
+    targets: ['test'],
+    secretPrefixes: ['OSTIARY_SECRET_'],
+    referencePrefixes: ['_cloudsecrets:', '_envjson:'],
+    resolve: (source) => ({ value: values.get('env' in source ? source.env : '') ?? '', diagnostics: [] }),
+    registry,
+  });
+  if (value !== undefined) return value;
+  if (manifests.length === 0) return empty;
+  throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
+}
+
+function keyIn(drafts: Made['drafts']['drafts'], id: string): string {
+  return drafts.find((one) => one.id === id)?.key ?? id;
+}
+
+function valueAt(live: LiveState, id: string, path: string): string {
+  const secret = live.resources.find((one) => one.id === id)?.secrets[path];
+  const text = secret?.state === 'value' ? secret.reveal() : '';
+  return path.split('/').length > 2 ? Buffer.from(text, 'base64').toString('utf8') : text;
+}
+
+/** What a plan with the manifests would do. */
+function todo(desired: DesiredState, live: LiveState): unknown {
+  const plan = planOf(desired, live);
+  return { changes: plan.changes, edges: plan.edges.filter(({ action }) => action !== 'foreign') };
+}
+
+const nothing = { changes: [], edges: [] };
+
+function gatewayOf(options: Partial<MemoryOptions>): MemoryGateway {
+  return memoryGateway({ registry, agents: ['default', 'other'], ...options });
+}
+
+test('a plan after a pull is empty, whatever becomes of secrets and whoever asks', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, form, fc.constantFrom('shown' as const, 'hidden' as const), async (one, secrets, seen) => {
+      const live = await liveOf(gatewayOf({ resources: one.live, secrets: seen }));
+      const pulled = made(live, secrets);
+      const desired = desiredOf(pulled, live);
+      expect(todo(desired, live)).toEqual(nothing);
+      const ours = live.resources.filter(({ managedBy }) => managedBy === undefined);
+      expect(desired.resources.map(({ key }) => key).toSorted()).toEqual(ours.map(({ id }) => id).toSorted());
+      expect(planOf(desired, live).unwatched).toEqual([]);
+      // Two entries of one name, and nothing else, cannot be said.
+      for (const { ignore } of desired.resources) for (const path of ignore) expect(path).toMatch(/^\/(?:in|out)put\/rules\//);
+    }),
+    { numRuns: 80 },
+  );
+});
+
+test('the same gateway, read in any order, gives the same bytes', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, form, async (one, secrets) => {
+      const live = await liveOf(gatewayOf({ resources: one.live }));
+      const turned = { ...live, resources: live.resources.toReversed() };
+      expect(made(turned, secrets).manifests).toEqual(made(live, secrets).manifests);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a secret that the gateway holds is in no file', async () => {
+  await fc.assert(
+    fc.asyncProperty(form, fc.constantFrom('shown' as const, 'hidden' as const), async (secrets, seen) => {
+      const canary = btoa('canary-value');
+      const odd = ['envvar:PASS', 'envvar:NOT TEXT', 'PLAIN', 'filesystem:KEY'];
+      const live = await liveOf(
+        gatewayOf({
+          secrets: seen,
+          resources: [
+            { id: 'Connection/one', spec: usual, secrets: Object.fromEntries(odd.map((key) => [pointer('secret', key), canary])) },
+            {
+              id: 'RunbookConfiguration/git.example.com/books',
+              spec: { git_url: 'https://git.example.com/books' },
+              secrets: { '/git_password': 'canary-value' },
+            },
+          ],
+        }),
+      );
+      const { manifests, drafts, pulled } = made(live, secrets);
+      expect(JSON.stringify([manifests, drafts.drafts, pulled])).not.toMatch(/canary|Y2FuYXJ5/);
+      expect(todo(desiredOf({ manifests, drafts, pulled }, live), live)).toEqual(nothing);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+const usual: JsonObject = {
+  type: 'custom',
+  agent_id: 'default',
+  access_mode_connect: 'enabled',
+  access_mode_exec: 'enabled',
+  access_mode_runbooks: 'enabled',
+  access_schema: 'enabled',
+};
+
+/** What a gateway may hold and no manifest may say: wrong types, words outside lists, empty and doubled entries. */
+const odd = fc.record(
+  {
+    reviewers: fc.array(fc.constantFrom('', 'dba', 'sre'), { maxLength: 3 }),
+    connection_tags: fc.dictionary(fc.constantFrom('', 'env', 'with space', 'team'), fc.constantFrom('', 'prod', 'é'), {
+      noNullPrototype: true,
+    }),
+    access_max_duration: fc.constantFrom(0, -1, 60, 2 ** 40),
+    access_mode_connect: fc.constantFrom('enabled', 'maybe', ''),
+    redact_enabled: fc.boolean(),
+    redact_types: fc.array(fc.constantFrom('', 'PERSON')),
+    command: fc.constantFrom([], ['bash'], ['']),
+    type: fc.constantFrom('database', 'custom', ''),
+    subtype: fc.constantFrom('mongodb', 'mssql', 'postgres', 'x'.repeat(70)),
+  },
+  { requiredKeys: [] },
+);
+
+test('what no manifest can say is told, and nobody plans to change it', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      odd,
+      fc.dictionary(fc.constantFrom('envvar:A', 'B', ''), fc.constantFrom('', btoa('x')), { noNullPrototype: true }),
+      form,
+      async (spec, values, secrets) => {
+        const held = Object.fromEntries(Object.entries(values).map(([key, value]) => [pointer('secret', key), value]));
+        const gateway = gatewayOf({ resources: [{ id: 'Connection/one', spec: { ...usual, ...spec }, secrets: held }] });
+        const live = await liveOf(gateway);
+        const pulled = made(live, secrets);
+        const desired = desiredOf(pulled, live);
+        expect(todo(desired, live)).toEqual(nothing);
+        const told = [...pulled.pulled.unstated.map(({ path }) => path), ...pulled.pulled.leftOut.map(() => '')];
+        for (const path of desired.resources.flatMap(({ ignore }) => ignore)) {
+          expect(told.some((one) => isWithin(path, `/${one.split('/')[1] ?? ''}`))).toBe(true);
+        }
+        expect(pulled.pulled.leftOut.length + desired.resources.length).toBe(1);
+      },
+    ),
+    { numRuns: 80 },
+  );
+});
+
+test('any name gives a file of its own that every file system takes, or is told', async () => {
+  const names = fc.uniqueArray(
+    fc.oneof(
+      nastyText,
+      fc.constantFrom('../../x', 'CON', 'con.txt', 'a', 'A', '.hidden', 'dot.', 'space ', 'ostiary', '💥', 'n'.repeat(250)),
+    ),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(names, async (all) => {
+      const live = await liveOf(
+        gatewayOf({ resources: all.filter((name) => name !== '').map((name) => ({ id: resourceId('Connection', name), spec: usual })) }),
+      );
+      const pulled = made(live, 'keep');
+      const paths = pulled.manifests.map(({ path }) => path);
+      expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(paths.length);
+      for (const path of paths) expect(path).toMatch(/^access\/connections\/[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,160}\.yaml$/);
+      for (const path of paths) expect(path).not.toMatch(/\/(?:con|prn|aux|nul|com\d|lpt\d|ostiary)\./i);
+      expect(paths.length + pulled.pulled.leftOut.length).toBe(live.resources.length);
+      expect(todo(desiredOf(pulled, live), live)).toEqual(nothing);
+    }),
+    { numRuns: 100 },
+  );
+});
