@@ -14,11 +14,18 @@ const maxBlankLines = 500;
 
 /**
  * Composes a text's documents. The parser is fed by hand, because `yaml` recurses over what is nested and a deep enough
- * text aborts the process: the parser's own stack says how deep it is before anything recurses.
+ * text aborts the process: the parser's own stack says how deep it is before anything recurses. The tokens of nodes are
+ * kept for whoever edits the text.
  */
-export function compose(text: string): Composed {
+export function compose(text: string, { keepTokens = false }: { readonly keepTokens?: boolean } = {}): Composed {
   const parser = new Parser();
-  const composer = new Composer({ schema: 'core', resolveKnownTags: false, uniqueKeys: false, logLevel: 'silent' });
+  const composer = new Composer({
+    schema: 'core',
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    logLevel: 'silent',
+    keepSourceTokens: keepTokens,
+  });
   const documents: Document.Parsed[] = [];
   let blankLines = 0;
   for (const lexeme of new Lexer().lex(text)) {
