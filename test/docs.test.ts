@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from '../src/commands/run.ts';
+import { riskCodes } from '../src/protection/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
 
 /** One page, and its code: the fenced lines (continued ones joined) and the spans of its text. */
@@ -109,7 +110,8 @@ const templates: Readonly<Record<string, readonly string[]>> = {
 };
 /** What looks like a code and is none: media types, a header, and a change's reasons, which docs/planning.md names. */
 const reasons = ['edge/attach', 'edge/detach', 'edge/blocked'];
-const others = new Set(['application/json', 'text/plain', 'edge/${edge.action}', ...reasons]);
+const risks: readonly string[] = Object.keys(riskCodes).map((name) => `risk/${name}`);
+const others = new Set(['risk/${name}', 'application/json', 'text/plain', 'edge/${edge.action}', ...reasons]);
 
 /** Every code of a diagnostic, an error, a refusal or an outcome in src. */
 function codesInSource(): readonly string[] {
@@ -133,8 +135,14 @@ test('docs/diagnostics.md lists every code, each once', () => {
   expect([...rows].map((match) => match[1] ?? '').toSorted()).toEqual(codes);
 });
 
+test('docs/protections.md lists every reason of a risk, with its class and in the same words', () => {
+  const rows = readFileSync('docs/protections.md', 'utf8').matchAll(/^\| `(risk\/[a-z-]+)` \| (\w+) \| (.+) \|$/gm);
+  const table = Object.entries(riskCodes).map(([name, { class: one, means }]) => [`risk/${name}`, one, means]);
+  expect([...rows].map(([, ...cells]) => cells)).toEqual(table);
+});
+
 test('every code that the pages name exists', () => {
-  const known = new Set([...codesInSource(), ...reasons]);
+  const known = new Set([...codesInSource(), ...reasons, ...risks]);
   const areas = [...new Set([...known].map((one) => one.split('/')[0]))].join('|');
   const named = new RegExp(`(?<![\\w/.-])(?:${areas})/[a-z][a-z0-9-]*(?![\\w/.*-])`, 'g');
   const wrong = pages.flatMap(({ path, lines, spans }) =>

@@ -5,12 +5,10 @@ import { registry } from '../src/kinds/index.ts';
 import { loadManifests } from '../src/manifest/load.ts';
 import { defaultLimits } from '../src/model/config.ts';
 import type { DesiredState } from '../src/model/desired.ts';
-import type { LiveState } from '../src/model/live.ts';
-import type { Plan } from '../src/model/plan.ts';
 import { inherited } from '../src/plan/inherit.ts';
-import { labelOwn, ownChanges, type OwnChanges } from '../src/plan/own.ts';
+import { labelOwn, ownChanges } from '../src/plan/own.ts';
 import { plan, type Consent } from '../src/plan/plan.ts';
-import { protectionOf } from '../src/protection/protection.ts';
+import { assess } from '../src/protection/assess.ts';
 import { diagnosticsText } from '../src/report/diagnostics.ts';
 import { planJson } from '../src/report/plan-json.ts';
 import { planMarkdown } from '../src/report/plan-markdown.ts';
@@ -48,12 +46,6 @@ function filesBelow(folder: string): readonly SourceFile[] {
 
 function readJson<T>(path: string, otherwise: T): T {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : otherwise;
-}
-
-/** The plan as commands tell it. */
-function toldOf(made: Plan, state: LiveState, own: OwnChanges | undefined): Plan {
-  const protection = protectionOf(made, state, registry);
-  return { ...(own === undefined ? made : labelOwn(made, own)), protection };
 }
 
 test.each(readdirSync(root).toSorted())('%s', async (name) => {
@@ -109,7 +101,11 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
           registry,
         );
   const own = began === undefined || loaded.value === undefined ? undefined : ownChanges(loaded.value, began, registry);
-  const shown = planned?.value === undefined ? undefined : toldOf(planned.value, state, own);
+  const told =
+    planned?.value === undefined || heirs === undefined
+      ? undefined
+      : assess(planned.value, { desired: heirs.desired, live: state, base: base?.desired, registry });
+  const shown = told === undefined || own === undefined ? told : labelOwn(told, own);
   const diagnostics = [...loaded.diagnostics, ...(heirs?.diagnostics ?? []), ...(planned?.diagnostics ?? [])];
   const texts = {
     ...(diagnostics.length === 0 ? {} : { 'diagnostics.txt': diagnosticsText(diagnostics, terminal) }),

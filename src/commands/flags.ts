@@ -1,4 +1,5 @@
 import type { Allowance } from '../model/plan.ts';
+import type { RiskClass } from '../model/risk.ts';
 
 export const formats = ['text', 'json', 'markdown'] as const;
 
@@ -52,6 +53,8 @@ export type PlanFlags = TargetFlags &
     readonly format: Format;
     readonly report: readonly ReportFlag[];
     readonly allow: readonly Allowance[];
+    /** The highest class of risk that is not refused; any unless told. */
+    readonly maxRisk?: RiskClass;
     /** Resources to take over although they differ. */
     readonly adopt: readonly string[];
     /** Resources whose drift is undone even where that loosens them. */

@@ -19,7 +19,8 @@ import { labelOwn, ownChanges } from '../plan/own.ts';
 import { plan } from '../plan/plan.ts';
 import { refuse } from '../plan/refusals.ts';
 import { verificationKey } from '../plan/verified.ts';
-import { protectionOf } from '../protection/protection.ts';
+import { assess } from '../protection/assess.ts';
+import { riskRefusals } from '../protection/risk-refusals.ts';
 import { desiredFor } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
@@ -86,7 +87,9 @@ export async function planned(
     const joined = joinedSpecs(checked.value, live, registry);
     const { diagnostics: foreseen, refusals, indivisible } = await gateway.preflight({ plan: checked.value, desired, live, joined });
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
-    const complete = refuse(withWindows(checked.value, indivisible, live, registry), refusals, flags.allow);
+    const windowed = withWindows(checked.value, indivisible, live, registry);
+    const assessed = assess(windowed, { desired, live, base: base?.desired, registry });
+    const complete = refuse(assessed, [...refusals, ...riskRefusals(assessed, flags.maxRisk)], flags.allow);
     const warnings = [
       ...insecureOverride(flags.url),
       ...footing.diagnostics,
@@ -95,8 +98,7 @@ export async function planned(
       ...unusedAllowances(flags.allow, complete),
       ...unkept(flags.cache, unwritten),
     ];
-    const told = { ...labelled(complete, loaded.value, footing), protection: protectionOf(complete, live, registry) };
-    return { setting, target, desired, live, identity, gateway, plan: told, warnings };
+    return { setting, target, desired, live, identity, gateway, plan: labelled(complete, loaded.value, footing), warnings };
   } catch (error) {
     await gateway.close();
     throw error;

@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
 import type { Allowance } from '../model/plan.ts';
+import { riskClasses } from '../model/risk.ts';
 import { defaultDatabase, formats, viewFormats, type ReportFlag } from './flags.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
@@ -236,6 +237,7 @@ function planOptions(on: Command): Command {
     .addOption(formatOption(formats))
     .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport, [])
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, [])
+    .addOption(new Option('--max-risk <class>', 'refuse what is riskier; any class unless told').choices([...riskClasses]))
     .option('--adopt <kind/name>', 'take over an object that was never applied, though it differs (repeatable)', collect, [])
     .option('--revert <kind/name>', 'undo what was tightened by hand on this object (repeatable)', collect, [])
     .option('--prune', 'delete what was applied and is in no manifest any more', false);

@@ -28,6 +28,7 @@ export function toResource(
     secrets: withDerived(view, spec, secrets, whole),
     wholeSecrets: whole,
     ignore: textsOf(metadata['ignore']),
+    ...selectorOf(view, raw),
     protect: metadata['protect'] === true,
     adopt: metadata['adopt'] === true,
     ...nameAt(metadata, 'replaces'),
@@ -36,6 +37,11 @@ export function toResource(
   };
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
+}
+
+function selectorOf({ selectors: [selector] }: KindView, raw: JsonObject): Pick<DesiredResource, 'selector'> {
+  const value = selector === undefined ? undefined : raw[selector.name];
+  return selector === undefined || !isObject(value) ? {} : { selector: { field: selector.name, value } };
 }
 
 function nameAt<K extends 'replaces' | 'renamedFrom'>(metadata: JsonObject, field: K): { readonly [name in K]?: string } {

@@ -1,4 +1,5 @@
 import type { Diagnostic, Position } from './diagnostic.ts';
+import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
@@ -31,6 +32,8 @@ export type DesiredResource = {
   /** Secret maps that the manifest gives whole: live keys beside the given ones are to go. */
   readonly wholeSecrets: readonly Pointer[];
   readonly ignore: readonly Pointer[];
+  /** What its selector asks for, by the field that holds it; absent where it has none. */
+  readonly selector?: { readonly field: string; readonly value: JsonObject };
   readonly protect: boolean;
   /** A live object that was never applied may be taken over, whatever differs. */
   readonly adopt: boolean;

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { Protection } from './protection.ts';
 import type { ResourceId } from './resource.ts';
+import type { Risk, UnwrittenRisks } from './risk.ts';
 
 /** `set` a new value, `differs` from live, `unknown` live cannot be seen, `kept` stays, `removed` the key goes. */
 export type SecretState = 'set' | 'differs' | 'unknown' | 'kept' | 'removed';
@@ -52,6 +53,8 @@ export type Change = {
   readonly needs: readonly ResourceId[];
   /** Why, in words of the plan: `edge/attach`, `managed/blocked`… */
   readonly reasons: readonly string[];
+  /** What it may do, the most dangerous first; absent where nobody worked it out. */
+  readonly risks?: readonly Risk[];
   /** Live values that the write carries although the manifest does not state them. */
   readonly carried: readonly Pointer[];
   /** The touched top-level fields before and after, secrets masked; for deriving a patch, not written to a plan document. */
@@ -153,6 +156,8 @@ export type Plan = {
   readonly allowed: readonly Allowance[];
   /** What the plan means for connections; absent where nobody worked it out. */
   readonly protection?: Protection;
+  /** What manifests say since the base that writes nothing, and yet bears on protection; absent where there is none. */
+  readonly unwritten?: readonly UnwrittenRisks[];
   /** SHA-256 (hex) over what would be done: target, actions, non-secret values, edges, secret sources. */
   readonly digest: string;
 };

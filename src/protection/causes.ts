@@ -1,4 +1,5 @@
 import type { Position } from '../model/diagnostic.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange } from '../model/plan.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
@@ -16,9 +17,10 @@ export type Bearing = { readonly aspects: readonly Aspect[]; readonly way: Way; 
 export function causesOf(
   { changes, edges }: { readonly changes: readonly Change[]; readonly edges: readonly EdgeChange[] },
   registry: Registry,
+  selectorOf: SelectorOf = nobody,
 ): Causes {
   const byResource = new Map(changes.filter(isWritten).map((change) => [keyOf(change), bearingsOf(change, registry)]));
-  const places = new Map(changes.map((change) => [keyOf(change), change.at]));
+  const causesOfEdge = edgeCauses(changes, selectorOf);
   const byConnection = new Map<ResourceId, EdgeChange[]>();
   for (const edge of edges) {
     if (edge.action !== 'attach' && edge.action !== 'detach') continue;
@@ -27,7 +29,7 @@ export function causesOf(
     else group.push(edge);
   }
   return (connection, rules, aspect) => {
-    const ties = (byConnection.get(connection) ?? []).map((edge) => tieBearing(edge, places));
+    const ties = (byConnection.get(connection) ?? []).flatMap((edge) => causesOfEdge(edge).map((cause) => tieBearing(edge, cause)));
     const all = [...(byResource.get(connection) ?? []), ...ties, ...rules.flatMap((rule) => byResource.get(rule) ?? [])];
     return all.filter(({ aspects }) => aspects.includes(aspect));
   };
@@ -67,21 +69,51 @@ function fieldCause({ id, at }: Change, field: FieldChange): Cause {
   };
 }
 
-function tieBearing(
-  { rule, connection, action, declared, by, origin }: EdgeChange,
-  places: ReadonlyMap<ResourceId, Position | undefined>,
-): Bearing {
-  const [first] = declared;
-  const writer = by ?? rule;
-  const cause: Cause = {
-    by: writer,
-    edge: writer === rule ? connection : rule,
-    ...(first === undefined ? placeOf(places.get(writer)) : { place: first }),
-    ...(origin === 'drift' ? { byHand: true } : {}),
-  };
+function tieBearing({ rule, action }: EdgeChange, cause: Cause): Bearing {
   return { aspects: ruleAspects(kindOf(rule)), way: action === 'attach' ? 'strengthens' : 'weakens', cause };
 }
 
+/** What the selector of a rule asks for, as far as manifests say. */
+export type SelectorOf = (rule: ResourceId) => JsonObject | undefined;
+
+function nobody(): undefined {}
+
+/** Why an edge comes or goes: where it is declared, or the tag that its rule selects no more, or else the change that writes it. */
+export function edgeCauses(changes: readonly Change[], selectorOf: SelectorOf): (edge: EdgeChange) => readonly Cause[] {
+  const byKey = new Map(changes.map((change) => [keyOf(change), change]));
+  return (edge) => {
+    const tags = edge.action === 'detach' && edge.declared.length === 0 ? tagCauses(edge, byKey.get(edge.connection), selectorOf) : [];
+    return tags.length > 0 ? tags : [tieCause(edge, byKey)];
+  };
+}
+
+/** The tags that the rule still asks for, and that this plan takes from the connection. */
+function tagCauses({ rule, connection }: EdgeChange, change: Change | undefined, selectorOf: SelectorOf): readonly Cause[] {
+  const asked = selectorOf(rule)?.['match_tags'];
+  if (change === undefined || !isObject(asked)) return [];
+  return change.fields.flatMap((field): readonly Cause[] => {
+    const [name, key = ''] = tokensOf(field.path);
+    const isLost = name === 'connection_tags' && 'value' in field.before && field.before.value === asked[key] && field.held !== true;
+    return isLost ? [{ ...fieldCause(change, field), by: connection, edge: rule }] : [];
+  });
+}
+
+function tieCause({ rule, connection, declared, by, origin }: EdgeChange, byKey: ReadonlyMap<ResourceId, Change>): Cause {
+  const [first] = declared;
+  const writer = by ?? rule;
+  return {
+    by: writer,
+    edge: writer === rule ? connection : rule,
+    ...(first === undefined ? placeOf(byKey.get(writer)?.at) : { place: first }),
+    ...(origin === 'drift' ? { byHand: true } : {}),
+  };
+}
+
 function placeOf(at: Position | undefined): { readonly place?: string } {
-  return at === undefined ? {} : { place: `${at.file}:${at.line}:${at.column}` };
+  return at === undefined ? {} : { place: placeText(at) };
+}
+
+/** A place as one text: `file:line:column`. */
+export function placeText({ file, line, column }: Position): string {
+  return `${file}:${line}:${column}`;
 }

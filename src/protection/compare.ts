@@ -43,6 +43,16 @@ export function wayOfDifference({ lost, gained, untold }: Pick<Difference, 'lost
   return gained.length > 0 ? 'strengthens' : 'neutral';
 }
 
+/** How the parts of one rule differ, before others make up for it. */
+export function comparePart(had: readonly Part[], has: readonly Part[]): Pick<Difference, 'lost' | 'gained' | 'untold'> {
+  return partingOf(had, has, new Map());
+}
+
+/** Which way review goes as a whole. */
+export function reviewWay(before: Posture, after: Posture): Way {
+  return wayOfDifference(reviewParting(before, after));
+}
+
 function partingOf(had: readonly Part[], has: readonly Part[], compared: Compared): Parting {
   const known = compared.get(had)?.get(has);
   if (known !== undefined) return known;

@@ -4,9 +4,9 @@ import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
 import type { Aspect, AspectChange, PostureChange, Way } from '../model/protection.ts';
 import { renamesOf, withNames } from '../model/rename.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import { causesOf, wholeCause, type Bearing, type Causes } from './causes.ts';
+import { wholeCause, type Bearing, type Causes } from './causes.ts';
 import { comparePostures, wayOfDifference, type Compared, type Difference } from './compare.ts';
-import { posturesOf, type Posture } from './posture.ts';
+import { postureOfNothing, posturesOf, type Posture, type Postures } from './posture.ts';
 import { liveScene, plannedScene, rulesOn, type Scene } from './scene.ts';
 
 /** What a plan does, as far as protection follows from it. */
@@ -22,14 +22,19 @@ export type Touched = {
   readonly bearings: ReadonlyMap<Aspect, readonly Bearing[]>;
 };
 
-/** The connections whose protection a plan changes, also where only a rule on them does; sorted by name. */
-export function postureDiff(plan: PlannedWrites, live: LiveState, registry: Registry): readonly Touched[] {
-  if (!plan.changes.some(isWritten)) return [];
+/** What is live before and after, and how to read postures of it. */
+export type Views = { readonly before: Scene; readonly after: Scene; readonly had: Postures; readonly has: Postures };
+
+/** Both sides of a plan. */
+export function viewsOf(plan: PlannedWrites, live: LiveState, registry: Registry): Views {
   const before = liveScene(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
-  const after = plannedScene(plan, live, registry);
-  const had = posturesOf(before);
-  const has = posturesOf(after);
-  const causes = causesOf(plan, registry);
+  const after = plan.changes.some(isWritten) ? plannedScene(plan, live, registry) : before;
+  return { before, after, had: posturesOf(before), has: posturesOf(after) };
+}
+
+/** The connections whose protection a plan changes, also where only a rule on them does; sorted by name. */
+export function postureDiff(plan: PlannedWrites, { before, after, had, has }: Views, causes: Causes): readonly Touched[] {
+  if (!plan.changes.some(isWritten)) return [];
   const compared: Compared = new Map();
   const changes = new Map(plan.changes.map((change) => [keyOf(change), change]));
   return touchedBy(plan, before, after).flatMap((id) => {
@@ -62,14 +67,12 @@ type Sides = {
   readonly rules: () => readonly ResourceId[];
 };
 
-const nothing: Posture = { parts: {}, approvals: 0, unseen: new Set(), tags: {} };
-
 function touched({ id, own, before, after, causes, rules }: Sides, compared: Compared): Touched | undefined {
   // Opening what was created closed takes nothing away that anybody had.
   const comes = before === undefined || own?.reasons.includes('unfinished') === true;
   const goes = after === undefined;
-  const [had, has] = [before ?? nothing, after ?? nothing];
-  const differences = comparePostures(comes ? nothing : had, has, compared);
+  const [had, has] = [before ?? postureOfNothing, after ?? postureOfNothing];
+  const differences = comparePostures(comes ? postureOfNothing : had, has, compared);
   if (differences.length === 0 && !comes && !goes) return undefined;
   const bearings = comes
     ? coming(own)

@@ -33,6 +33,9 @@ export type Posture = {
   readonly tags: JsonObject;
 };
 
+/** What stands before a connection that is not there. */
+export const postureOfNothing: Posture = { parts: {}, approvals: 0, unseen: new Set(), tags: {} };
+
 const none: readonly Part[] = [];
 
 /** The parts of one aspect. */
@@ -131,12 +134,15 @@ function partsOfRule(id: ResourceId, fact: Fact | undefined): RuleParts {
   const { spec, unknown } = fact;
   const unseen = unknown.flatMap((path) => (tokensOf(path).length === 0 ? ruleAspects(kind) : aspectsOf(kind, path)));
   const rules = [id];
-  if (kind === 'GuardrailRule') {
-    const side = (value: Json | undefined): readonly Part[] =>
-      objectsOf(isObject(value) ? value['rules'] : undefined).flatMap((entry) => blocked(entry, rules));
-    return { parts: { input: side(spec['input']), output: side(spec['output']) }, unseen };
-  }
+  if (kind === 'GuardrailRule') return { parts: sidesOf(spec, rules), unseen };
   return { parts: { masking: kind === 'DataMaskingRule' ? masked(spec, rules) : [] }, unseen };
+}
+
+/** What a guardrail blocks on either side. */
+export function sidesOf(spec: JsonObject, rules: readonly ResourceId[] = []): { readonly [side in 'input' | 'output']: readonly Part[] } {
+  const side = (value: Json | undefined): readonly Part[] =>
+    objectsOf(isObject(value) ? value['rules'] : undefined).flatMap((entry) => blocked(entry, rules));
+  return { input: side(spec['input']), output: side(spec['output']) };
 }
 
 /** What one entry of a guardrail blocks: its type says which of its fields counts. */

@@ -85,11 +85,12 @@ function partsOf(change: Change, { written }: EdgeGroups): readonly Part[] {
   if (parts.size === 0) return [[wholeGroup(change, edges), { change, edges }]];
   const held = new Set(parts.get('held')?.fields.map(({ path }) => path));
   const carried = change.carried.filter((path) => !held.has(path));
-  // What the write carries besides is told once.
+  // What the write carries besides, and what it may do, is told once.
   const first = order.find((name) => name !== 'held' && parts.has(name));
   return [...parts].map(([name, part]): Part => {
     const action = name === 'held' ? 'held' : change.action;
-    return [name, { change: { ...change, action, fields: part.fields, carried: name === first ? carried : [] }, edges: part.edges }];
+    const told = name === first ? { carried } : { carried: [], risks: [] };
+    return [name, { change: { ...change, action, fields: part.fields, ...told }, edges: part.edges }];
   });
 }
 

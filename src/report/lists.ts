@@ -3,6 +3,7 @@ import { windowText } from '../model/window.ts';
 import { edgeText, removedText } from './change-rows.ts';
 import { plural } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
+import { risksText } from './risks.ts';
 import { pathText } from './value.ts';
 
 /** Something a plan leaves alone, or does beside its changes: a sentence, and what it speaks of. */
@@ -41,7 +42,12 @@ export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly
     title: `${plural(open.length, 'window')}: less protected than before and after, for a moment`,
     entries: open.map((window) => escapeTerminal(windowText(window))),
   };
-  return [windows, ...lists].filter((list) => list.entries.length > 0);
+  const unwritten = (plan.unwritten ?? []).flatMap(({ id, risks }) => {
+    const text = risksText(risks);
+    return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
+  });
+  const told = { title: `${plural(unwritten.length, 'manifest')} with nothing to write, but not as before`, entries: unwritten };
+  return [windows, told, ...lists].filter((list) => list.entries.length > 0);
 }
 
 function orphanText(orphan: Orphan): string {

@@ -2,8 +2,10 @@ import jsonPatch from 'fast-json-patch';
 import type { Position } from '../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Change, EdgeChange, FieldChange, Plan, Value, WrittenOnce } from '../model/plan.ts';
+import { highestRiskOf } from '../model/plan-risk.ts';
 import { escapeJson } from './escape.ts';
 import { protectionObject } from './protection.ts';
+import { riskObject } from './risks.ts';
 
 /** Plans as the JSON value that `schemas/documents/plan.schema.json` describes; only data, keys in a fixed order. */
 export function planDocument(plans: readonly Plan[]): JsonObject {
@@ -17,6 +19,7 @@ export function planJson(plans: readonly Plan[]): string {
 
 function planObject(plan: Plan): JsonObject {
   const { name, url, dialect, organisation } = plan.target;
+  const highest = highestRiskOf(plan);
   return {
     target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
     tree: plan.tree,
@@ -33,6 +36,8 @@ function planObject(plan: Plan): JsonObject {
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     ...(plan.once === undefined ? {} : { once: plan.once.map(onceObject) }),
+    ...(plan.unwritten === undefined ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
+    ...(highest === undefined ? {} : { maxRisk: highest }),
     ...(plan.protection === undefined ? {} : { protection: protectionObject(plan.protection) }),
     refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) => ({
       code,
@@ -61,6 +66,7 @@ function changeObject(change: Change): JsonObject {
     fields: change.fields.map(fieldObject),
     needs: change.needs,
     reasons: change.reasons,
+    ...(change.risks === undefined ? {} : { risks: change.risks.map(riskObject) }),
     carried: change.carried,
     patch: patchOf(change),
   };

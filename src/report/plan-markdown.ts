@@ -1,4 +1,5 @@
 import type { Action, Plan, Refusal } from '../model/plan.ts';
+import { highestRiskOf } from '../model/plan-risk.ts';
 import { edgeRowsOf, edgeText, rowsOf, symbols, type Part, type Row } from './change-rows.ts';
 import { countsOf, countsText, plural, shortList, summaryText } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
@@ -6,6 +7,7 @@ import { groupsOf, type Entry, type Group, type GroupName } from './groups.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
 import { sideListsOf } from './lists.ts';
 import { headlineBlocks } from './protection.ts';
+import { risksText } from './risks.ts';
 import { commentLimit, shed, type Block } from './shed.ts';
 import { distinctParts, pathText } from './value.ts';
 import { clip } from './width.ts';
@@ -56,7 +58,9 @@ function planBlocks(plan: Plan, linkOf: LinkOf | undefined): readonly Block[] {
 function headline(plan: Plan): string {
   if (plan.changes.length === 0) return summaryText(plan);
   const counts = countsOf(plan);
-  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.`;
+  const highest = highestRiskOf(plan);
+  const risk = highest === undefined ? '' : ` Highest risk: **${highest}**.`;
+  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${risk}`;
 }
 
 function refusalBlocks({ refusals, allowed }: Plan): readonly Block[] {
@@ -141,7 +145,8 @@ function whatText({ change, edges, note }: Entry): string {
     ...shown,
     ...(edges.length === 0 ? [] : [plural(edges.length, 'edge')]),
   ];
-  return parts.join(', ');
+  const risks = risksText(change.risks);
+  return `${parts.join(', ')}${risks === '' ? '' : `; ${escapeMarkdown(risks)}`}`;
 }
 
 function detailBlocks({ change, edges }: Entry, { name, title }: Group): readonly Block[] {

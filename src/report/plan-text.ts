@@ -1,4 +1,5 @@
 import { isWritten, type Change, type Plan } from '../model/plan.ts';
+import { highestRiskOf } from '../model/plan-risk.ts';
 import { edgeRowsOf, edgeText, placeText, rowsOf, symbols } from './change-rows.ts';
 import { shortList, summaryText } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
@@ -6,6 +7,7 @@ import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { groupsOf, type Entry, type Group, type Grouped } from './groups.ts';
 import { sideListsOf } from './lists.ts';
 import { headlineLines } from './protection.ts';
+import { classPaint, riskPaint, risksText } from './risks.ts';
 import { rowLines } from './row-text.ts';
 import { pathText } from './value.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
@@ -33,9 +35,11 @@ function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
     if (list.length > 0) lines.push(...(lines.at(-1) === '' ? [] : ['']), ...list);
   }
   if (lines.at(-1) !== '') lines.push('');
+  const highest = highestRiskOf(plan);
   return [
     ...lines,
     ...flow(words(summaryText(plan), bold), { columns, indent: 0 }),
+    ...(highest === undefined ? [] : [classPaint(highest, terminal.colour)(`Highest risk: ${highest}`)]),
     dim(`Digest ${escapeTerminal(plan.digest).slice(0, 12)}`),
   ];
 }
@@ -108,7 +112,16 @@ function detailLines({ change, edges }: Entry, { name, title }: Group, terminal:
     ...rowLines(rowsOf(change, isSaid), terminal),
     ...ends.flatMap((end) => flow([{ text: '      ' }, end], { columns, indent: 8 })),
     ...carriedLines(change, terminal),
+    ...riskLines(change, terminal),
   ];
+}
+
+/** What the change may do, where that is worth a word. */
+function riskLines({ risks }: Change, terminal: Terminal): readonly string[] {
+  const text = risksText(risks);
+  if (text === '') return [];
+  const pieces = words(`risk: ${escapeTerminal(text)}`, riskPaint(risks, terminal.colour));
+  return flow([{ text: '      ' }, ...pieces], { columns: widthFor(terminal), indent: 8 });
 }
 
 /** What the write carries although the manifest does not state it; a change that is not carried out writes nothing. */

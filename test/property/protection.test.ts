@@ -2,12 +2,19 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import { directionOf } from '../../src/model/direction.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { isWritten, type Plan } from '../../src/model/plan.ts';
+import { highestRiskOf } from '../../src/model/plan-risk.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { isAbove } from '../../src/model/risk.ts';
+import { assess } from '../../src/protection/assess.ts';
+import { causesOf } from '../../src/protection/causes.ts';
 import { comparePostures, type Difference } from '../../src/protection/compare.ts';
-import { postureDiff } from '../../src/protection/diff.ts';
+import { postureDiff, viewsOf } from '../../src/protection/diff.ts';
 import { posturesOf } from '../../src/protection/posture.ts';
+import { riskCodes } from '../../src/protection/risk-codes.ts';
+import { connectionRisks, guardrailRisks, maskingRisks, type RiskDraft } from '../../src/protection/risk-fields.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
 import { desiredScene, liveScene, plannedScene } from '../../src/protection/scene.ts';
 import { desiredState } from '../support/desired.ts';
@@ -38,7 +45,12 @@ test('a posture diff tells of every connection what becomes of it, and of no oth
       const before = gateway.state();
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
-      const touched = new Map(postureDiff(plan, live, registry).map((each) => [each.change.connection, each.differences]));
+      const touched = new Map(
+        postureDiff(plan, viewsOf(plan, live, registry), causesOf(plan, registry)).map((each) => [
+          each.change.connection,
+          each.differences,
+        ]),
+      );
       await carryOut({ gateway, plan, live, desired });
       const wrong = connectionsOf(live).filter((id) => {
         const differences = touched.get(id) ?? [];
@@ -109,6 +121,74 @@ test('a change and its inverse swap what weakens and what strengthens', () => {
         expect(comparePostures(has, had).map(reversed)).toEqual(there.map((each) => ({ ...each, untold: new Set(each.untold) })));
         expect(comparePostures(had, had)).toEqual([]);
       }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+const opposites: Readonly<Record<string, string>> = {
+  added: 'removed',
+  attached: 'detached',
+  lowered: 'raised',
+  opened: 'closed',
+  shown: 'hidden',
+};
+const inverses = new Map(Object.entries(opposites).flatMap(([one, other]) => [[one, other] as const, [other, one] as const]));
+
+function inverse({ name, class: one }: RiskDraft): string {
+  const swapped = { weakens: 'strengthens', strengthens: 'weakens' } as const;
+  const usual = one ?? riskCodes[name].class;
+  const last = name.split('-').at(-1) ?? '';
+  return `${name.replace(last, inverses.get(last) ?? last)} ${usual === 'weakens' || usual === 'strengthens' ? swapped[usual] : usual}`;
+}
+
+test('the risks of a change and of its inverse swap what weakens and what strengthens', () => {
+  fc.assert(
+    fc.property(scenario, scenario, (one, other) => {
+      const [before, after] = [one, other].map(({ live }) => {
+        const resources = live.map(({ id, spec = {} }) => ({ id, uid: id, spec, secrets: {}, edges: {}, raw: undefined, unknown: [] }));
+        const scene = liveScene({ resources, lookups: {} }, registry, 'interface');
+        return { specs: new Map(live.map(({ id, spec = {} }) => [id, spec])), postures: posturesOf(scene) };
+      });
+      for (const [id, had] of before?.specs ?? []) {
+        const has = after?.specs.get(id);
+        const [first, last] = [before?.postures(id), after?.postures(id)];
+        if (has === undefined) continue;
+        const risks = (from: JsonObject, to: JsonObject, postures: readonly [typeof first, typeof last]): readonly RiskDraft[] => {
+          if (kindOf(id) === 'GuardrailRule') return guardrailRisks({ before: from, after: to });
+          if (kindOf(id) === 'DataMaskingRule') return maskingRisks({ before: from, after: to });
+          const [here, there] = postures;
+          return here === undefined || there === undefined
+            ? []
+            : connectionRisks({ before: from, after: to }, { before: here, after: there });
+        };
+        const there = risks(had, has, [first, last]).map(({ name, class: own }) => `${name} ${own ?? riskCodes[name].class}`);
+        expect(risks(has, had, [last, first]).map(inverse).toSorted()).toEqual(there.toSorted());
+        expect(risks(had, had, [first, first])).toEqual([]);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('risks never say less than what becomes of the connections', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async (one) => {
+      const gateway = gatewayOf(one);
+      const desired = desiredState(one.manifests);
+      const { plan, live } = await planAgainst(gateway, desired);
+      const told = assess(plan, { desired, live, base: undefined, registry });
+      const highest = highestRiskOf(told) ?? 'strengthens';
+      const least = {
+        weakens: 'weakens',
+        both: 'weakens',
+        unknown: 'unknown',
+        neutral: 'strengthens',
+        strengthens: 'strengthens',
+      } as const;
+      const understated = (told.protection?.connections ?? []).filter(({ way }) => isAbove(least[way], highest));
+      expect(understated).toEqual([]);
+      for (const { action, risks = [] } of told.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
     }),
     { numRuns: 150 },
   );

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 import { pointer, type Pointer } from '../../src/model/pointer.ts';
 import { aspects, type Protection } from '../../src/model/protection.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
+import { riskClasses, type Risk } from '../../src/model/risk.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
 
 /** A resource whose name nobody should trust. */
@@ -30,6 +31,17 @@ const place = fc.tuple(nastyText, fc.integer({ min: 1, max: 9999 }), fc.integer(
 const cause = fc.record(
   { by: id, path, edge: id, place: fc.oneof(place, nastyText), byHand: fc.constant(true as const) },
   { requiredKeys: ['by'] },
+);
+/** A risk of such texts. */
+export const risk: fc.Arbitrary<Risk> = fc.record(
+  {
+    code: fc.constantFrom('risk/reviewer-removed', 'risk/neutral'),
+    class: fc.constantFrom(...riskClasses),
+    path,
+    connections: fc.array(id, { maxLength: 3 }),
+    place: nastyText,
+  },
+  { requiredKeys: ['code', 'class'] },
 );
 const aspect = fc.record(
   {

@@ -1,4 +1,5 @@
 import { UsageError } from '../../model/errors.ts';
+import { riskClasses } from '../../model/risk.ts';
 import { closest } from '../../model/suggest.ts';
 
 export const modes = ['validate', 'plan', 'apply'] as const;
@@ -23,6 +24,7 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   cache: { becomes: 'flag', of: planning },
   report: { becomes: 'flags', of: planning },
   allow: { becomes: 'flags', of: planning },
+  'max-risk': { becomes: 'flag', of: planning },
   adopt: { becomes: 'flags', of: planning },
   revert: { becomes: 'flags', of: planning },
   prune: { becomes: 'switch', of: planning },
@@ -37,7 +39,7 @@ export const flagInputs: Readonly<Record<string, Input>> = {
 };
 
 /** The inputs that only the action has. */
-export const ownInputs = ['mode', 'comment', 'github-token', 'sarif'] as const;
+export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'sarif'] as const;
 
 /** What the workflow asks for. */
 export type Inputs = {
@@ -74,8 +76,22 @@ export function readInputs(env: Environment): Inputs {
     if (!of.includes(mode)) throw new UsageError(`the input "${name}" has no meaning with mode: ${mode}`, 'leave it out');
     flags[name] = value;
   }
+  const most = belowClass(mode, given);
+  if (most !== undefined) flags['max-risk'] = most;
   const comment = truth('comment', given.get('comment') ?? 'true');
   return { mode, comment, token: given.get('github-token') ?? '', sarif: given.get('sarif'), flags };
+}
+
+/** The highest class that does not fail the step, where the lowest that does is given. */
+function belowClass(mode: Mode, given: ReadonlyMap<string, string>): string | undefined {
+  const value = given.get('fail-on');
+  if (value === undefined) return undefined;
+  if (mode === 'validate') throw new UsageError('the input "fail-on" has no meaning with mode: validate', 'leave it out');
+  if (given.has('max-risk')) throw new UsageError('the inputs "fail-on" and "max-risk" say the same', 'leave one of them out');
+  const [, ...failing] = riskClasses;
+  const at = failing.findIndex((one) => one === value);
+  if (at === -1) throw wrongInput('fail-on', value, `write one of ${failing.join(', ')}`);
+  return riskClasses[at];
 }
 
 function truth(name: string, text: string): boolean {

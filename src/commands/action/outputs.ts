@@ -1,4 +1,5 @@
 import { isWritten } from '../../model/plan.ts';
+import { highestRiskOf } from '../../model/plan-risk.ts';
 import { countsOf } from '../../report/counts.ts';
 import { outcomeCounts } from '../../report/outcomes.ts';
 import type { Step, Telling } from './step.ts';
@@ -11,6 +12,9 @@ export function outputsOf({ step, findings, exitCode }: Telling): Readonly<Recor
   return {
     outcome: outcomeOf(step, exitCode),
     ...(plan === undefined ? {} : { changed: String(plan.changes.some(isWritten)), digest: plan.digest }),
+    ...(plan === undefined
+      ? {}
+      : { 'max-risk': highestRiskOf(plan) ?? 'none', 'protection-lost': String((plan.protection?.losing ?? []).length > 0) }),
     ...(counts === undefined ? {} : { counts: JSON.stringify(counts) }),
     ...(plan === undefined || planPath === undefined ? {} : { 'plan-path': planPath }),
     ...(step?.inputs.sarif === undefined ? {} : { 'sarif-path': step.inputs.sarif }),

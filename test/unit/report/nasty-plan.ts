@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { Diagnostic, Position } from '../../../src/model/diagnostic.ts';
 import type { Change, EdgeChange, Plan, Value } from '../../../src/model/plan.ts';
 import type { Applied } from '../../../src/report/outcomes.ts';
-import { id, json, object, path, protection } from '../../support/nasty-values.ts';
+import { id, json, object, path, protection, risk } from '../../support/nasty-values.ts';
 import { nastyText } from './nasty-text.ts';
 
 export const value: fc.Arbitrary<Value> = fc.oneof(
@@ -36,6 +36,7 @@ const change: fc.Arbitrary<Change> = fc.record(
     fields: fc.array(field, { maxLength: 5 }),
     needs: fc.array(id, { maxLength: 2 }),
     reasons: fc.array(fc.oneof(fc.constantFrom('unfinished', 'replaced'), nastyText), { maxLength: 2 }),
+    risks: fc.array(risk, { maxLength: 3 }),
     carried: fc.array(path, { maxLength: 2 }),
     touched: fc.record({ before: object, after: object }),
   },
@@ -61,6 +62,7 @@ const target = fc.record(
 const orphan = fc.record({ id, removedIn: nastyText, subject: nastyText, kept: nastyText }, { requiredKeys: ['id'] });
 const anyPlan: fc.Arbitrary<Plan> = fc.record({
   protection,
+  unwritten: fc.array(fc.record({ id, risks: fc.array(risk, { maxLength: 2 }) }), { maxLength: 3 }),
   target,
   tree: hash,
   changes: fc.array(change, { maxLength: 5 }),

@@ -1,0 +1,61 @@
+import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
+import { aspectsOf } from './direction.ts';
+import type { RiskDraft } from './risk-fields.ts';
+import { textsOf } from './scene.ts';
+import type { RiskName } from './risk-codes.ts';
+
+/** What the manifest says otherwise than the base's that is no field: what it selects, and what it leaves to others. */
+export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
+  return [...selectorRisks(desired, base), ...ignoreRisks(kind, desired.ignore, base.ignore)];
+}
+
+function selectorRisks({ selector: is }: DesiredResource, { selector: was }: DesiredResource): readonly RiskDraft[] {
+  const field = is?.field ?? was?.field;
+  if (field === undefined) return [];
+  const draft = (name: RiskName): RiskDraft => ({ name, fields: [field] });
+  return [
+    ...(takesAll(is?.value, was?.value) ? [] : [draft('selector-narrowed')]),
+    ...(takesAll(was?.value, is?.value) ? [] : [draft('selector-widened')]),
+  ];
+}
+
+/** Whatever `other` selects, `one` selects, too: it asks for no more tags and leaves out no more names. */
+function takesAll(one: JsonObject | undefined, other: JsonObject | undefined): boolean {
+  if (other === undefined) return true;
+  if (one === undefined) return false;
+  const asked = tagsOf(other);
+  const excepted = new Set(textsOf(other['except']));
+  return (
+    Object.entries(tagsOf(one)).every(([key, value]) => asked[key] === value) && textsOf(one['except']).every((name) => excepted.has(name))
+  );
+}
+
+function tagsOf(selector: JsonObject): Readonly<Record<string, Json>> {
+  const tags = selector['match_tags'];
+  return isObject(tags) ? tags : {};
+}
+
+function ignoreRisks(kind: Kind, now: readonly Pointer[], then: readonly Pointer[]): readonly RiskDraft[] {
+  const more = now.filter((path) => !then.some((other) => isWithin(path, other)) && guards(kind, path));
+  const less = then.filter((path) => !now.some((other) => isWithin(path, other)) && guards(kind, path));
+  return [
+    ...more.map((path): RiskDraft => ({ name: 'ignore-added', fields: tokensOf(path) })),
+    ...less.map((path): RiskDraft => ({ name: 'ignore-removed', fields: tokensOf(path) })),
+  ];
+}
+
+/** Tells whether a field that protects, or an edge, lies at or below the path. */
+function guards(kind: Kind, path: Pointer): boolean {
+  return kind.fields.some(({ name, edge }) => {
+    const own = pointer(name);
+    return (isWithin(own, path) || isWithin(path, own)) && (edge !== undefined || aspectsOf(kind.name, own).length > 0);
+  });
+}
+
+/** Resources as the base wants them, by their id. */
+export function baseline(base: DesiredState | undefined): ReadonlyMap<string, DesiredResource> {
+  return new Map(base?.resources.map((resource) => [resource.id, resource]));
+}

@@ -1,0 +1,106 @@
+import { registry } from '../../src/kinds/index.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { LiveResource, LiveState } from '../../src/model/live.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
+import { seal } from '../../src/model/secret.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { risksIn } from '../../src/model/plan-risk.ts';
+import { plan } from '../../src/plan/plan.ts';
+import { assess } from '../../src/protection/assess.ts';
+import { desiredState } from './desired.ts';
+import { liveOf } from './resources.ts';
+import { noLimits, testTarget } from './run.ts';
+import type { Manifest } from './scenario.ts';
+
+/** A connection that is open to connect, with the given fields. */
+export function connectionManifest(name: string, spec: JsonObject = {}, metadata: JsonObject = {}): Manifest {
+  const modes = { access_mode_connect: 'enabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' };
+  const required = { type: 'database', subtype: 'postgres', agent_id: 'default', access_schema: 'disabled' };
+  return { kind: 'Connection', metadata: { ...metadata, name }, spec: { ...required, ...modes, ...spec } };
+}
+
+/** A guardrail with these entries in its input. */
+export function guardrailManifest(name: string, rules: readonly JsonObject[], spec: JsonObject = {}, metadata: JsonObject = {}): Manifest {
+  return { kind: 'GuardrailRule', metadata: { ...metadata, name }, spec: { input: { rules }, ...spec } };
+}
+
+/** Words that are blocked, as one entry. */
+export function words(...list: readonly string[]): JsonObject {
+  return { name: 'words', type: 'deny_words_list', words: list };
+}
+
+/** A pattern that is blocked, as one entry. */
+export function pattern(text: string): JsonObject {
+  return { name: 'pattern', type: 'pattern_match', pattern_regex: text };
+}
+
+/** A masking rule. */
+export function maskingManifest(name: string, spec: JsonObject, metadata: JsonObject = {}): Manifest {
+  return { kind: 'DataMaskingRule', metadata: { ...metadata, name }, spec };
+}
+
+/** Registered types, in one group. */
+export function registered(...types: readonly string[]): JsonObject {
+  return { supported_entity_types: [{ name: 'GROUP', entity_types: types }] };
+}
+
+const lookups = { Agent: ['default', 'other'].map((name) => ({ uid: name, name })) };
+
+/** What is live where manifests are applied: every field has its value, and rules hold their edges. */
+export function liveAs(desired: DesiredState): LiveState {
+  const resources = desired.resources.map((resource): LiveResource => {
+    const kind = registry.get(kindOf(resource.id));
+    const empty = Object.fromEntries((kind?.fields ?? []).map((field) => [field.name, field.empty]));
+    const secrets = Object.entries(resource.secrets).flatMap(([path, secret]) =>
+      secret.state === 'value' ? [[path, seal('live', secret.reveal())] as const] : [],
+    );
+    const ends = desired.edges
+      .filter(({ rule }) => `${rule.kind}/${rule.text}` === resource.id)
+      .map(({ connection }) => idOf(connection.text));
+    return liveOf(resource.id, {
+      spec: { ...empty, ...kind?.createDefaults(nameOf(resource.id)), ...resource.spec },
+      secrets: Object.fromEntries(secrets),
+      edges: ends.length === 0 ? {} : { connection_ids: ends },
+    });
+  });
+  return { resources, lookups };
+}
+
+/** The plan from what is live with the first manifests to the others, with its risks; the first are the base unless told. */
+export function assessed(
+  before: readonly Manifest[],
+  after: readonly Manifest[],
+  { withBase = true, prune = false }: { readonly withBase?: boolean; readonly prune?: boolean } = {},
+): Plan {
+  const desired = desiredState(after);
+  const applied = before.length === 0 ? undefined : desiredState(before);
+  const base = withBase ? applied : undefined;
+  const live = applied === undefined ? { resources: [], lookups } : liveAs(applied);
+  const { value, diagnostics } = plan(
+    {
+      target: testTarget,
+      desired,
+      live,
+      base: base === undefined ? undefined : { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
+      limits: noLimits,
+      allowed: [],
+      consent: { adopt: [], revert: [], prune },
+    },
+    registry,
+  );
+  if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  return assess(value, { desired, live, base, registry });
+}
+
+/** `class code` of all risks of a plan, sorted. */
+export function risksOfPlan(made: Plan): readonly string[] {
+  return risksIn(made)
+    .map(({ risk }) => `${risk.class} ${risk.code.slice('risk/'.length)}`)
+    .toSorted();
+}
+
+/** The id of a connection. */
+export function idOf(name: string): ResourceId {
+  return resourceId('Connection', name);
+}
