@@ -180,7 +180,8 @@ test('no manifest and no gateway commands GitHub or the runner', async () => {
     expect(lines.join('\n')).not.toMatch(/[@#]\w|gh-1|!\[|evil\.test|<(?!\/?details>|\/?summary>|\/?code>|!-- ostiary)/i);
   }
   expect(commandsIn(planned.stdout).filter((line) => /evil|octo/.test(line) && !/^::(?:warning|notice) file=/.test(line))).toEqual([]);
-  expect(Object.keys(planned.outputs).toSorted()).toEqual(['changed', 'counts', 'digest', 'outcome', 'plan-path']);
+  const names = ['changed', 'counts', 'digest', 'max-risk', 'outcome', 'plan-path', 'protection-lost'];
+  expect(Object.keys(planned.outputs).toSorted()).toEqual(names);
 });
 
 /** The lines of a log that the runner takes as commands. */

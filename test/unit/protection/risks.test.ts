@@ -68,7 +68,9 @@ describe('the risks of a change', () => {
     const { changes, protection } = assessed(before, after);
     const [risk] = changes.flatMap(({ risks = [] }) => risks.filter(({ code }) => code === 'risk/guardrail-detached'));
     expect(risk?.place).toMatch(/^access\/Connection-orders\.yaml:/);
-    expect(protection?.headlines.map(({ causes }) => causes)).toEqual([[{ by: 'Connection/orders', place: risk?.place }]]);
+    expect(protection?.headlines.map(({ causes }) => causes)).toEqual([
+      [{ by: 'Connection/orders', path: '/connection_tags/team', edge: 'GuardrailRule/g', place: risk?.place }],
+    ]);
   });
 });
 
