@@ -29,6 +29,11 @@ async function bodiesOn(number: number): Promise<readonly string[]> {
   return (await commentsOn(bench.github(), number)).map(({ body }) => body);
 }
 
+/** What was reported of the deployment of a commit. */
+function statusesOf(commit: string): readonly unknown[] {
+  return bench.github().deployments.find(({ sha }) => sha === commit)?.statuses ?? [];
+}
+
 type Applying = { readonly bundled?: true; readonly inputs?: Readonly<Record<string, string>> };
 
 /** Applies on the push that a merge makes. */
@@ -55,12 +60,13 @@ describe('apply on merge', () => {
     const [comment, ...others] = await commentsOn(github, number);
     expect(others).toEqual([]);
     expect(comment?.body).toMatch(/### Apply to `production`[\s\S]*\*\*Applied: 2 created\.\*\*[\s\S]*`Connection\/merged`/);
-    expect(github.deployments).toEqual([
-      expect.objectContaining({ sha: commit, environment: 'production', statuses: [expect.objectContaining({ state: 'success' })] }),
-    ]);
+    expect(statusesOf(commit)).toEqual([expect.objectContaining({ state: 'success', description: 'Applied: 2 created.' })]);
     const again = await apply(cwd, commit);
     expect(again).toMatchObject({ code: 0, outputs: { outcome: 'applied', changed: 'false' } });
     expect(await commentsOn(github, number)).toEqual([{ id: comment?.id, body: expect.stringContaining('nothing to do') }]);
+    const [deployment, ...more] = github.deployments.filter(({ sha }) => sha === commit);
+    expect(more).toEqual([]);
+    expect(deployment).toMatchObject({ environment: 'production', statuses: [{ state: 'success' }, { state: 'success' }] });
   });
 
   test('is refused for what somebody else manages, and says so', async () => {
@@ -103,6 +109,42 @@ describe('apply on merge', () => {
     const [told = ''] = await bodiesOn(number);
     expect(told).toMatch(/Not finished: 1 created, 1 failed\.[\s\S]*- `Connection\/breaks` failed: `api\/refused`/);
     expect(told).toContain('| created | `Connection/holds` |');
+    expect(statusesOf(commit)).toEqual([
+      expect.objectContaining({
+        state: 'failure',
+        description: 'Not finished: 1 created, 1 failed.',
+        log_url: expect.stringMatching(/runs\/4711$/),
+      }),
+    ]);
+  });
+
+  test('does not write over what somebody changed between read and write', async () => {
+    const { url } = gateway.server();
+    const first = checkout({ 'access/raced.yaml': connection('raced') });
+    expect((await gateway.run('apply --yes', first)).code).toBe(0);
+    let changed = false;
+    const before = await startFlakyServer((response, seen) => {
+      void (async () => {
+        if (!changed && seen.method === 'GET' && /^\/connections\/[^/]/.test(seen.path)) {
+          changed = true;
+          const { body } = await gateway.call('GET', '/connections/raced');
+          await gateway.call('PUT', '/connections/raced', { body: { ...body, access_max_duration: 60 } });
+        }
+        await passOn(url, response, seen);
+      })();
+    });
+    const cwd = checkout({
+      'ostiary.yaml': config(before.url),
+      'access/raced.yaml': connection('raced', { reviewers: ['dba'], access_max_duration: 7200 }),
+      'access/other.yaml': guardrail('raced-other'),
+    });
+    const { number, commit } = await merge('raced');
+    const ended = await apply(cwd, commit);
+    await before.close();
+    expect(ended).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
+    expect((await bodiesOn(number))[0]).toMatch(/Not finished: 1 created, 1 failed\.[\s\S]*- `Connection\/raced` failed: `apply\/moved`/);
+    expect((await gateway.call('GET', '/connections/raced')).body).toMatchObject({ access_max_duration: 60, reviewers: [] });
+    expect(statusesOf(commit)).toEqual([expect.objectContaining({ state: 'failure' })]);
   });
 
   test('is not for a pull request that is not merged', async () => {

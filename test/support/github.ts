@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../src/model/json.ts';
 export const place = { owner: 'octo', repo: 'access' } as const;
 
 /** A request that arrived. */
-export type Heard = { readonly method: string; readonly path: string; readonly body: string };
+export type Heard = { readonly method: string; readonly path: string; readonly query: URLSearchParams; readonly body: string };
 
 export type Reply = { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> };
 
@@ -42,8 +42,8 @@ export async function startGitHub(): Promise<TestGitHub> {
   const server = createServer((request, response) => {
     void (async () => {
       const body = await textOf(request);
-      const { pathname, search } = new URL(request.url ?? '/', 'http://github');
-      const one = { method: request.method ?? 'GET', path: pathname, body };
+      const { pathname, search, searchParams: query } = new URL(request.url ?? '/', 'http://github');
+      const one = { method: request.method ?? 'GET', path: pathname, query, body };
       heard.push(one);
       const reply =
         interception?.(one) ??
@@ -88,13 +88,16 @@ const forbidden: Reply = { status: 403, body: { message: 'Resource not accessibl
 const home = `/repos/${place.owner}/${place.repo}`;
 
 /** Routes that the emulator lacks, or answers otherwise than GitHub. */
-function ownReply({ method, path, body }: Heard, deployments: Deployment[], authorization: string): Reply | undefined {
+function ownReply({ method, path, query, body }: Heard, deployments: Deployment[], authorization: string): Reply | undefined {
   const ofJob = authorization.includes(jobToken);
   if (path === '/user' && ofJob) return forbidden;
   if (path === '/graphql') return { status: 200, body: { data: { viewer: { login: ofJob ? bot : place.owner } } } };
   if (/\/comments(?:\/\d+)?$/.test(path) && method !== 'GET' && String(JSON.parse(body).body).length > 65_536)
     return { status: 422, body: { message: 'Validation Failed: body is too long (maximum is 65536 characters)' } };
-  if (path === `${home}/deployments` && method === 'GET') return { status: 200, body: deployments };
+  if (path === `${home}/deployments` && method === 'GET') {
+    const asked = deployments.filter((one) => one.sha === query.get('sha') && one.environment === query.get('environment'));
+    return { status: 200, body: asked.toReversed() };
+  }
   if (path === `${home}/deployments`) {
     const { ref, environment } = JSON.parse(body);
     const made = { id: deployments.length + 1, sha: String(ref), environment: String(environment), statuses: [] };
