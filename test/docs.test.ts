@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { run } from '../src/commands/run.ts';
 import { riskCodes } from '../src/protection/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
+import { testWorld } from './support/world.ts';
 
 /** One page, and its code: the fenced lines (continued ones joined) and the spans of its text. */
 type Page = { readonly path: string; readonly text: string; readonly lines: readonly string[]; readonly spans: readonly string[] };
@@ -35,20 +36,9 @@ const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
 const code = source.map((text) => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, ''));
 
 async function help(argv: readonly string[]): Promise<string> {
-  let text = '';
-  const output = { write: (more: string) => void (text += more), isTTY: false, columns: 200 };
-  const exit = await run([...argv, '--help'], {
-    env: {},
-    cwd: '/',
-    interactive: false,
-    stdout: output,
-    stderr: output,
-    now: () => new Date(0),
-    interrupts: () => new AbortController().signal,
-    confirms: () => Promise.resolve(false),
-  });
-  expect(exit).toBe(0);
-  return text;
+  const { world, printed } = testWorld({ columns: 200 });
+  expect(await run([...argv, '--help'], world)).toBe(0);
+  return printed().both;
 }
 
 function flagsOf(text: string): ReadonlySet<string> {

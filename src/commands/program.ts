@@ -125,8 +125,8 @@ function addPull(program: Command, world: World, finish: Finish): void {
     .addHelpText(
       'after',
       `
-Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no changes. What a manifest
-declares already is never written again, and values of secrets never are.
+Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no changes. What a
+manifest declares already is never written again, and values of secrets never are.
 
   OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
   ostiary pull --target staging --only Connection/orders-db`,

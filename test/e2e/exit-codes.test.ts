@@ -31,9 +31,9 @@ function journalOf(cwd: string, name: string): readonly { readonly event: string
 test('0 without changes, 0 with changes unless asked, then 2', async () => {
   const cwd = project({ 'access/rule.yaml': guardrail('zero') });
   expect((await gateway.run('plan', cwd)).code).toBe(0);
-  expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(2);
-  expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
-  expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
+  expect((await gateway.process(`plan ${asked}`, cwd)).code).toBe(2);
+  expect((await gateway.process('apply --yes', cwd)).code).toBe(0);
+  expect((await gateway.process(`plan ${asked}`, cwd)).code).toBe(0);
   const again = await gateway.run('apply --yes --journal j', cwd);
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: nothing to do.') });
   expect(journalOf(cwd, 'j').filter(({ event }) => event !== 'request')).toMatchObject([{ event: 'begin', writes: 0 }, { event: 'end' }]);
@@ -48,7 +48,7 @@ describe('5: some of it failed', () => {
       'access/free.yaml': connection('five-free'),
     };
     const cwd = project(files);
-    const failed = await gateway.run('apply --yes --report json=r.json --report markdown=r.md', cwd);
+    const failed = await gateway.process('apply --yes --report json=r.json --report markdown=r.md', cwd);
     expect(failed.code).toBe(5);
     expect(failed.stdout).toMatch(/\n {2}failed +GuardrailRule\/five-rule\n +api\/server-error .*POST \S+\/guardrails/);
     expect(failed.stdout).toMatch(/\n {2}skipped +Connection\/five-needs\n +apply\/need-failed .*GuardrailRule\/five-rule/);
@@ -78,7 +78,7 @@ describe('5: some of it failed', () => {
       ][lost % 5];
     };
     const cwd = project(manyConnections('lost', 12));
-    expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+    expect((await gateway.process('apply --yes', cwd)).code).toBe(0);
     chaos = () => undefined;
     expect((await gateway.run(`plan ${asked}`, cwd)).stdout).toContain('No changes. 12 resources as in the manifests.');
     expect((await gateway.names('/connections')).filter((name) => name.startsWith('lost-'))).toHaveLength(12);
@@ -90,9 +90,9 @@ describe('6: refused', () => {
     const cwd = project(manyConnections('breaker', 10));
     expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
     writeFiles(cwd, manyConnections('breaker', 4, { reviewers: ['dba'] }));
-    const planned = await gateway.run(`plan ${asked}`, cwd);
+    const planned = await gateway.process(`plan ${asked}`, cwd);
     expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
-    const refused = await gateway.run('apply --yes --report json=r.json --report markdown=r.md --journal j', cwd);
+    const refused = await gateway.process('apply --yes --report json=r.json --report markdown=r.md --journal j', cwd);
     expect(refused.code).toBe(6);
     expect(refused.stderr).toContain('error plan/too-many-updates  4 of 10 live objects would be updated, more than 30 %\n  hint: ');
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
@@ -171,14 +171,14 @@ describe('the worst counts', () => {
 
   test('3 before 4: what is wrong here is told before anybody is asked', async () => {
     const cwd = project({ 'access/rule.yaml': 'kind: [' }, 'http://127.0.0.1:9');
-    expect((await gateway.run('apply --yes', cwd)).code).toBe(3);
+    expect((await gateway.process('apply --yes', cwd)).code).toBe(3);
   });
 
   test('4: a key that only reads may plan; apply writes nothing, and reports', async () => {
     const server = await reader([]);
     const cwd = project({ 'access/rule.yaml': guardrail('four') }, server.url);
     expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(2);
-    const { code, stdout, stderr } = await gateway.run('apply --yes --report json=r.json', cwd);
+    const { code, stdout, stderr } = await gateway.process('apply --yes --report json=r.json', cwd);
     expect(code).toBe(4);
     expect(stdout).toContain('Plan: 1 to create');
     expect(stderr).toContain(

@@ -4,10 +4,10 @@ import type { BaseFlags, TargetFlags } from '../../src/commands/flags.ts';
 import { footingOf, type Footing, type FootingInput } from '../../src/commands/footing.ts';
 import { recordApplied } from '../../src/commands/recording.ts';
 import { chooseTarget, readSetting } from '../../src/commands/setting.ts';
-import type { World } from '../../src/commands/world.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { InputError } from '../../src/model/errors.ts';
 import { gitEnv, type TestRepository } from '../support/repository.ts';
+import { testWorld } from '../support/world.ts';
 import { config, connection } from './project.ts';
 
 /** The gateway of the config; nobody asks it. */
@@ -20,26 +20,11 @@ export const files: Readonly<Record<'ostiary.yaml' | 'access/a.yaml' | 'access/b
   'access/b.yaml': connection('b'),
 };
 
-const silent = { write: () => undefined, isTTY: false, columns: undefined };
-
-function worldAt(cwd: string): World {
-  return {
-    env: gitEnv,
-    cwd,
-    interactive: false,
-    stdout: silent,
-    stderr: silent,
-    now: () => new Date(0),
-    interrupts: () => new AbortController().signal,
-    confirms: () => Promise.resolve(false),
-  };
-}
-
 export type Flags = Partial<BaseFlags & TargetFlags>;
 
 function inputAt(cwd: string, given: Flags): FootingInput {
   const flags = { color: false, quiet: false, only: [], paths: [], origin: true, ...given };
-  const world = worldAt(cwd);
+  const { world } = testWorld({ cwd, env: gitEnv, now: () => new Date(0) });
   const setting = readSetting(flags, world);
   const target = chooseTarget(setting, flags);
   const { value: desired, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave' });

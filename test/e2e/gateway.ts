@@ -1,15 +1,20 @@
 import { afterAll, beforeAll } from 'vitest';
 import { startPgliteServer, type TestServer, type TestServerOptions } from '../support/servers.ts';
 import { ostiary, type Ended } from '../support/cli.ts';
+import { ostiaryHere } from '../support/here.ts';
 import { callerOf, type Call } from '../server/client.ts';
+
+type Run = (line: string, cwd: string, more?: Readonly<Record<string, string>>) => Promise<Ended>;
 
 /** A gateway for the tests of one file, and how they speak to it. */
 export type Gateway = {
   readonly url: () => string;
   /** What a command sees of the environment. */
   readonly env: () => Readonly<Record<string, string>>;
-  /** Runs one command of the built CLI. */
-  readonly run: (line: string, cwd: string, more?: Readonly<Record<string, string>>) => Promise<Ended>;
+  /** Runs one command in this process: quick. */
+  readonly run: Run;
+  /** Runs one command of the built CLI, in a process of its own. */
+  readonly process: Run;
   readonly call: Call;
   /** The names in one of its lists. */
   readonly names: (path: string) => Promise<readonly string[]>;
@@ -31,7 +36,8 @@ export function useGateway(options: TestServerOptions = {}): Gateway {
   return {
     url: () => started().url,
     env,
-    run: (line, cwd, more = {}) => ostiary(line.split(' '), { cwd, env: { ...env(), ...more } }),
+    run: (line, cwd, more = {}) => ostiaryHere(line.split(' '), { cwd, env: { ...env(), ...more } }),
+    process: (line, cwd, more = {}) => ostiary(line.split(' '), { cwd, env: { ...env(), ...more } }),
     call: (...request) => callerOf(started())(...request),
     async names(path) {
       const { list } = await callerOf(started())('GET', path);

@@ -29,13 +29,13 @@ describe('apply', () => {
     const origin = makeOrigin(ours);
     const first = await gateway.run('plan', ours.folder);
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('notice git/no-base') });
-    const done = await gateway.run('apply --yes', ours.folder);
+    const done = await gateway.process('apply --yes', ours.folder);
     const head = ours.git('rev-parse', 'HEAD');
     expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`${head.slice(0, 10)} is recorded`) });
     expect([recorded(ours), recorded(origin)]).toStrictEqual([head, head]);
     const theirs = clone(origin, '--depth=1');
     const talkative = { DEBUG: '*' };
-    expect(await gateway.run('plan --detailed-exitcode', theirs.folder, talkative)).toMatchObject({ code: 0, stderr: '' });
+    expect(await gateway.process('plan --detailed-exitcode', theirs.folder, talkative)).toMatchObject({ code: 0, stderr: '' });
     expect(recorded(theirs)).toBe(head);
     const next = ours.save({ 'README.md': 'nothing to do, and yet a commit' });
     const again = await gateway.run('apply --yes --format json --no-origin --quiet', ours.folder);
@@ -182,7 +182,7 @@ describe('plan and explain', () => {
   test('ask for git where there is a repository and no git', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-absent') });
     const absent = { PATH: '/nonexistent' };
-    expect(await gateway.run('plan', ours.folder, absent)).toMatchObject({
+    expect(await gateway.process('plan', ours.folder, absent)).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('error git/not-installed'),
     });

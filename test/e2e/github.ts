@@ -2,10 +2,10 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { action } from '../../src/commands/action/action.ts';
-import type { World } from '../../src/commands/world.ts';
 import { builtPackage, start } from '../support/cli.ts';
 import { startGitHub, type TestGitHub } from '../support/github.ts';
 import { openRunner, type Start, type StepEnded, type StepOptions } from '../support/workflow.ts';
+import { testWorld } from '../support/world.ts';
 import type { Files } from './project.ts';
 
 /** The action as it is checked out by a runner, and a GitHub for it to tell. */
@@ -48,18 +48,7 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
 
 const runHere: Start = async (cwd, env) => {
   const began = performance.now();
-  let stdout = '';
-  const output = { write: (text: string) => void (stdout += text), isTTY: false, columns: undefined };
-  const world: World = {
-    env: { PATH: process.env['PATH'], ...env },
-    cwd,
-    interactive: false,
-    stdout: output,
-    stderr: output,
-    now: () => new Date(),
-    interrupts: () => new AbortController().signal,
-    confirms: () => Promise.resolve(false),
-  };
+  const { world, printed } = testWorld({ cwd, env: { PATH: process.env['PATH'], ...env } });
   const code = await action(world, () => Promise.resolve());
-  return { code, stdout, milliseconds: performance.now() - began };
+  return { code, stdout: printed().both, milliseconds: performance.now() - began };
 };

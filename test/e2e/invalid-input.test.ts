@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
-import { ostiary } from '../support/cli.ts';
+import { ostiary, type Run } from '../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
+import { ostiaryHere } from '../support/here.ts';
 import { config, connection, guardrail, workshop, type Files } from './project.ts';
 
 const makeProject = workshop();
@@ -50,12 +51,14 @@ function secret(value: Json): Files {
   return { 'a.yaml': connection('orders', { secret: { 'envvar:A': value } }) };
 }
 
-/** Runs apply over manifests that are wrong: it ends in time, with one diagnostic. */
-async function applied(files: Files, link?: (access: string) => void): Promise<{ readonly head: string; readonly text: string }> {
+type Found = { readonly head: string; readonly text: string };
+
+/** Run apply over manifests that are wrong: it ends in time, with one diagnostic. */
+async function applied(files: Files, { link, runs = ostiaryHere }: { link?: (access: string) => void; runs?: Run } = {}): Promise<Found> {
   const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`access/${path}`, text]));
   const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/.keep': '', ...below });
   link?.(join(cwd, 'access'));
-  const { code, stdout, stderr, milliseconds } = await ostiary(['apply', '--yes'], { cwd, env });
+  const { code, stdout, stderr, milliseconds } = await runs(['apply', '--yes'], { cwd, env });
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toMatch(/\n1 error\n$/);
   expect(stderr).not.toMatch(/^ +at /m);
@@ -75,7 +78,7 @@ test.each<readonly [string, string, string]>([
   ['20,000 dashes', '- '.repeat(20_000), 'too-deep'],
   ['2 MiB', `# ${'x'.repeat(2 * 1024 * 1024)}\n`, 'too-large'],
 ])('%s: one diagnostic in time', async (_what, text, code) => {
-  const found = await applied({ 'a.yaml': text });
+  const found = await applied({ 'a.yaml': text }, { runs: ostiary });
   expect(found.head).toMatch(new RegExp(`^access/a\\.yaml:\\d+:\\d+ error manifest/${code}$`));
   expect(server.seen).toHaveLength(0);
 });
@@ -84,7 +87,7 @@ test('links that lead out, in circles or nowhere', async () => {
   const links = { out: tmpdir(), circle: '.', nowhere: 'nowhere/at/all' };
   const rule = { 'rule.yaml': guardrail('no-drop') };
   for (const [name, to] of Object.entries(links)) {
-    const found = await applied(rule, (access) => symlinkSync(to, join(access, `${name}.yaml`)));
+    const found = await applied(rule, { link: (access) => symlinkSync(to, join(access, `${name}.yaml`)) });
     const code = { out: 'symlink-escape', circle: 'symlink-loop', nowhere: 'unreadable' }[name];
     expect(found.head).toBe(`access/${name}.yaml:1:1 error manifest/${code}`);
   }
@@ -92,7 +95,7 @@ test('links that lead out, in circles or nowhere', async () => {
 });
 
 test('no manifest at all', async () => {
-  const { head: first, text } = await applied({ 'README.md': 'nothing' });
+  const { head: first, text } = await applied({ 'README.md': 'nothing' }, { runs: ostiary });
   expect(first).toBe('error manifest/none');
   expect(text).toContain('there is no manifest for the target "production"');
   expect(server.seen).toHaveLength(0);
@@ -102,7 +105,7 @@ test('a config that is wrong is told where it is wrong', async () => {
   const texts = [config(server.url).replace('url:', 'ulr:'), 'kind: Config\n', ': : :', ''];
   for (const text of texts) {
     const cwd = makeProject({ 'ostiary.yaml': text, 'access/rule.yaml': guardrail('no-drop') });
-    const { code, stdout, stderr } = await ostiary(['plan'], { cwd, env });
+    const { code, stdout, stderr } = await ostiaryHere(['plan'], { cwd, env });
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toMatch(/^ostiary\.yaml:\d+:\d+ error [a-z]+\/[\w-]+ {2}/);
   }
@@ -119,7 +122,7 @@ test('references that only the gateway can tell: dangling and ambiguous; it is r
     );
   });
   const twice = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/a.yaml': connection('orders') });
-  const ambiguous = await ostiary(['apply', '--yes'], { cwd: twice, env });
+  const ambiguous = await ostiaryHere(['apply', '--yes'], { cwd: twice, env });
   expect(ambiguous).toMatchObject({ code: 3, stdout: '' });
   expect(ambiguous.stderr).toMatch(/^access\/a\.yaml:10:17 error manifest\/ambiguous-reference {2}.*\n(?:.*\n)+1 error\n$/);
   const none = makeProject({

@@ -35,7 +35,7 @@ test('resources are listed with the names of their variables, to everybody, and 
       for (const secret of [canary, base64(canary)]) expect(stdout).not.toContain(secret);
     }
   }
-  const { stdout } = await gateway.run('get resources --format yaml', folder);
+  const { stdout } = await gateway.process('get resources --format yaml', folder);
   expect(parse(stdout)).toMatchObject([{ name: 'orders', type: 'database', subtype: 'postgres', env_vars: { 'envvar:HOST': '***' } }]);
 });
 
@@ -55,7 +55,7 @@ test('a search prints what it found', async () => {
     runbooks: [],
     errors: [],
   });
-  const { stdout } = await gateway.run('search orders', folder);
+  const { stdout } = await gateway.process('search orders', folder);
   expect(stdout).toMatch(
     /^NAME +WHAT +TYPE +OF\norders-db +connection +database\/postgres +orders\norders +resource +database\/postgres\n$/,
   );

@@ -44,7 +44,7 @@ function expectValid(name: 'plan' | 'apply', text: string): void {
 
 describe('stdout is the result, stderr is the rest', () => {
   test('plan --format json is a plan, twice the same bytes; warnings stand on stderr', async () => {
-    const first = await gateway.run('plan --format json', folder);
+    const first = await gateway.process('plan --format json', folder);
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('warning secret/inline') });
     expectValid('plan', first.stdout);
     expect((await gateway.run('plan --format json', folder)).stdout).toBe(first.stdout);
@@ -52,7 +52,7 @@ describe('stdout is the result, stderr is the rest', () => {
 
   test('apply --format json is an apply, and nothing else', async () => {
     const cwd = project('json');
-    const applied = await gateway.run('apply --yes --format json', cwd);
+    const applied = await gateway.process('apply --yes --format json', cwd);
     expect(applied.code).toBe(0);
     expectValid('apply', applied.stdout);
     expect(JSON.parse(applied.stdout)).toMatchObject({ targets: [{ counts: { created: 4, failed: 0 }, interrupted: false }] });
@@ -63,7 +63,7 @@ describe('stdout is the result, stderr is the rest', () => {
   });
 
   test('validate and get print JSON', async () => {
-    const validated = await gateway.run('validate --format json', folder);
+    const validated = await gateway.process('validate --format json', folder);
     expect(validated).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(validated.stdout)).toMatchObject({ version: 1, diagnostics: expect.any(Array) });
     for (const what of ['connections', 'rules', 'runbooks', 'agents']) {
@@ -75,7 +75,7 @@ describe('stdout is the result, stderr is the rest', () => {
 
   test('validate --format json says on stdout what is wrong', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': guardrail('a', ['x'], { words: [] }) });
-    const { code, stdout, stderr } = await gateway.run('validate --format json', cwd);
+    const { code, stdout, stderr } = await gateway.process('validate --format json', cwd);
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({
       diagnostics: [{ code: 'manifest/unknown-field', severity: 'error', at: { file: 'access/a.yaml', line: 19, column: 5 } }],
@@ -116,7 +116,7 @@ describe('reports', () => {
   test('are what would have been printed', async () => {
     const cwd = project('report');
     const reports = '--report json=p.json --report markdown=p.md --report text=p.txt';
-    const planned = await gateway.run(`plan ${reports}`, cwd);
+    const planned = await gateway.process(`plan ${reports}`, cwd);
     const read = (name: string): string => readFileSync(join(cwd, name), 'utf8');
     expect(read('p.txt')).toBe(planned.stdout);
     expectValid('plan', read('p.json'));
@@ -155,9 +155,9 @@ async function onTerminal(args: string, env: Readonly<Record<string, string>> = 
 
 describe('colour', () => {
   test('is not in pipes', async () => {
-    const { stdout, stderr } = await gateway.run('plan', folder, { TERM: 'xterm' });
+    const { stdout, stderr } = await gateway.process('plan', folder, { TERM: 'xterm' });
     expect(stdout + stderr).not.toContain(escape);
-    expect((await gateway.run('plan --bogus', folder, { TERM: 'xterm' })).stderr).not.toContain(escape);
+    expect((await gateway.process('plan --bogus', folder, { TERM: 'xterm' })).stderr).not.toContain(escape);
   });
 
   test.runIf(hasScript)('is on a terminal, within its width', async () => {

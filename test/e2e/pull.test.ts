@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { runIn } from '../support/hoop-project.ts';
+import { runIn } from '../support/here.ts';
 import { agentId, base64, connectionBody, idOf, makeKey } from '../server/client.ts';
 import { useGateway } from './gateway.ts';
 import { config, connection, guardrail, workshop, writeFiles } from './project.ts';

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ostiary, startOstiary, type Ended } from '../support/cli.ts';
+import { ostiary, startOstiary, type Ended, type Run } from '../support/cli.ts';
 import { json, startFlakyServer } from '../support/flaky-server.ts';
+import { ostiaryHere } from '../support/here.ts';
 import { makeFolder } from '../support/servers.ts';
 import { agentId, base64, callerOf, connectionBody, rowsOf } from '../server/client.ts';
 import { config, connection, guardrail, manifest, workshop, writeFiles } from './project.ts';
@@ -36,8 +37,8 @@ const env = {
 /** All that was written anywhere, by where it came from. */
 const heard: (readonly [where: string, text: string])[] = [];
 
-async function run(line: string, cwd: string): Promise<Ended> {
-  const ended = await ostiary(line.split(' '), { cwd, env });
+async function run(line: string, cwd: string, runs: Run = ostiary): Promise<Ended> {
+  const ended = await runs(line.split(' '), { cwd, env });
   heard.push([`${line}: stdout`, ended.stdout], [`${line}: stderr`, ended.stderr]);
   return ended;
 }
@@ -45,7 +46,9 @@ async function run(line: string, cwd: string): Promise<Ended> {
 /** Runs commands that only read, three at a time; all succeed. */
 async function runAll(lines: readonly string[], cwd: string): Promise<void> {
   for (let first = 0; first < lines.length; first += 3) {
-    const ended = await Promise.all(lines.slice(first, first + 3).map(async (line) => ({ line, code: (await run(line, cwd)).code })));
+    const ended = await Promise.all(
+      lines.slice(first, first + 3).map(async (line) => ({ line, code: (await run(line, cwd, ostiaryHere)).code })),
+    );
     expect(ended).toEqual(ended.map(({ line }) => ({ line, code: 0 })));
   }
 }
@@ -194,17 +197,19 @@ test('manifests that are wrong where the secrets are', async () => {
     ['an unset variable', (text) => text.replace('OSTIARY_SECRET_DB', 'OSTIARY_SECRET_NONE')],
     ['a missing file', (text) => text.replace('certs/key.pem', 'certs/none.pem')],
   ];
-  for (const [, spoil] of spoiled) {
+  for (const [index, [, spoil]] of spoiled.entries()) {
     const cwd = project('http://127.0.0.1:9');
     const text = readFileSync(join(cwd, 'access/db.yaml'), 'utf8');
     expect(spoil(text)).not.toBe(text);
     writeFiles(cwd, { 'access/db.yaml': spoil(text) });
-    const ended = await Promise.all(['validate', 'validate --format json', 'apply --yes'].map((line) => run(line, cwd)));
+    const ended = await Promise.all(
+      ['validate', 'validate --format json', 'apply --yes'].map((line) => run(line, cwd, index === 0 ? ostiary : ostiaryHere)),
+    );
     expect(ended.at(-1)?.code).toBe(3);
   }
   const cwd = project(`https://me:${canaries.password}@gateway.example.com/`);
   for (const line of ['validate', 'plan', 'get agents', `get agents --url https://${canaries.token}@x`])
-    expect({ line, code: (await run(line, cwd)).code }).toEqual({ line, code: 3 });
+    expect({ line, code: (await run(line, cwd, ostiaryHere)).code }).toEqual({ line, code: 3 });
 });
 
 test('of all that was heard, nothing is a secret', () => {

@@ -32,7 +32,7 @@ test('what on-call tightens is held, also when names change, until somebody says
     'access/shop.yaml': connection('shop-db', { reviewers: ['dba'], secret }, { replaces: 'orders-db' }),
     'access/no-destruction.yaml': guardrail('no-destruction', words, { connection_ids: ['shop-db'] }, { renamedFrom: 'no-drop' }),
   });
-  const { code, stdout } = await run('apply --yes --prune');
+  const { code, stdout } = await gateway.process('apply --yes --prune', repository.folder, gitEnv);
   expect({ code, last: stdout.trim().split('\n').at(-1) }).toEqual({ code: 0, last: 'Applied: 1 created, 1 renamed, 1 deleted.' });
   expect(await gateway.names('/connections')).toEqual(['shop-db']);
   expect(await gateway.names('/guardrails')).toEqual(['no-destruction']);

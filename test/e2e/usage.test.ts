@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ostiary } from '../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
+import { ostiaryHere } from '../support/here.ts';
 import { config, guardrail, workshop } from './project.ts';
 
 const makeProject = workshop();
@@ -66,9 +67,14 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
 ];
 
 test.concurrent.each(wrong)('ostiary %s: one clear line and a hint', async (line, message, hint) => {
-  const { code, stdout, stderr } = await ostiary(line.split(' '), { cwd: folder, env });
+  const { code, stdout, stderr } = await ostiaryHere(line.split(' '), { cwd: folder, env });
   expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
   expect(server.seen).toHaveLength(0);
+});
+
+test('a process tells a usage error so', async () => {
+  for (const [line, message, hint] of wrong.filter(([one]) => ['paln', 'get', 'apply', 'serve x', 'plan --frobnicate'].includes(one)))
+    expect(await ostiary(line.split(' '), { cwd: folder, env })).toMatchObject({ code: 3, stdout: '', stderr: usage(message, hint) });
 });
 
 test.concurrent.each([
@@ -77,7 +83,7 @@ test.concurrent.each([
   ['access/none.yaml', 'manifest/no-such-path', 'check the path'],
   ['--config none.yaml', 'config/not-found', 'check the path'],
 ])('plan %s: one clear diagnostic', async (line, expected, hint) => {
-  const { code, stdout, stderr } = await ostiary(['plan', ...line.split(' ')], { cwd: folder, env });
+  const { code, stdout, stderr } = await ostiaryHere(['plan', ...line.split(' ')], { cwd: folder, env });
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toContain(`error ${expected}  `);
   expect(stderr).toContain(hint);
@@ -93,10 +99,10 @@ describe('which gateway, which manifests', () => {
   test('several targets want one of them', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config2, 'access/rule.yaml': guardrail('no-drop') });
     for (const args of [['plan'], ['apply', '--yes'], ['get', 'agents'], ['explain', 'GuardrailRule/no-drop']]) {
-      const { code, stderr } = await ostiary(args, { cwd, env });
+      const { code, stderr } = await ostiaryHere(args, { cwd, env });
       expect({ code, stderr }).toEqual({ code: 3, stderr: usage('which target?', 'pass --target with one of production, staging') });
     }
-    expect(await ostiary(['validate'], { cwd })).toMatchObject({ code: 0, stdout: 'Valid. 1 resource in 2 targets.\n', stderr: '' });
+    expect(await ostiaryHere(['validate'], { cwd })).toMatchObject({ code: 0, stdout: 'Valid. 1 resource in 2 targets.\n', stderr: '' });
   });
 
   test.concurrent.each([
@@ -108,7 +114,7 @@ describe('which gateway, which manifests', () => {
     ['get agents', { OSTIARY_URL: 'https://x/?key=hunter2' }, `the url of the gateway is ${noAddress}`, address],
     ['get agents --url http://x', { OSTIARY_TOKEN: '' }, 'there is no token for http://x', 'set OSTIARY_TOKEN in the environment'],
   ])('without a config: ostiary %s', async (line, more, message, hint) => {
-    const { code, stdout, stderr } = await ostiary(line.split(' '), { cwd: makeProject({}), env: { ...env, ...more } });
+    const { code, stdout, stderr } = await ostiaryHere(line.split(' '), { cwd: makeProject({}), env: { ...env, ...more } });
     expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
   });
 
@@ -134,21 +140,22 @@ describe('help', () => {
     search: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     review: '--no-color --quiet --config --target --url --dialect --auth --force --window --format --help',
     explain: '--no-color --quiet --config --target --url --dialect --auth --cache --base --own --no-origin --help',
-    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --adopt --revert --prune --detailed-exitcode --config-ref --help',
+    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --detailed-exitcode --config-ref --help',
     apply:
-      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --adopt --revert --prune --yes --concurrency --on-managed --journal --help',
+      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --yes --concurrency --on-managed --journal --help',
+    pull: '--no-color --quiet --config --target --url --dialect --auth --only --secrets --format --help',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {
-    const { code, stdout, stderr } = await ostiary([name, '--help'], { cwd: folder });
+    const { code, stdout, stderr } = await ostiaryHere([name, '--help'], { cwd: folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const named = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map((match) => match[1]);
     expect(named.join(' ')).toBe(flags);
     expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
     expect(stdout).toMatch(new RegExp(`^Usage: ostiary ${name} `));
-    expect((await ostiary(['help', name], { cwd: folder })).stdout).toBe(stdout);
+    expect((await ostiaryHere(['help', name], { cwd: folder })).stdout).toBe(stdout);
   });
 
   test('the program lists its commands and exit codes, asked or not', async () => {
@@ -158,7 +165,7 @@ describe('help', () => {
     expect(new Set(named)).toEqual(new Set([...Object.keys(flagsOf), 'help']));
     expect(stdout).toContain('Exit codes: 0 done, 1 internal error');
     expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
-    expect(await ostiary([], { cwd: folder })).toMatchObject({ code: 0, stdout, stderr: '' });
+    expect(await ostiaryHere([], { cwd: folder })).toMatchObject({ code: 0, stdout, stderr: '' });
   });
 });
 
@@ -166,9 +173,9 @@ describe('init', () => {
   test('writes a project that is valid, and does nothing the second time', async () => {
     const cwd = makeProject({});
     expect(await ostiary(['init'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('wrote ostiary.yaml\n') });
-    expect(await ostiary(['validate'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid. 2 resources.') });
+    expect(await ostiaryHere(['validate'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid. 2 resources.') });
     const before = contentsOf(cwd);
-    const { code, stdout, stderr } = await ostiary(['init'], { cwd });
+    const { code, stdout, stderr } = await ostiaryHere(['init'], { cwd });
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toBe(usage('this folder already has all files that init writes', 'edit them, then run ostiary plan'));
     expect(contentsOf(cwd)).toEqual(before);
@@ -176,7 +183,7 @@ describe('init', () => {
 
   test('in a project that exists adds schemas alone', async () => {
     const cwd = makeProject({ 'sub/ostiary.yml': config('http://127.0.0.1:9'), 'sub/access/rule.yaml': guardrail('no-drop') });
-    expect(await ostiary(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(await ostiaryHere(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
     expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([
       'access/rule.yaml',
       'ostiary.yml',

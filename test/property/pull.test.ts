@@ -14,6 +14,7 @@ import { resourceId } from '../../src/model/resource.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import { planOf } from '../support/run.ts';
 import { scenario } from '../support/scenario.ts';
+import { testWorld } from '../support/world.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
 
 const forms = ['keep', 'stubs', 'omit'] as const;
@@ -57,16 +58,7 @@ function made(live: LiveState, secrets: SecretForm): Made {
     identity: { url: target.url, dialect: 'interface', role: 'admin' },
     taken: new Set(),
     secrets,
-    world: {
-      env: {},
-      cwd: '/project',
-      interactive: false,
-      stdout: { write: () => undefined, isTTY: false, columns: undefined },
-      stderr: { write: () => undefined, isTTY: false, columns: undefined },
-      now: () => new Date(0),
-      interrupts: () => new AbortController().signal,
-      confirms: () => Promise.resolve(false),
-    },
+    world: testWorld({ cwd: '/project' }).world,
   });
 }
 

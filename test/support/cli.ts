@@ -29,6 +29,9 @@ export type RunOptions = {
   readonly typing?: boolean;
 };
 
+/** A way to run one command to its end. */
+export type Run = (args: readonly string[], options: RunOptions) => Promise<Ended>;
+
 // A command that takes longer hangs.
 const patience = 60_000;
 

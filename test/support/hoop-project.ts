@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { run } from '../../src/commands/run.ts';
-import type { Output, World } from '../../src/commands/world.ts';
 import { writeFiles, type Files } from '../e2e/project.ts';
+import { runIn } from './here.ts';
 import type { HoopOptions } from './hoop/options.ts';
 import { startHoopModel, type HoopModel } from './hoop/start.ts';
 
@@ -76,40 +75,5 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
       const text = await answer.text();
       return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
     },
-  };
-}
-
-/** Runs a command line in a folder, in this process, with the given environment alone. */
-export async function runIn(
-  folder: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Omit<Ended, 'requests'>> {
-  const [stdout, stderr] = [collected(), collected()];
-  const code = await run(args, worldOf(folder, env, { stdout, stderr }));
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
-}
-
-type Collected = Output & { readonly text: () => string };
-
-function collected(): Collected {
-  const parts: string[] = [];
-  return { write: (text) => void parts.push(text), isTTY: false, columns: undefined, text: () => parts.join('') };
-}
-
-function worldOf(
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-  { stdout, stderr }: { readonly stdout: Output; readonly stderr: Output },
-): World {
-  return {
-    env,
-    cwd,
-    interactive: false,
-    stdout,
-    stderr,
-    now: () => new Date(),
-    interrupts: () => new AbortController().signal,
-    confirms: () => Promise.resolve(false),
   };
 }

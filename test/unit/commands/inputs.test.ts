@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { argvOf, flagInputs, modes, ownInputs, readInputs, type Inputs } from '../../../src/commands/action/inputs.ts';
 import { run } from '../../../src/commands/run.ts';
+import { testWorld } from '../../support/world.ts';
 
 function inputs(given: Readonly<Record<string, string>>): Inputs {
   return readInputs(Object.fromEntries(Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])));
@@ -12,19 +13,9 @@ const action = parse(readFileSync('action.yml', 'utf8'));
 
 /** The flags of a command as its help names them. */
 async function flagsOf(command: string): Promise<readonly string[]> {
-  let text = '';
-  const output = { write: (more: string) => void (text += more), isTTY: false, columns: 200 };
-  await run([command, '--help'], {
-    env: {},
-    cwd: '/',
-    interactive: false,
-    stdout: output,
-    stderr: output,
-    now: () => new Date(0),
-    interrupts: () => new AbortController().signal,
-    confirms: () => Promise.resolve(false),
-  });
-  return [...text.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map(([, name = '']) => name.replace(/^no-(?!color)/, ''));
+  const { world, printed } = testWorld({ columns: 200 });
+  await run([command, '--help'], world);
+  return [...printed().both.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map(([, name = '']) => name.replace(/^no-(?!color)/, ''));
 }
 
 describe('action.yml', () => {
