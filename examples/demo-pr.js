@@ -36,20 +36,28 @@ async function development(name) {
   }
 }
 
-const began = Date.now();
-const { startGitHub, openRunner, playPullRequests, start } = await loadStory();
-await onStage(async ({ folder, url, key }) => {
-  const github = await startGitHub();
-  try {
-    say(`An emulated GitHub answers on ${github.url}.`);
-    const [place, steps] = ['repository', 'steps'].map((name) => join(folder, name));
-    for (const one of [place, steps]) mkdirSync(one);
-    const run = openRunner(steps);
-    const step = (options) =>
-      run(options, github, (cwd, env) => start(process.execPath, [join(dist, 'action.js')], { cwd, env }).ended);
-    await playPullRequests({ folder: place, gateway: { url, key }, github, step, title, say });
-  } finally {
-    await github.close();
-  }
-});
-say(`\nDone in ${((Date.now() - began) / 1000).toFixed(0)} s: what was shown on each pull request is what its merge did.`);
+async function play() {
+  const began = Date.now();
+  const { startGitHub, openRunner, playPullRequests, start } = await loadStory();
+  await onStage(async ({ folder, url, key }) => {
+    const github = await startGitHub();
+    try {
+      say(`An emulated GitHub answers on ${github.url}.`);
+      const [place, steps] = ['repository', 'steps'].map((name) => join(folder, name));
+      for (const one of [place, steps]) mkdirSync(one);
+      const run = openRunner(steps);
+      const step = (options) => run(options, github, (cwd, env) => start(process.execPath, [join(dist, 'action.js')], { cwd, env }).ended);
+      await playPullRequests({ folder: place, gateway: { url, key }, github, step, title, say });
+    } finally {
+      await github.close();
+    }
+  });
+  say(`\nDone in ${((Date.now() - began) / 1000).toFixed(0)} s: what was shown on each pull request is what its merge did.`);
+}
+
+try {
+  await play();
+} catch (error) {
+  process.stderr.write(`demo:pr: ${error.message}\n`);
+  process.exitCode = 1;
+}
