@@ -8,7 +8,7 @@ import { isUnfinished } from '../report/outcomes.ts';
 import { planText } from '../report/plan-text.ts';
 import type { PlanFlags } from './flags.ts';
 import { journalTo, type Journaling } from './journaling.ts';
-import { planned, type Planned } from './planning.ts';
+import { planned, type Narrow, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { progressOn, tellStopping } from './progress.ts';
 import { recordApplied } from './recording.ts';
@@ -22,15 +22,18 @@ export type ApplyFlags = PlanFlags & {
   readonly journal?: string;
 };
 
-/** Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. */
-export async function apply(flags: ApplyFlags, world: World): Promise<number> {
+/**
+ * Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. Where `narrow`
+ * leaves out a part of the plan, nothing is recorded as wholly applied.
+ */
+export async function apply(flags: ApplyFlags, world: World, narrow?: Narrow): Promise<number> {
   if (!flags.yes && !world.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
   requireWritable(flags.report, world);
   const journal = journalTo(flags.journal, world);
   try {
-    const result = await planned(flags, world, journal.request);
+    const result = await planned(flags, world, journal.request, narrow);
     try {
-      return await applyPlanned({ ...result, journal }, flags, world);
+      return await applyPlanned({ ...result, journal, isWhole: narrow === undefined }, flags, world);
     } finally {
       await result.gateway.close();
     }
@@ -39,7 +42,7 @@ export async function apply(flags: ApplyFlags, world: World): Promise<number> {
   }
 }
 
-type Journaled = Planned & { readonly journal: Journaling };
+type Journaled = Planned & { readonly journal: Journaling; readonly isWhole: boolean };
 
 async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World): Promise<number> {
   const printer = printerFor(world, flags);
@@ -57,7 +60,7 @@ async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World):
   if (flags.format === 'text') printer.print('\n');
   tellResult(outcome, plan, { flags, world, printer });
   if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
-  if (flags.paths.length > 0 || flags.only.length > 0) return 0;
+  if (!result.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
   const recorded = await recordApplied({ ...result, flags, world });
   world.hears?.({ diagnostics: recorded });
   printer.hint(diagnosticsText(recorded, printer.errors));

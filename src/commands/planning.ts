@@ -3,6 +3,7 @@ import { joinedSpecs } from '../apply/joined.ts';
 import { withWindows } from '../apply/windows.ts';
 import { cacheFolder } from '../disk/cache.ts';
 import { registry } from '../kinds/index.ts';
+import type { Base } from '../model/base.ts';
 import type { Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
@@ -42,11 +43,15 @@ export type Planned = {
   readonly warnings: readonly Diagnostic[];
 };
 
-/** The one way to a plan, for `plan`, `apply` and `explain` alike: load, then read the gateway, then compare. */
+/** Leaves out of a plan what is not asked for. */
+export type Narrow = (whole: Plan, base: Base | undefined) => Plan;
+
+/** The one way to a plan, for all that plan or apply: load, then read the gateway, then compare; `narrow` leaves out what is not asked for. */
 export async function planned(
   flags: Omit<PlanFlags, 'format' | 'report'>,
   world: World,
   onRequest?: (event: RequestEvent) => void,
+  narrow: Narrow = (whole) => whole,
 ): Promise<Planned> {
   if (flags.prune && (flags.paths.length > 0 || flags.only.length > 0)) throw new UsageError('--prune goes with all manifests', wholeHint);
   const setting = await reviewedSetting(flags, world);
@@ -84,10 +89,11 @@ export async function planned(
     );
     const found = [...loaded.diagnostics, ...untold, ...checked.diagnostics];
     if (checked.value === undefined) throw new InputError(found);
-    const joined = joinedSpecs(checked.value, live, registry);
-    const { diagnostics: foreseen, refusals, indivisible } = await gateway.preflight({ plan: checked.value, desired, live, joined });
+    const wanted = narrow(checked.value, base);
+    const joined = joinedSpecs(wanted, live, registry);
+    const { diagnostics: foreseen, refusals, indivisible } = await gateway.preflight({ plan: wanted, desired, live, joined });
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
-    const windowed = withWindows(checked.value, indivisible, live, registry);
+    const windowed = withWindows(wanted, indivisible, live, registry);
     const assessed = assess(windowed, { desired, live, base: base?.desired, registry });
     const complete = refuse(assessed, [...refusals, ...riskRefusals(assessed, flags.maxRisk)], flags.allow);
     const warnings = [

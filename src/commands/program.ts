@@ -1,8 +1,19 @@
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
-import type { Allowance } from '../model/plan.ts';
-import { riskClasses } from '../model/risk.ts';
-import { defaultDatabase, formats, viewFormats, type ReportFlag } from './flags.ts';
+import { defaultDatabase, viewFormats } from './flags.ts';
+import {
+  baseOptions,
+  cacheOption,
+  collect,
+  command,
+  formatOption,
+  planOptions,
+  reportOptions,
+  selectionOption,
+  targetOptions,
+  wholeNumber,
+  writeOptions,
+} from './options.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
 
@@ -67,6 +78,7 @@ function build(world: World, finish: Finish): Command {
   addReading(program, world, finish);
   addReviewing(program, world, finish);
   addPlanning(program, world, finish);
+  addDrift(program, world, finish);
   addOthers(program, world, finish);
   return program;
 }
@@ -161,12 +173,23 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
     '[paths...]',
     'only manifests of these files and folders',
   );
-  planOptions(selectionOption(targetOptions(apply)))
-    .option('-y, --yes', 'do not ask', false)
-    .option('--concurrency <n>', 'writes at the same time', wholeNumber(1, 64), 8)
-    .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
-    .option('--journal <file>', 'append what is asked and answered to this file, as JSON Lines');
+  writeOptions(planOptions(selectionOption(targetOptions(apply)))).addOption(
+    new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'),
+  );
   apply.action(async (paths, flags) => finish(await (await import('./apply.ts')).apply({ ...flags, paths }, world)));
+}
+
+function addDrift(program: Command, world: World, finish: Finish): void {
+  const drift = command(
+    program,
+    'drift',
+    'show what somebody changed on the gateway since the last apply, and who; exit 2 with drift',
+  ).argument('[paths...]', 'only manifests of these files and folders');
+  reportOptions(baseOptions(cacheOption(selectionOption(targetOptions(drift)))))
+    .option('--since <time>', 'how far back to ask who it was: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
+    .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false);
+  writeOptions(drift);
+  drift.action(async (paths, flags) => finish(await (await import('./drift.ts')).drift({ ...flags, paths }, world)));
 }
 
 function addOthers(program: Command, world: World, finish: Finish): void {
@@ -197,82 +220,4 @@ function addOthers(program: Command, world: World, finish: Finish): void {
     .option('--drain <seconds>', 'serve on for so long after SIGTERM, while /readyz answers 503', wholeNumber(0, 3600), 0)
     .option('--chaos', 'let requests ask to fail; for tests only', false);
   serve.action(async (flags) => finish(await (await import('./serve.ts')).serve(flags, world)));
-}
-
-function command(program: Command, name: string, description: string): Command {
-  return program
-    .command(name)
-    .description(description)
-    .allowExcessArguments(false)
-    .option('--no-color', 'no colours (NO_COLOR does the same)')
-    .option('--quiet', 'print the result alone', false);
-}
-
-function targetOptions(on: Command): Command {
-  return on
-    .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward)')
-    .option('--target <name>', 'which target of the config file')
-    .option('--url <url>', 'the gateway; overrides the target (OSTIARY_URL where there is no config file)')
-    .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', 'interface', 'hoop']))
-    .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']));
-}
-
-function selectionOption(on: Command): Command {
-  return on.option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
-}
-
-function cacheOption(on: Command): Command {
-  return on.option('--cache <folder>', 'where to keep which secrets were verified, never their values (default: .ostiary)');
-}
-
-function baseOptions(on: Command): Command {
-  return on
-    .option('--base <ref>', 'the commit that counts as last applied; none for none (default: the recorded one)')
-    .option('--own <ref>', 'label what changed since this branch was left as your own')
-    .option('--no-origin', 'neither ask origin what was last applied nor tell it');
-}
-
-function planOptions(on: Command): Command {
-  return baseOptions(cacheOption(on))
-    .addOption(formatOption(formats))
-    .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport, [])
-    .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, [])
-    .addOption(new Option('--max-risk <class>', 'refuse what is riskier; any class unless told').choices([...riskClasses]))
-    .option('--adopt <kind/name>', 'take over an object that was never applied, though it differs (repeatable)', collect, [])
-    .option('--revert <kind/name>', 'undo what was tightened by hand on this object (repeatable)', collect, [])
-    .option('--prune', 'delete what was applied and is in no manifest any more', false);
-}
-
-function formatOption(choices: readonly string[]): Option {
-  return new Option('--format <format>', 'how the result is printed').choices([...choices]).default('text');
-}
-
-function collect(value: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, value];
-}
-
-function collectReport(text: string, earlier: readonly ReportFlag[]): readonly ReportFlag[] {
-  const [name, path] = split(text);
-  const format = formats.find((one) => one === name);
-  if (format === undefined || path === '') throw new InvalidArgumentError(`write FORMAT=PATH with one of ${formats.join(', ')}`);
-  return [...earlier, { format, path }];
-}
-
-function collectAllowance(text: string, earlier: readonly Allowance[]): readonly Allowance[] {
-  const [code, reason] = split(text);
-  if (!/^[a-z]+\/[a-z-]+$/.test(code) || reason.trim() === '') throw new InvalidArgumentError('write AREA/CODE=REASON, and give a reason');
-  return [...earlier, { code, reason }];
-}
-
-function split(text: string): readonly [string, string] {
-  const at = text.indexOf('=');
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-function wholeNumber(from: number, to: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`a whole number from ${from} to ${to}`);
-    return value;
-  };
 }

@@ -1,12 +1,16 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Drift } from '../model/drift.ts';
 import { UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { writeReport } from '../disk/write.ts';
 import { applyJson, applyMarkdown, applyText } from '../report/apply.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
+import { driftJson } from '../report/drift-json.ts';
+import { driftMarkdown } from '../report/drift-markdown.ts';
+import { driftText } from '../report/drift-text.ts';
 import { planJson } from '../report/plan-json.ts';
 import { planMarkdown } from '../report/plan-markdown.ts';
 import { planText } from '../report/plan-text.ts';
@@ -35,6 +39,18 @@ export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[]
   tell(telling, (format, terminal) => {
     if (format === 'json') return planJson(plans);
     return format === 'markdown' ? planMarkdown(plans) : planText(plans, terminal);
+  });
+}
+
+/** Prints what somebody changed by hand and writes the reports that were asked for; warnings go to stderr. */
+export function tellDrift(drifts: readonly Drift[], warnings: readonly Diagnostic[], telling: Telling): void {
+  const { printer, world } = telling;
+  for (const drift of drifts) world.hears?.({ drift });
+  world.hears?.({ diagnostics: warnings });
+  if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
+  tell(telling, (format, terminal) => {
+    if (format === 'json') return driftJson(drifts);
+    return format === 'markdown' ? driftMarkdown(drifts) : driftText(drifts, terminal);
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 
@@ -9,7 +10,8 @@ export type Output = { readonly write: (text: string) => void; readonly isTTY: b
 export type Fact =
   | { readonly secret: string | Uint8Array }
   | { readonly diagnostics: readonly Diagnostic[] }
-  | { readonly plan: Plan; readonly result?: ApplyResult };
+  | { readonly plan: Plan; readonly result?: ApplyResult }
+  | { readonly drift: Drift };
 
 /** Everything outside the program, as an argument. */
 export type World = {

@@ -7,6 +7,7 @@ import type { WireList } from './dialect.ts';
 import { fetchList } from './fetch-list.ts';
 import { openLine, type Line, type LineOptions } from './line.ts';
 import { readWhole } from './lists.ts';
+import { readWrites } from './audit.ts';
 import { agentOf, resourceOf, reviewOf, searchResultOf, templatesOf } from './service-rows.ts';
 
 /** Opens what people look up and decide on a gateway; asks it who it is unless the dialect is given. */
@@ -44,6 +45,7 @@ export async function openService(options: LineOptions): Promise<Service> {
       const body = JSON.stringify(bodyOf(decision, wire.windowType));
       return reviewOf(await ask(line, { method: 'PUT', path: reviewPath(id), body }), wire, { bulk: false });
     },
+    writesSince: (since, most) => readWrites(line, since, most),
     close: line.close,
   };
 }

@@ -57,6 +57,11 @@ export async function resolveCommit(repository: Repository, words: string): Prom
   throw new AppError('git/no-such-commit', 3, `there is no commit "${words}" in this repository`, { hint });
 }
 
+/** When the commit was made. */
+export async function committedAt(repository: Repository, commit: string): Promise<Date> {
+  return new Date(Number(await withGit(repository, (git) => git.show(['--no-patch', '--format=%ct', commit]))) * 1000);
+}
+
 /** The last commit that both come from; undefined where history shows none. */
 export async function mergeBaseOf(repository: Repository, left: string, right: string): Promise<string | undefined> {
   return lineOf(await withGit(repository, (git) => git.raw('merge-base', left, right), { answers: [0, 1] }));

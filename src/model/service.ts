@@ -1,4 +1,5 @@
 import type { Checked } from './diagnostic.ts';
+import type { Write } from './drift.ts';
 import type { GatewayIdentity } from './gateway.ts';
 import type { JsonObject } from './json.ts';
 
@@ -87,5 +88,7 @@ export interface Service {
   /** Why this sort of gateway would not carry a decision out, before it is asked. */
   objection(review: Review, decision: Decision): string | undefined;
   decide(id: string, decision: Decision): Promise<Review>;
+  /** The successful writes since a time, the newest first, not more than so many; undefined where the gateway has no log, or does not show it. */
+  writesSince(since: Date, most: number): Promise<readonly Write[] | undefined>;
   close(): Promise<void>;
 }

@@ -32,6 +32,11 @@ export function viewsOf(plan: PlannedWrites, live: LiveState, registry: Registry
   return { before, after, had: posturesOf(before), has: posturesOf(after) };
 }
 
+/** The same the other way round: from what is planned to what is live. */
+export function reversed({ before, after, had, has }: Views): Views {
+  return { before: after, after: before, had: has, has: had };
+}
+
 /** The connections whose protection a plan changes, also where only a rule on them does; sorted by name. */
 export function postureDiff(plan: PlannedWrites, { before, after, had, has }: Views, causes: Causes): readonly Touched[] {
   if (!plan.changes.some(isWritten)) return [];

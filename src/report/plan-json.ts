@@ -17,7 +17,8 @@ export function planJson(plans: readonly Plan[]): string {
   return `${escapeJson(JSON.stringify(planDocument(plans), null, 2))}\n`;
 }
 
-function planObject(plan: Plan): JsonObject {
+/** One plan as data. */
+export function planObject(plan: Plan): JsonObject {
   const { name, url, dialect, organisation } = plan.target;
   const highest = highestRiskOf(plan);
   return {

@@ -168,7 +168,7 @@ function detailBlocks({ change, edges }: Entry, { name, title }: Group): readonl
 }
 
 /** A field as lines of a diff: `+`, `-`, `!` for what becomes another thing. */
-function rowDiff({ label: field, parts, note }: Row, action: Action): readonly string[] {
+export function rowDiff({ label: field, parts, note }: Row, action: Action): readonly string[] {
   if (action === 'held') return [`= ${field}: ${clip(parts.map(textOf).join(', '), longestValue)} (${note})`];
   const label = note === '' ? field : `${field} (${note})`;
   return parts.flatMap((part) => {

@@ -142,7 +142,9 @@ describe('help', () => {
     explain: '--no-color --quiet --config --target --url --dialect --auth --cache --base --own --no-origin --help',
     plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --detailed-exitcode --config-ref --help',
     apply:
-      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --yes --concurrency --on-managed --journal --help',
+      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --help',
+    drift:
+      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --since --revert --yes --concurrency --journal --help',
     pull: '--no-color --quiet --config --target --url --dialect --auth --only --secrets --format --help',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',

@@ -9,6 +9,7 @@ import type { LiveState } from '../../src/model/live.ts';
 import { keyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan.ts';
 import { isWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { driftOf } from '../../src/plan/drift.ts';
 import { inherited } from '../../src/plan/inherit.ts';
 import { plan as planOver, type Consent } from '../../src/plan/plan.ts';
 import { desiredState } from '../support/desired.ts';
@@ -193,6 +194,32 @@ test('no intermediate state is less protected than both ends, deletions and new 
       await carryOut({ gateway, plan, live, desired, concurrency });
       const after = gateway.state();
       for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
+    }),
+    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
+  );
+});
+
+test('undoing a drift writes only what drifted, leaves none, and nothing that is pending is done or lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (whole) => {
+      const ids = whole.desired.resources.map(({ id }) => id);
+      const past: History = { ...whole, consent: { adopt: [], revert: ids, prune: false } };
+      const gateway = gatewayOf(past);
+      const { plan, live, desired } = await planAgainst(gateway, past);
+      const { plan: undoing } = driftOf(plan, { base: past.base, registry }, 'only');
+      const result = await carryOut({ gateway, plan: undoing, live, desired, concurrency: 8 });
+      expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
+      const written = new Set(undoing.changes.map(keyOf));
+      for (const { id } of gateway.writes) expect(written.has(id)).toBe(true);
+      const again = await planAgainst(gateway, past);
+      const left = driftOf(again.plan, { base: past.base, registry }, 'only').plan;
+      expect(left.changes.flatMap(({ action, fields }) => (action === 'blocked' ? [] : fields))).toEqual([]);
+      expect(left.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
+      for (const change of plan.changes) {
+        const fields = pathsOf(again.plan, keyOf(change));
+        const isPending = change.action === 'update' && !written.has(keyOf(change));
+        for (const { path, after } of isPending ? change.fields : []) expect(fields.get(path)?.after).toEqual(after);
+      }
     }),
     { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
   );

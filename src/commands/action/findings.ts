@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Drift } from '../../model/drift.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Fact } from '../world.ts';
@@ -8,12 +9,14 @@ export type Findings = {
   readonly diagnostics: readonly Diagnostic[];
   readonly plan?: Plan;
   readonly result?: ApplyResult;
+  readonly drift?: Drift;
 };
 
 /** Adds a fact; what is told twice counts once, and what a plan refuses is told by the plan. */
 export function withFact(findings: Findings, fact: Fact): Findings {
   if ('secret' in fact) return findings;
   if ('plan' in fact) return { ...findings, ...fact, diagnostics: untold(findings.diagnostics, fact.plan) };
+  if ('drift' in fact) return { ...findings, ...fact };
   const known = new Set(findings.diagnostics.map((one) => JSON.stringify(one)));
   const fresh = fact.diagnostics.filter((one) => !known.has(JSON.stringify(one)));
   return { ...findings, diagnostics: untold([...findings.diagnostics, ...fresh], findings.plan) };

@@ -1,0 +1,90 @@
+import { registry } from '../kinds/index.ts';
+import { committedAt, openRepository } from '../git/repository.ts';
+import type { Drift, Write } from '../model/drift.ts';
+import { ApiError, UsageError } from '../model/errors.ts';
+import type { Plan } from '../model/plan.ts';
+import type { ResourceId } from '../model/resource.ts';
+import { driftOf, isDrifted, type Narrowed } from '../plan/drift.ts';
+import { writersOf } from '../plan/writers.ts';
+import { protectionByHand } from '../protection/by-hand.ts';
+import { apply, type ApplyFlags } from './apply.ts';
+import { connectService } from './live.ts';
+import { planned, type Planned } from './planning.ts';
+import { printerFor } from './printer.ts';
+import { requireWritable, tellDrift } from './tell.ts';
+import type { World } from './world.ts';
+
+export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged'> & {
+  /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */
+  readonly since?: string;
+  /** What somebody changed is undone, also what is held. */
+  readonly revert: boolean;
+};
+
+const mostWrites = 1000;
+const defaultDays = 30;
+
+/** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it. Exit 0, 2 with drift, or as apply. */
+export async function drift(flags: DriftFlags, world: World): Promise<number> {
+  requireWritable(flags.report, world);
+  const since = flags.since === undefined ? undefined : timeOf(flags.since, world.now());
+  const asked = { ...flags, adopt: [], prune: false };
+  let found: Narrowed | undefined;
+  const seen = await planned({ ...asked, revert: [] }, world, undefined, (whole, base) => {
+    found = driftOf(whole, { base, registry });
+    return found.plan;
+  });
+  await seen.gateway.close();
+  const { plan } = seen;
+  if (flags.revert && isDrifted(plan)) {
+    const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
+    return apply({ ...asked, revert, onManaged: 'skip' }, world, (whole, base) => driftOf(whole, { base, registry }, 'only').plan);
+  }
+  const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, world)), flags, world) : undefined;
+  const told: Drift = {
+    plan,
+    pending: found?.pending ?? 0,
+    unfinished: found?.unfinished ?? 0,
+    protection: protectionByHand(plan, seen.live, registry),
+    ...(writes === undefined ? {} : { writes }),
+  };
+  tellDrift([told], seen.warnings, { flags, world, printer: printerFor(world, flags) });
+  return isDrifted(plan) ? 2 : 0;
+}
+
+/** When the base was committed, before which nobody changed what was applied with it; else a month ago. */
+async function lastApply({ plan: { base }, setting }: Planned, world: World): Promise<Date> {
+  const repository = base === undefined ? undefined : await openRepository({ folder: setting.root, env: world.env });
+  if (base !== undefined && repository !== undefined) return committedAt(repository, base);
+  return new Date(world.now().getTime() - defaultDays * 86_400_000);
+}
+
+/** Who wrote the objects that differ; nothing where the gateway does not tell, which is no reason to say less of the rest. */
+async function writesTo(
+  { plan, live }: { readonly plan: Plan; readonly live: Planned['live'] },
+  since: Date,
+  flags: DriftFlags,
+  world: World,
+): Promise<ReadonlyMap<ResourceId, readonly Write[]> | undefined> {
+  const service = await connectService({ flags, world });
+  try {
+    const writes = await service.writesSince(since, mostWrites);
+    return writes === undefined ? undefined : writersOf(plan, live, writes);
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  } finally {
+    await service.close();
+  }
+}
+
+const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+function timeOf(text: string, now: Date): Date {
+  const [, count, unit = ''] = /^(\d{1,4})([hdw])$/.exec(text) ?? [];
+  if (count !== undefined) return new Date(now.getTime() - Number(count) * (units[unit] ?? 0));
+  const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time) || time > now.getTime())
+    throw new UsageError(`--since cannot be "${text}"`, 'a time that has passed, such as 2026-11-01, 2026-11-01T08:00:00Z, 12h, 7d or 2w');
+  return new Date(time);
+}

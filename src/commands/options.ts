@@ -1,0 +1,93 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Allowance } from '../model/plan.ts';
+import { riskClasses } from '../model/risk.ts';
+import { formats, type ReportFlag } from './flags.ts';
+
+export function command(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .allowExcessArguments(false)
+    .option('--no-color', 'no colours (NO_COLOR does the same)')
+    .option('--quiet', 'print the result alone', false);
+}
+
+export function targetOptions(on: Command): Command {
+  return on
+    .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward)')
+    .option('--target <name>', 'which target of the config file')
+    .option('--url <url>', 'the gateway; overrides the target (OSTIARY_URL where there is no config file)')
+    .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', 'interface', 'hoop']))
+    .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']));
+}
+
+export function selectionOption(on: Command): Command {
+  return on.option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
+}
+
+export function cacheOption(on: Command): Command {
+  return on.option('--cache <folder>', 'where to keep which secrets were verified, never their values (default: .ostiary)');
+}
+
+export function baseOptions(on: Command): Command {
+  return on
+    .option('--base <ref>', 'the commit that counts as last applied; none for none (default: the recorded one)')
+    .option('--own <ref>', 'label what changed since this branch was left as your own')
+    .option('--no-origin', 'neither ask origin what was last applied nor tell it');
+}
+
+export function planOptions(on: Command): Command {
+  return reportOptions(baseOptions(cacheOption(on)))
+    .addOption(new Option('--max-risk <class>', 'refuse what is riskier; any class unless told').choices([...riskClasses]))
+    .option('--adopt <kind/name>', 'take over an object that was never applied, though it differs (repeatable)', collect, [])
+    .option('--revert <kind/name>', 'undo what was tightened by hand on this object (repeatable)', collect, [])
+    .option('--prune', 'delete what was applied and is in no manifest any more', false);
+}
+
+export function reportOptions(on: Command): Command {
+  return on
+    .addOption(formatOption(formats))
+    .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport, [])
+    .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
+}
+
+export function writeOptions(on: Command): Command {
+  return on
+    .option('-y, --yes', 'do not ask', false)
+    .option('--concurrency <n>', 'writes at the same time', wholeNumber(1, 64), 8)
+    .option('--journal <file>', 'append what is asked and answered to this file, as JSON Lines');
+}
+
+export function formatOption(choices: readonly string[]): Option {
+  return new Option('--format <format>', 'how the result is printed').choices([...choices]).default('text');
+}
+
+export function collect(value: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, value];
+}
+
+function collectReport(text: string, earlier: readonly ReportFlag[]): readonly ReportFlag[] {
+  const [name, path] = split(text);
+  const format = formats.find((one) => one === name);
+  if (format === undefined || path === '') throw new InvalidArgumentError(`write FORMAT=PATH with one of ${formats.join(', ')}`);
+  return [...earlier, { format, path }];
+}
+
+function collectAllowance(text: string, earlier: readonly Allowance[]): readonly Allowance[] {
+  const [code, reason] = split(text);
+  if (!/^[a-z]+\/[a-z-]+$/.test(code) || reason.trim() === '') throw new InvalidArgumentError('write AREA/CODE=REASON, and give a reason');
+  return [...earlier, { code, reason }];
+}
+
+function split(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+export function wholeNumber(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`a whole number from ${from} to ${to}`);
+    return value;
+  };
+}

@@ -1,0 +1,71 @@
+import type { Write } from '../model/drift.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
+import type { Dialect } from './dialect.ts';
+import type { Line } from './line.ts';
+
+const pageSize = 100;
+// What a gateway without a log, or with a role that may not read it, answers.
+const untold = [400, 403, 404, 405, 501];
+
+/** Reads the newest entries of the gateway's audit log that are successful writes; undefined where it does not show one. */
+export async function readWrites(line: Line, since: Date, most: number): Promise<readonly Write[] | undefined> {
+  const caller = await line.client.send({ method: 'GET', path: '/userinfo', accept: untold });
+  const self = caller.status < 300 && isObject(caller.body) ? actorOf(caller.body, ['name', 'email', 'id']) : '';
+  const writes: Write[] = [];
+  for (let page = 1; writes.length < most; page += 1) {
+    const path = `/audit/logs?page=${page}&page_size=${pageSize}&created_after=${encodeURIComponent(since.toISOString())}`;
+    const { status, body } = await line.client.send({ method: 'GET', path, accept: untold });
+    const rows = status < 300 && isObject(body) ? body['data'] : undefined;
+    if (!Array.isArray(rows)) return page === 1 ? undefined : writes;
+    writes.push(...rows.filter((row) => isObject(row)).flatMap((row) => writeOf(row, self, line.dialect)));
+    if (rows.length < pageSize) break;
+  }
+  return writes.slice(0, most);
+}
+
+function writeOf(row: JsonObject, self: string, dialect: Dialect): readonly Write[] {
+  if (row['outcome'] !== true || row['http_method'] === 'GET') return [];
+  const path = text(row['http_path']);
+  const by = actorOf(row, ['actor_name', 'actor_email', 'actor_subject']);
+  const { kind, rest } = subjectOf(path, dialect);
+  return [
+    {
+      at: text(row['created_at']),
+      by,
+      own: by !== '' && by === self,
+      from: text(row['client_ip']),
+      method: text(row['http_method']),
+      path,
+      kind,
+      names: [row['resource_id'], row['resource_name'], rest].map(text).filter((one) => one !== ''),
+    },
+  ];
+}
+
+function actorOf(row: JsonObject, fields: readonly string[]): string {
+  return fields.map((field) => text(row[field])).find((one) => one !== '') ?? '';
+}
+
+/** Whose path it is, and what stands behind the path of its list: a name or an id. */
+function subjectOf(path: string, { kinds }: Dialect): { readonly kind: string; readonly rest: string } {
+  for (const [kind, { list }] of Object.entries(kinds)) {
+    const [root = ''] = list.path.split('?');
+    if (path.endsWith(root)) return { kind, rest: '' };
+    const at = path.indexOf(`${root}/`);
+    if (at >= 0) return { kind, rest: decoded(path.slice(at + root.length + 1)) };
+  }
+  return { kind: '', rest: '' };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Not every path that somebody sent is one.
+    return segment;
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

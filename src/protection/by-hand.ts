@@ -1,0 +1,27 @@
+import type { Registry } from '../model/kind.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan.ts';
+import type { Protection } from '../model/protection.ts';
+import { causesOf } from './causes.ts';
+import { reversed, viewsOf } from './diff.ts';
+import { protectionFrom } from './protection.ts';
+
+/** What a drift means for connections, seen from the manifests to what is live; what is held would not be undone, and counts. */
+export function protectionByHand({ target, changes, edges }: Plan, live: LiveState, registry: Registry): Protection {
+  const undoing = { target, changes: changes.map(released), edges: edges.map(releasedEdge) };
+  return protectionFrom(undoing, reversed(viewsOf(undoing, live, registry)), causesOf(undoing, registry));
+}
+
+function released(change: Change): Change {
+  const fields = change.fields.map(releasedField);
+  return change.action === 'held' ? { ...change, action: 'update', fields } : { ...change, fields };
+}
+
+function releasedField(field: FieldChange): FieldChange {
+  const { path, before, after, at, origin } = field;
+  return { path, before, after, ...(at === undefined ? {} : { at }), ...(origin === undefined ? {} : { origin }) };
+}
+
+function releasedEdge(edge: EdgeChange): EdgeChange {
+  return edge.action === 'held' ? { ...edge, action: 'detach' } : edge;
+}

@@ -1,0 +1,131 @@
+import type { Drift, Write } from '../model/drift.ts';
+import { keyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../model/plan.ts';
+import { groupEdges, edgeRowsOf, rowsOf, type EdgeRow, type Row } from './change-rows.ts';
+import { plural, shortList } from './counts.ts';
+import { escapeTerminal } from './escape.ts';
+import { pathText } from './value.ts';
+
+/** One object that differs, told from the manifests to what is live: what somebody did, not what would undo it. */
+export type DriftRow = {
+  readonly change: Change;
+  readonly sign: '+' | '~' | '-' | '!';
+  /** What else there is to say of it; escaped. */
+  readonly note: string;
+  readonly rows: readonly Row[];
+  readonly edges: readonly EdgeRow[];
+  /** Who wrote it last, a line each; escaped. */
+  readonly writers: readonly string[];
+};
+
+const shownWriters = 3;
+
+/** All objects that differ. */
+export function driftRows({ plan, writes }: Drift): readonly DriftRow[] {
+  const { written, others } = groupEdges(plan);
+  const held = others.filter(({ action }) => action === 'held' || action === 'blocked');
+  const own = (change: Change): readonly EdgeChange[] => [
+    ...(written.get(change.id) ?? []),
+    ...held.filter(({ rule }) => rule === keyOf(change)),
+  ];
+  const listed = plan.changes.map((change) => rowOf(change, own(change), writes));
+  const told = new Set(plan.changes.map(keyOf));
+  const alone = [...new Set(held.map(({ rule }) => rule))].filter((rule) => !told.has(rule));
+  return [
+    ...listed,
+    ...alone.map((rule) => {
+      const change: Change = { id: rule, action: 'held', fields: [], needs: [], reasons: [], carried: [] };
+      return rowOf(
+        change,
+        held.filter((edge) => edge.rule === rule),
+        writes,
+      );
+    }),
+  ];
+}
+
+function rowOf(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): DriftRow {
+  const action = undone[change.action];
+  return {
+    change,
+    sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
+    note: noteOf(change),
+    rows: action === 'delete' ? [] : rowsOf({ ...change, action, fields: change.fields.map(inverse) }),
+    edges: edgeRowsOf(change, edges.map(inverseEdge)),
+    writers: writersOf(change, edges, writes),
+  };
+}
+
+/** What somebody did, by what would undo it. */
+const undone: Readonly<Record<Action, Action>> = {
+  create: 'delete',
+  update: 'update',
+  held: 'update',
+  blocked: 'update',
+  delete: 'create',
+  rename: 'update',
+};
+
+function noteOf({ action, managedBy }: Change): string {
+  if (action === 'create') return 'deleted by hand';
+  return action === 'blocked' ? `managed by ${escapeTerminal(managedBy ?? 'somebody else')}, not ours to undo` : '';
+}
+
+function inverse({ before, after, ...field }: FieldChange): FieldChange {
+  const { origin, ...rest } = field;
+  return { ...rest, ...(origin === 'both' ? { origin } : {}), before: asBefore(after), after: asAfter(before) };
+}
+
+function asBefore(value: Value): Value {
+  return value;
+}
+
+/** A secret that is there although no manifest has it was set. */
+function asAfter(value: Value): Value {
+  return 'secret' in value && value.state !== 'unknown' ? { ...value, state: 'differs' } : value;
+}
+
+function inverseEdge({ origin, ...edge }: EdgeChange): EdgeChange {
+  const both = origin === 'both' ? { origin } : {};
+  if (edge.action === 'attach') return { ...edge, ...both, action: 'detach' };
+  return { ...edge, ...both, action: edge.action === 'detach' || edge.action === 'held' ? 'attach' : edge.action };
+}
+
+function writersOf(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): readonly string[] {
+  if (writes === undefined) return [];
+  const ids = new Set([keyOf(change), ...edges.flatMap(({ rule, connection }) => [rule, connection])]);
+  const all = [...new Set([...ids].flatMap((id) => writes.get(id) ?? []))];
+  // What an apply of ours wrote is told only where nobody else wrote.
+  const others = all.filter(({ own }) => !own);
+  const newest = (others.length === 0 ? all : others).toSorted((left, right) => (left.at < right.at ? 1 : -1)).map(writeText);
+  return shortList([...new Set(newest)], shownWriters);
+}
+
+/** `ada, 2026-11-20 03:12 UTC, from 10.0.0.3 (PUT /connections/orders-db)`; escaped. */
+function writeText({ at, by, from, method, path }: Write): string {
+  const time = at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*Z$/, '$1 $2 UTC');
+  const parts = [by === '' ? 'somebody' : by, time, ...(from === '' ? [] : [`from ${from}`])];
+  return escapeTerminal(`${parts.join(', ')} (${method} ${path})`);
+}
+
+/** Live protections that no manifest states, with how many there are; nothing where there are none. */
+export function unwatchedList({ plan }: Drift): { readonly title: string; readonly entries: readonly string[] } | undefined {
+  if (plan.unwatched.length === 0) return undefined;
+  return {
+    title: `${plan.unwatched.length} unwatched: live protection that no manifest states`,
+    entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
+  };
+}
+
+/** The drift in one sentence, and what is left out of it in another. */
+export function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
+  const ours = rows.filter(({ change }) => change.action !== 'blocked').length;
+  const held = rows.filter(({ change }) => change.action === 'held').length;
+  const blocked = rows.length - ours;
+  const first = ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed by hand${held === 0 ? '' : `, ${held} of them held`}.`;
+  const rest = [
+    ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
+    ...(drift.pending === 0 ? [] : [`${drift.pending} pending: changed in the manifests, not applied yet`]),
+    ...(drift.unfinished === 0 ? [] : [`${drift.unfinished} unfinished: created by an apply that was interrupted`]),
+  ];
+  return rest.length === 0 ? first : `${first} ${rest.join('; ')}.`;
+}

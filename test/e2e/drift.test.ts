@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { idOf, makeKey } from '../server/client.ts';
+import { gitEnv, repositories } from '../support/repository.ts';
+import { useGateway } from './gateway.ts';
+import { config, connection, guardrail } from './project.ts';
+
+const gateway = useGateway();
+const { make } = repositories();
+
+function read(path: string): object {
+  const parsed: object = JSON.parse(readFileSync(path, 'utf8'));
+  return parsed;
+}
+
+test('a drift tells what somebody did, who and when; what is pending is none; undoing it leaves what is pending', async () => {
+  const secret = { 'envvar:HOST': { value: 'canary-host' } };
+  const repository = make({
+    'ostiary.yaml': config(gateway.url()),
+    'access/a.yaml': connection('a', { reviewers: ['dba', 'sre'], secret }),
+    'access/b.yaml': connection('b', { reviewers: ['dba'] }),
+    'access/c.yaml': connection('c'),
+    'access/rule.yaml': guardrail('no-drop', ['DROP TABLE'], { connection_ids: ['a', 'c'] }),
+  });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  expect((await run('apply --yes')).code).toBe(0);
+  const none = await run('drift');
+  expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+
+  const key = await makeKey(gateway.call, 'ada', ['admin']);
+  const [a, b] = [await gateway.call('GET', '/connections/a'), await gateway.call('GET', '/connections/b')];
+  const loosened = { ...a.body, reviewers: ['dba'], guardrail_rules: [] };
+  await gateway.call('PUT', `/connections/${idOf(a)}`, { key, body: loosened });
+  await gateway.call('PUT', '/connections/b', { key, body: { ...b.body, reviewers: ['dba', 'security'] } });
+  await gateway.call('DELETE', '/connections/c', { key });
+  repository.save({ 'access/b.yaml': connection('b', { reviewers: ['dba', 'sre'], access_max_duration: 600 }) });
+
+  const { code, stdout } = await run('drift');
+  expect(code).toBe(2);
+  expect(stdout).toContain('1 connection loses a reviewer group (a)');
+  expect(stdout).toMatch(/~ Connection\/a {2}access\/a\.yaml:1\n {6}reviewers {2}- sre\n {6}by ada, \d{4}-\d\d-\d\d \d\d:\d\d UTC, from/);
+  expect(stdout).toMatch(/~ Connection\/b {2}access\/b\.yaml:1\n {6}reviewers {2}\+ security {2}\(held\)\n {6}by ada/);
+  expect(stdout).toMatch(/- Connection\/c {2}access\/c\.yaml:1 {2}deleted by hand/);
+  expect(stdout).not.toContain('access_max_duration');
+  const json = await run('drift --format json --quiet');
+  const ajv = new Ajv2020({ schemas: [read('schemas/documents/plan.schema.json')], strict: false });
+  const validate = ajv.compile(read('schemas/documents/drift.schema.json'));
+  expect([validate(JSON.parse(json.stdout)), validate.errors]).toEqual([true, null]);
+  expect(`${stdout}${json.stdout}`).not.toContain('canary-host');
+
+  const undone = await run('drift --revert --yes');
+  expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 1 created, 3 updated.') });
+  expect(undone.stderr).not.toContain('git/applied-recorded');
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 pending') });
+  expect((await gateway.call('GET', '/connections/b')).body).toMatchObject({ reviewers: ['dba'], access_max_duration: null });
+  expect((await run('plan')).stdout).toContain('Plan: 1 to update, 3 unchanged.');
+});
+
+test.each(['tomorrow', '2999-01-01', '5m', ''])('--since %j is no time that has passed', async (text) => {
+  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('z') });
+  const { code, stderr } = await gateway.run(`drift --since=${text}`, repository.folder, gitEnv);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('--since cannot be')]);
+});
