@@ -3,13 +3,14 @@ import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 import { explain as explainResource } from '../plan/explain.ts';
-import { explainText } from '../report/explain.ts';
-import type { BaseFlags, TargetFlags } from './flags.ts';
+import { explainJson, explainText } from '../report/explain.ts';
+import type { BaseFlags, Format, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import type { World } from './world.ts';
 
-export type ExplainFlags = TargetFlags & BaseFlags & { readonly resource: string; readonly field?: string };
+export type ExplainFlags = TargetFlags &
+  BaseFlags & { readonly resource: string; readonly field?: string; readonly format: Exclude<Format, 'markdown'> };
 
 /** Says field by field why an object is, or is not, a change. */
 export async function explain(flags: ExplainFlags, world: World): Promise<number> {
@@ -33,11 +34,10 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
       near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const { plan, desired, live, gateway } = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false }, world);
+  const { plan, desired, live, base, gateway } = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false }, world);
   await gateway.close();
-  const resource = desired.resources.find((one) => one.id === id);
-  const found = live.resources.find((one) => one.id === (resource?.key ?? id));
-  if (resource === undefined && found === undefined) {
+  const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });
+  if (explanation === undefined) {
     const near = closest(
       id,
       [...desired.resources.map((one) => one.id), ...live.resources.map((one) => one.id)].filter((one) => kindOf(one) === kindName),
@@ -48,6 +48,6 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
     );
   }
   const { print, results } = printerFor(world, flags);
-  print(explainText(explainResource({ id, kind, desired: resource, live: found, plan, field: flags.field }), results));
+  print(flags.format === 'json' ? explainJson(explanation) : explainText(explanation, results));
   return 0;
 }

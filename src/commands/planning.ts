@@ -37,6 +37,7 @@ export type Planned = {
   readonly target: Target;
   readonly desired: DesiredState;
   readonly live: LiveState;
+  readonly base: Base | undefined;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
   readonly plan: Plan;
@@ -104,7 +105,7 @@ export async function planned(
       ...unusedAllowances(flags.allow, complete),
       ...unkept(flags.cache, unwritten),
     ];
-    return { setting, target, desired, live, identity, gateway, plan: labelled(complete, loaded.value, footing), warnings };
+    return { setting, target, desired, live, base, identity, gateway, plan: labelled(complete, loaded.value, footing), warnings };
   } catch (error) {
     await gateway.close();
     throw error;

@@ -116,7 +116,7 @@ function addReading(program: Command, world: World, finish: Finish): void {
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
     .argument('[field]', 'one field, such as reviewers');
-  baseOptions(cacheOption(targetOptions(explain)));
+  baseOptions(cacheOption(targetOptions(explain))).addOption(formatOption(['text', 'json']));
   explain.action(async (resource, field, flags) =>
     finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),
   );

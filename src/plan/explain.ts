@@ -1,108 +1,150 @@
 import type { DesiredResource } from '../model/desired.ts';
-import type { Explanation, ExplanationRow } from '../model/explanation.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../model/explanation.ts';
 import type { FieldRule } from '../model/field.ts';
 import { compareText, equal, type Json } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
-import type { LiveResource } from '../model/live.ts';
-import type { Change, EdgeChange, Orphan, Plan } from '../model/plan.ts';
+import type { Change, Plan, Value } from '../model/plan.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
-import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
+import { edgeRows } from './explain-edges.ts';
+import { countedOrigins, explainedOrigin, partsOf } from './explain-origin.ts';
+import { subjectOf, type ExplainInput, type Subject } from './explain-subject.ts';
 
-/** What there is to explain a resource from; one of desired and live may be missing. */
-export type ExplainInput = {
-  readonly id: ResourceId;
-  readonly kind: Kind;
-  readonly desired?: DesiredResource | undefined;
-  readonly live?: LiveResource | undefined;
-  readonly plan: Plan;
-  /** Only this field. */
-  readonly field?: string | undefined;
-};
-
-/** Says of every field what desired and live are, and why that is, or is not, a change. */
-export function explain(input: ExplainInput): Explanation {
-  const fields = input.kind.fields.filter(
-    (field) => field.manifestOnly !== true && (input.field === undefined || field.name === input.field),
-  );
+/** Says of every field what was applied, what is wanted and what is live, and why that is, or is not, a change; undefined for nothing. */
+export function explain(input: ExplainInput): Explanation | undefined {
+  const subject = subjectOf(input);
+  const { id, base, kind, resource, found, past } = subject;
+  if (resource === undefined && found === undefined) return undefined;
+  const fields = kind.fields.filter((field) => field.manifestOnly !== true && (input.field === undefined || field.name === input.field));
   const rows = fields.flatMap((field) => {
-    if (field.edge !== undefined) return edgeRows(field, input);
-    return field.secret === undefined ? [fieldRow(field, input)] : secretRows(field, input);
+    if (field.edge !== undefined) return edgeRows(field, subject);
+    return field.secret === undefined ? [fieldRow(field, subject)] : secretRows(field, subject);
   });
-  return { id: input.id, ...(input.desired === undefined ? {} : { at: input.desired.locate('') }), summary: summaryOf(input), rows };
+  const at = (resource ?? past)?.locate('');
+  return {
+    id,
+    ...(at === undefined ? {} : { at }),
+    ...(base === undefined ? {} : { base: base.commit }),
+    summary: [summaryOf(subject), ...refusalsOf(subject)].join('; '),
+    rows,
+  };
 }
 
-function summaryOf({ desired, live, plan, id }: ExplainInput): string {
-  const change = plan.changes.find((one) => one.id === id);
+function refusalsOf({ id, plan }: Subject): readonly string[] {
+  return plan.refusals.filter(({ resource }) => resource === id).map(({ code, message }) => `refused, ${code}: ${message}`);
+}
+
+function summaryOf(subject: Subject): string {
+  const { resource, found, past, change, plan, id } = subject;
   const orphan = plan.orphans.find((one) => one.id === id);
-  if (orphan !== undefined && desired === undefined) return orphanWhy(orphan, change);
-  if (desired === undefined && !plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run leaves it as it is';
-  if (desired === undefined)
-    return `${live?.managedBy === undefined ? 'unmanaged' : `managed by ${live.managedBy}`}: it is live, but no manifest declares it, so it is never touched`;
-  if (live === undefined) return 'it is not live: apply creates it';
+  if (orphan !== undefined && resource === undefined) return orphanWhy(orphan, change);
+  if (resource === undefined) return undeclaredWhy(subject);
+  if (found === undefined)
+    return past === undefined ? 'it is not live: apply creates it' : 'it was applied and is not live any more: apply creates it again';
   if (change === undefined) return 'no change: what the manifest wants is what is live';
   if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'somebody else'}, so it is never written`;
   if (change.action === 'held') return 'held: what differs was tightened by hand, so it is left so; --revert undoes it';
-  return `apply ${change.action}s it: ${change.reasons.join(', ')}`;
+  if (change.reasons.includes('unfinished')) return 'unfinished: an apply that was cut off created it closed; apply opens it';
+  return `apply ${change.action}s it: ${movesOf(change, plan)}`;
 }
 
-function orphanWhy({ removedIn, kept }: Orphan, change: Change | undefined): string {
-  const since = removedIn === undefined ? '' : ` since ${removedIn.slice(0, 12)}`;
+function undeclaredWhy({ plan, id, found, change }: Subject): string {
+  if (change?.reasons.includes('replaced') === true) return 'another one takes its place, so apply closes it';
+  if (!plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run leaves it as it is';
+  const whose = found?.managedBy === undefined ? 'unmanaged' : `managed by ${found.managedBy}`;
+  return `${whose}: it is live, but no manifest declares it, so it is never touched`;
+}
+
+/** Who moved, counted over all that differs; the plan's own reasons where nobody knows. */
+function movesOf(change: Change, { edges }: Plan): string {
+  const written = edges.filter(({ by }) => by === change.id || by === change.key);
+  const origins = [...change.fields, ...written].flatMap((one) => explainedOrigin(change, one) ?? []);
+  return origins.length === 0 ? change.reasons.join(', ') : countedOrigins(origins);
+}
+
+function orphanWhy({ removedIn, subject, kept }: Plan['orphans'][number], change: Change | undefined): string {
+  const since = removedIn === undefined ? '' : `, removed in ${removedIn.slice(0, 7)}`;
+  const named = subject === undefined || subject === '' ? '' : ` "${subject}"`;
   const fate = change === undefined ? (kept ?? '--prune would delete it') : `apply ${change.action}s it`;
-  return `orphan: applied once, in no manifest any more${since}; ${fate}`;
+  return `orphan: applied once, in no manifest any more${since}${named}; ${fate}`;
 }
 
-function fieldRow(field: FieldRule, { desired, live, plan, id }: ExplainInput): ExplanationRow {
+function fieldRow(field: FieldRule, subject: Subject): ExplanationRow {
+  const { resource, found, past } = subject;
   const path = pointer(field.name);
-  const found = live?.spec[field.name];
-  const wished = desired?.spec[field.name];
   const row = {
     path,
-    ...(wished === undefined ? {} : { desired: { value: wished } }),
-    ...(found === undefined ? {} : { live: { value: found } }),
-    ...(desired?.stated.has(field.name) === true ? { at: desired.locate(path) } : {}),
+    ...side('desired', resource?.spec[field.name]),
+    ...side('live', found?.spec[field.name]),
+    ...side('base', past?.spec[field.name]),
+    ...(resource?.stated.has(field.name) === true ? { at: resource.locate(path) } : {}),
   };
-  if (desired === undefined) return { ...row, ...undeclared };
-  if (live?.unknown.some((one) => isWithin(path, one)) === true)
+  if (resource === undefined) return { ...row, status: 'kept', why: 'no manifest declares the object' };
+  if (found?.unknown.some((one) => isWithin(path, one)) === true)
     return { ...row, status: 'unknown', why: 'this token may not see it, so it is never compared' };
-  if (desired.ignore.some((one) => isWithin(path, one)))
+  if (resource.ignore.some((one) => isWithin(path, one)))
     return { ...row, status: 'ignored', why: 'metadata.ignore names it: never compared, always carried' };
+  const wished = resource.spec[field.name];
   if (wished === undefined) return { ...row, status: 'kept', why: 'omitted, and omitting this field keeps what is live' };
-  const changes = plan.changes.find((change) => change.id === id)?.fields.some((change) => isWithin(change.path, path)) === true;
-  const partly = desired.ignore.some((one) => isWithin(one, path)) ? '; metadata.ignore leaves parts of it out' : '';
-  if (changes) return { ...row, status: 'differs', why: `${originOf(field, desired)}${partly}` };
-  return { ...row, status: isDerived(field, desired, wished) ? 'derived' : 'same', why: `${originOf(field, desired)}${partly}` };
+  const partly = resource.ignore.some((one) => isWithin(one, path)) ? '; metadata.ignore leaves parts of it out' : '';
+  const stated = `${statedText(field, resource)}${partly}`;
+  const parts = partsOf(subject.change, path);
+  if (parts.length > 0) return { ...row, ...differing(parts, { path, stated }) };
+  return { ...row, status: isDerived(field, resource, wished) ? 'derived' : 'same', why: stated };
+}
+
+function side(name: 'desired' | 'live' | 'base', value: Json | undefined): { readonly [side in typeof name]?: Value } {
+  return value === undefined ? {} : { [name]: { value } };
+}
+
+type Difference = Pick<ExplanationRow, 'status' | 'why' | 'origin' | 'parts'>;
+
+/** What differs as a whole is told in one; otherwise part by part, where there is something to tell of each. */
+function differing(parts: readonly ExplainedPart[], { path, stated }: { readonly path: Pointer; readonly stated: string }): Difference {
+  const status = parts.every(({ origin }) => origin === 'held') ? 'held' : 'differs';
+  const [only] = parts;
+  if (parts.length > 1 || only?.path !== path) return { status, why: stated, parts };
+  return {
+    status,
+    why: [stated, only.why].filter((text) => text !== '').join('; '),
+    ...(only.origin === undefined ? {} : { origin: only.origin }),
+  };
 }
 
 function isDerived(field: FieldRule, desired: DesiredResource, value: Json): boolean {
   return field.omitted === 'derived' && !desired.stated.has(field.name) && !equal(value, field.empty);
 }
 
-function originOf(field: FieldRule, desired: DesiredResource): string {
+function statedText(field: FieldRule, desired: DesiredResource): string {
   if (desired.stated.has(field.name)) return 'stated in the manifest';
   if (field.omitted === 'derived') return 'omitted: follows from other fields';
   return 'omitted: a manifest is complete, so the field is wanted empty';
 }
 
-function secretRows(field: FieldRule, { desired, live, plan, id }: ExplainInput): readonly ExplanationRow[] {
+function secretRows(field: FieldRule, subject: Subject): readonly ExplanationRow[] {
+  const { resource, found, past } = subject;
   const prefix = pointer(field.name);
-  const paths = [...Object.keys(desired?.secrets ?? {}), ...Object.keys(live?.secrets ?? {})].filter((path) => isWithin(path, prefix));
+  const all = [resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {}));
+  const paths = all.filter((path) => isWithin(path, prefix));
   return [...new Set(paths)].toSorted(compareText).map((path): ExplanationRow => {
-    const wished = desired?.secrets[path];
-    const found = live?.secrets[path];
-    const changed = plan.changes.find((change) => change.id === id)?.fields.some((change) => change.path === path) === true;
+    const wished = resource?.secrets[path];
+    const live = found?.secrets[path];
+    const applied = past?.secrets[path];
+    const [part] = partsOf(subject.change, path);
+    const why = secretWhy(path, { desired: resource, found: live?.state, changed: part !== undefined });
     return {
       path,
-      ...(wished === undefined
-        ? {}
-        : { desired: { secret: wished.source, state: wished.state === 'keep' ? ('kept' as const) : ('set' as const) } }),
-      ...(found === undefined
-        ? {}
-        : { live: { secret: 'live', state: found.state === 'hidden' ? ('unknown' as const) : ('kept' as const) } }),
-      ...(wished === undefined || desired === undefined ? {} : { at: desired.locate(path) }),
-      status: changed ? 'differs' : 'secret',
-      why: secretWhy(path, { desired, found: found?.state, changed }),
+      ...(wished === undefined ? {} : { desired: sourceOf(wished) }),
+      ...(live === undefined ? {} : { live: { secret: 'live', state: live.state === 'hidden' ? 'unknown' : 'kept' } }),
+      ...(applied === undefined ? {} : { base: sourceOf(applied) }),
+      ...(wished === undefined || resource === undefined ? {} : { at: resource.locate(path) }),
+      status: part === undefined ? 'secret' : part.origin === 'held' ? 'held' : 'differs',
+      ...(part?.origin === undefined ? {} : { origin: part.origin }),
+      why: part === undefined || part.why === '' ? why : `${why}; ${part.why}`,
     };
   });
+}
+
+function sourceOf({ source, state }: DesiredResource['secrets'][string]): Value {
+  return { secret: source, state: state === 'keep' ? 'kept' : 'set' };
 }
 
 type SecretSides = {
@@ -120,48 +162,4 @@ function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): str
   if (found === undefined) return 'not live yet';
   if (found === 'hidden') return 'this token may not see the value, so it cannot be compared';
   return changed ? 'the values differ' : 'the values are the same';
-}
-
-function edgeRows(field: FieldRule, { id, desired, live, plan }: ExplainInput): readonly ExplanationRow[] {
-  const key = desired?.key ?? id;
-  const mine = plan.edges.filter(
-    (edge) => (field.edge === 'rule' ? edge.rule : edge.connection) === key && kindOf(otherEnd(edge, key)) === field.refers,
-  );
-  const planned = new Map(mine.map((edge) => [otherEnd(edge, key), edge]));
-  const ids = new Set([...(live?.edges[field.name] ?? []), ...planned.keys()]);
-  return [...ids].toSorted(compareText).map((other): ExplanationRow => {
-    const edge = planned.get(other);
-    const attached = live?.edges[field.name]?.includes(other) === true;
-    const wanted = edge === undefined ? desired !== undefined : edge.action === 'attach' || edge.action === 'blocked';
-    return {
-      path: pointer(field.name, nameOf(other)),
-      ...(wanted ? { desired: { value: 'attached' } } : {}),
-      ...(attached ? { live: { value: 'attached' } } : {}),
-      ...(edge === undefined && desired === undefined ? undeclared : edgeWhy(edge)),
-    };
-  });
-}
-
-const undeclared = { status: 'kept', why: 'no manifest declares the object' } as const;
-
-function otherEnd(edge: EdgeChange, key: ResourceId): ResourceId {
-  return edge.rule === key ? edge.connection : edge.rule;
-}
-
-function edgeWhy(edge: EdgeChange | undefined): Pick<ExplanationRow, 'status' | 'why'> {
-  const declared = edge === undefined || edge.declared.length === 0 ? '' : ` (${edge.declared.join(', ')})`;
-  switch (edge?.action) {
-    case undefined:
-      return { status: 'same', why: 'declared and live' };
-    case 'attach':
-      return { status: 'differs', why: `declared${declared}, not live: attached by ${edge?.by ?? 'apply'}` };
-    case 'detach':
-      return { status: 'differs', why: `live, declared on neither side, and both have manifests: detached by ${edge?.by ?? 'apply'}` };
-    case 'foreign':
-      return { status: 'foreign', why: 'live, and not ours to remove: carried by every write' };
-    case 'blocked':
-      return { status: 'foreign', why: `declared${declared}, but an end is managed by somebody else` };
-    case 'held':
-      return { status: 'foreign', why: 'held: taking it away would weaken what is live' };
-  }
 }

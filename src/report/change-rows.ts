@@ -34,7 +34,7 @@ export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
  * The rows of a change: elements of one list stand in one row, and what is created or deleted shows only what it has.
  * Where it is `said` already that somebody did it by hand, no row says so again.
  */
-export function rowsOf(change: Change, said = false): readonly Row[] {
+export function rowsOf(change: Pick<Change, 'action' | 'fields'>, said = false): readonly Row[] {
   const rows: { readonly label: string; readonly parts: Part[]; readonly merges: boolean; readonly note: string }[] = [];
   for (const field of change.fields) {
     const row = rowOf(change.action, field);
@@ -48,7 +48,7 @@ export function rowsOf(change: Change, said = false): readonly Row[] {
 }
 
 /** Of what comes back as a whole it is said once that somebody took it away. */
-function rowNote({ action }: Change, field: FieldChange, said: boolean): string {
+function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: boolean): string {
   if (action === 'held') return heldText(field);
   return said || (action === 'create' && field.origin === 'drift') ? '' : originText(field);
 }

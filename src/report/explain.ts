@@ -1,8 +1,12 @@
 import type { Position } from '../model/diagnostic.ts';
-import type { Explanation, ExplanationRow } from '../model/explanation.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../model/explanation.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Value } from '../model/plan.ts';
+import { rowsOf } from './change-rows.ts';
+import { jsonText } from './documents.ts';
 import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
+import { positionObject, valueObject } from './plan-json.ts';
 import { tableLines } from './table.ts';
 import { widthFor, type Terminal } from './terminal.ts';
 import { pathText, valueText } from './value.ts';
@@ -25,7 +29,11 @@ export function explainText({ id, at, summary, rows }: Explanation, terminal: Te
     row.status,
   ]);
   const [header = '', ...lines] = tableLines(headers, cells, terminal.columns === undefined ? undefined : columns);
-  const body = rows.flatMap((row, index) => [statusLine(lines[index] ?? '', row, terminal), ...reasonLines(row, terminal)]);
+  const body = rows.flatMap((row, index) => [
+    statusLine(lines[index] ?? '', row, terminal),
+    ...reasonLines(row, terminal),
+    ...partLines(row, terminal),
+  ]);
   return `${[...title, ...said, '', dim(header), ...body].join('\n')}\n`;
 }
 
@@ -34,7 +42,7 @@ function side(value: Value | undefined): string {
 }
 
 function statusLine(line: string, { status }: ExplanationRow, { colour }: Terminal): string {
-  if (status === 'differs') return colour.yellow(line);
+  if (status === 'differs' || status === 'held' || status === 'blocked') return colour.yellow(line);
   return status === 'same' ? line : colour.cyan(line);
 }
 
@@ -44,6 +52,66 @@ function reasonLines({ at, why }: ExplanationRow, terminal: Terminal): readonly 
   if (place.length + reason.length === 0) return [];
   const pieces = place.length === 0 ? reason : [...place, ...gap, ...glued(reason)];
   return flow([{ text: '    ' }, ...pieces], { columns: widthFor(terminal), indent: 4 });
+}
+
+/** What differs within a field, each with who moved. */
+function partLines({ path, parts = [] }: ExplanationRow, terminal: Terminal): readonly string[] {
+  const told = parts.filter(({ why }) => why !== '');
+  return told.flatMap((part) => {
+    const why = glued(words(escapeTerminal(part.why), terminal.colour.dim));
+    return flow([{ text: '    ' }, ...words(partText(part, pathText(path))), ...gap, ...why], { columns: widthFor(terminal), indent: 6 });
+  });
+}
+
+function partText({ path, before, after, origin }: ExplainedPart, field: string): string {
+  const isHeld = origin === 'held';
+  const rows = rowsOf({ action: isHeld ? 'held' : 'update', fields: [{ path, before, after }] });
+  const said = rows.flatMap(({ label, parts }) => {
+    const named = label === field ? '' : `${label} `;
+    return parts.map((part) => {
+      if (part.sign === '~') return `${label}: ${part.before} → ${part.after}`;
+      return `${named}${isHeld ? '=' : part.sign} ${part.text}`;
+    });
+  });
+  return said.join(', ');
+}
+
+/** An explanation as the JSON text of a document. */
+export function explainJson({ id, at, base, summary, rows }: Explanation): string {
+  return jsonText({
+    id,
+    ...(at === undefined ? {} : { at: positionObject(at) }),
+    ...(base === undefined ? {} : { base }),
+    summary,
+    rows: rows.map(rowObject),
+  });
+}
+
+function rowObject({ path, desired, live, base, status, origin, at, why, owner, declared, parts }: ExplanationRow): JsonObject {
+  return {
+    path,
+    ...(desired === undefined ? {} : { desired: valueObject(desired) }),
+    ...(live === undefined ? {} : { live: valueObject(live) }),
+    ...(base === undefined ? {} : { base: valueObject(base) }),
+    status,
+    ...(origin === undefined ? {} : { origin }),
+    ...(at === undefined ? {} : { at: positionObject(at) }),
+    why,
+    ...(owner === undefined ? {} : { owner }),
+    ...(declared === undefined ? {} : { declared }),
+    ...(parts === undefined ? {} : { parts: parts.map(partObject) }),
+  };
+}
+
+function partObject({ path, before, after, origin, at, why }: ExplainedPart): JsonObject {
+  return {
+    path,
+    before: valueObject(before),
+    after: valueObject(after),
+    ...(origin === undefined ? {} : { origin }),
+    ...(at === undefined ? {} : { at: positionObject(at) }),
+    ...(why === '' ? {} : { why }),
+  };
 }
 
 function placeText({ file, line }: Position): string {

@@ -85,7 +85,8 @@ function fieldObject({ path, before, after, at, origin, own, held }: FieldChange
   };
 }
 
-function valueObject(value: Value): JsonObject {
+/** One side of a field. */
+export function valueObject(value: Value): JsonObject {
   if ('value' in value) return { value: ordered(value.value) };
   if ('secret' in value) return { secret: value.secret, state: value.state };
   return 'unknown' in value ? { unknown: value.unknown } : { absent: true };
@@ -112,7 +113,8 @@ function onceObject({ id, why, moment, windows }: WrittenOnce): JsonObject {
   };
 }
 
-function positionObject({ file, line, column }: Position): JsonObject {
+/** A place in a file. */
+export function positionObject({ file, line, column }: Position): JsonObject {
   return { file, line, column };
 }
 

@@ -77,9 +77,27 @@ describe('explain', () => {
 
   test.concurrent('edges: declared, and foreign', async () => {
     const text = await row('guardrail_rules');
-    expect(text).toContain('guardrail_rules.foreign-rule  –  attached  foreign\n  live, and not ours to remove: carried by every write');
-    expect(text).toContain('guardrail_rules.no-drop  attached  attached  same\n  declared and live');
+    expect(text).toContain(
+      'guardrail_rules.foreign-rule  –  attached  foreign\n  live, and no manifest declares GuardrailRule/foreign-rule, so the edge is not ours to remove: carried by every write',
+    );
+    expect(text).toMatch(
+      /guardrail_rules\.no-drop {2}attached {2}attached {2}same\n {2}declared \(access\/orders\.yaml:\d+:\d+\) and live/,
+    );
     expect(await row('connection_ids', 'DataMaskingRule/mask')).toContain('connection_ids.orders  attached  attached  same');
+  });
+
+  test.concurrent('as JSON, without a secret', async () => {
+    const { stdout } = await gateway.run('explain Connection/orders --format json', cwd);
+    expect(JSON.parse(stdout)).toMatchObject({
+      id: 'Connection/orders',
+      at: { file: 'access/orders.yaml', line: 1, column: 1 },
+      summary: 'apply updates it: differs',
+      rows: expect.arrayContaining([
+        expect.objectContaining({ path: '/guardrail_rules/foreign-rule', owner: 'foreign', status: 'foreign' }),
+        expect.objectContaining({ path: '/reviewers', desired: { value: ['dba'] }, live: { value: ['nobody'] }, status: 'differs' }),
+      ]),
+    });
+    expect(stdout).not.toMatch(new RegExp(['10.0.0.5', 'somebody', base64('10.0.0.5'), base64('somebody')].join('|')));
   });
 
   test.concurrent('a runbook configuration by its label', async () => {

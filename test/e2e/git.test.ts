@@ -99,6 +99,14 @@ describe('a plan on what was applied', () => {
     expect(planned).toMatchObject({ code: 0, stderr: '' });
     const [plan] = JSON.parse(planned.stdout).plans;
     expect(plan).toMatchObject({ base, orphans: [{ id: 'GuardrailRule/git-orphan', removedIn }] });
+    const explained = await gateway.run('explain Connection/git-both --own main --format json', ours.folder);
+    expect(JSON.parse(explained.stdout)).toMatchObject({
+      base,
+      rows: expect.arrayContaining([
+        expect.objectContaining({ path: '/access_max_duration', base: { value: null }, origin: 'intent' }),
+        expect.objectContaining({ path: '/reviewers', base: { value: ['dba'] }, parts: [expect.objectContaining({ origin: 'held' })] }),
+      ]),
+    });
     expect(plan.changes).toMatchObject([
       {
         id: 'Connection/git-both',

@@ -6,7 +6,7 @@ import { applyDocument, applyMarkdown, applyText, progressLine } from '../../src
 import { messageMarkdown } from '../../src/report/comment.ts';
 import { diagnosticsMarkdown } from '../../src/report/diagnostics-markdown.ts';
 import { diagnosticsText } from '../../src/report/diagnostics.ts';
-import { explainText } from '../../src/report/explain.ts';
+import { explainJson, explainText } from '../../src/report/explain.ts';
 import { fileLinks } from '../../src/report/links.ts';
 import { planDocument, planJson } from '../../src/report/plan-json.ts';
 import { planMarkdown } from '../../src/report/plan-markdown.ts';
@@ -77,17 +77,23 @@ describe('text', () => {
   });
 
   it('of explanations does too', () => {
+    const origin = fc.constantFrom('intent', 'pending', 'drift', 'both', 'adoption', 'held');
+    const part = fc.record({ path, before: value, after: value, origin, at: position, why: nastyText });
     const row = fc.record({
       path,
       desired: value,
       live: value,
-      status: fc.constantFrom('same', 'differs', 'kept'),
+      base: value,
+      status: fc.constantFrom('same', 'differs', 'kept', 'held', 'blocked'),
       at: position,
       why: nastyText,
+      declared: fc.array(nastyText, { maxLength: 2 }),
+      parts: fc.array(part, { maxLength: 2 }),
     });
     fc.assert(
       fc.property(id, nastyText, fc.array(row, { maxLength: 4 }), columns, (one, summary, rows, width) => {
         expect(badLines(explainText({ id: one, summary, rows }, { colour: plainPalette, columns: width }), width)).toEqual([]);
+        expect(hasControls(explainJson({ id: one, summary, rows }), true)).toBe(false);
       }),
     );
   });

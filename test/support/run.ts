@@ -1,5 +1,6 @@
 import { apply } from '../../src/apply/apply.ts';
 import { registry } from '../../src/kinds/index.ts';
+import type { Base } from '../../src/model/base.ts';
 import type { Limits } from '../../src/model/config.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
@@ -20,13 +21,13 @@ export async function planAgainst(gateway: Gateway, desired: DesiredState): Prom
 }
 
 /** Plans without limits, and tells what was found. */
-export function checkedPlan(desired: DesiredState, live: LiveState): Checked<Plan> {
-  return plan({ target: testTarget, desired, live, base: undefined, limits: noLimits, allowed: [] }, registry);
+export function checkedPlan(desired: DesiredState, live: LiveState, base?: Base): Checked<Plan> {
+  return plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry);
 }
 
 /** Plans without limits; throws where planning finds an error. */
-export function planOf(desired: DesiredState, live: LiveState): Plan {
-  const checked = checkedPlan(desired, live);
+export function planOf(desired: DesiredState, live: LiveState, base?: Base): Plan {
+  const checked = checkedPlan(desired, live, base);
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return checked.value;
 }

@@ -64,7 +64,13 @@ describe('an edge', () => {
   const elsewhere: ResourceId = 'DataMaskingRule/mask';
 
   it.each<[string, Case, string, string, string]>([
-    ['declared and live', { ...both, live: attached, edges: [edgeOf(rule, id, id)] }, 'same', 'declared and live', 'desired live'],
+    [
+      'declared and live',
+      { ...both, live: attached, edges: [edgeOf(rule, id, id)] },
+      'same',
+      'declared (access/guardrail_rules/rule:22:1) and live',
+      'desired live',
+    ],
     [
       'declared',
       { ...both, live: liveOf(id), edges: [edgeOf(rule, id, id)] },
@@ -83,29 +89,42 @@ describe('an edge', () => {
       'to go',
       { ...both, live: attached, plan: planWith({ action: 'detach', by: rule }) },
       'differs',
-      `live, declared on neither side, and both have manifests: detached by ${rule}`,
+      `live, and declared on neither side any more: detached by ${rule}`,
       'live',
     ],
     [
       'to go, by nobody knows whom',
       { ...both, live: attached, plan: planWith({ action: 'detach' }) },
       'differs',
-      'live, declared on neither side, and both have manifests: detached by apply',
+      'live, and declared on neither side any more: detached by apply',
       'live',
     ],
-    ['foreign', { ...both, live: attached }, 'foreign', 'live, and not ours to remove: carried by every write', 'live'],
+    [
+      'foreign',
+      { ...both, live: attached },
+      'foreign',
+      `live, and no manifest declares ${rule}, so the edge is not ours to remove: carried by every write`,
+      'live',
+    ],
+    [
+      'a manager’s',
+      { ...both, live: attached, beside: [liveOf(rule, { managedBy: 'platform' })] },
+      'foreign',
+      `live, and ${rule} is managed by platform: never removed`,
+      'live',
+    ],
     [
       'blocked',
       { ...both, live: liveOf(id), plan: planWith({ action: 'blocked' }) },
-      'foreign',
+      'blocked',
       'declared, but an end is managed by somebody else',
       'desired',
     ],
     [
       'held',
       { ...both, live: attached, plan: planWith({ action: 'held' }) },
-      'foreign',
-      'held: taking it away would weaken what is live',
+      'held',
+      `held: somebody tightened it on the gateway, and apply leaves it so; --revert ${rule} undoes that`,
       'live',
     ],
     ['of what nobody declares', { live: attached, beside: [liveOf(rule)] }, 'kept', 'no manifest declares the object', 'live'],
@@ -117,8 +136,10 @@ describe('an edge', () => {
     const kind = registry.get('GuardrailRule');
     if (kind === undefined) throw new Error('no such kind');
     const plan = planWith({});
-    const { rows } = explain({ id: rule, kind, desired: desiredOf(rule), live: liveOf(rule), plan, field: 'connection_ids' });
-    expect(rows).toMatchObject([{ path: '/connection_ids/db', status: 'differs' }]);
+    const sides = { desired: wantedOf([desiredOf(rule)]), live: stateOf(liveOf(rule)), base: undefined };
+    expect(explain({ id: rule, kind, ...sides, plan, registry, field: 'connection_ids' })?.rows).toMatchObject([
+      { path: '/connection_ids/db', status: 'differs' },
+    ]);
     expect(explained({ ...both, live: liveOf(id), plan: planWith({ rule: elsewhere }), field: 'guardrail_rules' }).rows).toEqual([]);
   });
 });

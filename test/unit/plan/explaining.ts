@@ -1,6 +1,7 @@
 import { registry } from '../../../src/kinds/index.ts';
 import type { DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
-import type { ExplanationRow } from '../../../src/model/explanation.ts';
+import type { Base } from '../../../src/model/base.ts';
+import type { Explanation, ExplanationRow } from '../../../src/model/explanation.ts';
 import type { Plan } from '../../../src/model/plan.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 import { explain } from '../../../src/plan/explain.ts';
@@ -16,6 +17,7 @@ export const rule = 'GuardrailRule/rule';
 export type Case = {
   readonly desired?: DesiredResource;
   readonly live?: LiveResource;
+  readonly base?: Base;
   readonly beside?: readonly LiveResource[];
   readonly edges?: readonly DeclaredEdge[];
   readonly field?: string;
@@ -23,11 +25,23 @@ export type Case = {
 };
 
 /** Plans a connection, and explains it. */
-export function explained({ desired, live, beside = [], edges = [], field, plan }: Case): ReturnType<typeof explain> {
+export function explained({ desired, live, base, beside = [], edges = [], field, plan }: Case): Explanation {
   const kind = registry.get('Connection');
   if (kind === undefined) throw new Error('no such kind');
-  const made = planOf(wantedOf(desired === undefined ? [] : [desired], edges), stateOf(...(live === undefined ? [] : [live]), ...beside));
-  return explain({ id: desired?.id ?? id, kind, desired, live, plan: plan ?? made, field });
+  const wanted = wantedOf(desired === undefined ? [] : [desired], edges);
+  const state = stateOf(...(live === undefined ? [] : [live]), ...beside);
+  const told = explain({
+    id: desired?.id ?? id,
+    kind,
+    desired: wanted,
+    live: state,
+    base,
+    plan: plan ?? planOf(wanted, state, base),
+    registry,
+    field,
+  });
+  if (told === undefined) throw new Error('nothing to explain');
+  return told;
 }
 
 /** The first row in short. */
