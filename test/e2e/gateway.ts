@@ -1,8 +1,8 @@
-import { afterAll, beforeAll } from 'vitest';
 import { startPgliteServer, type TestServer, type TestServerOptions } from '../support/servers.ts';
 import { ostiary, type Ended } from '../support/cli.ts';
 import { ostiaryHere } from '../support/here.ts';
-import { callerOf, type Call } from '../server/client.ts';
+import type { Call } from '../server/client.ts';
+import { useServer } from '../server/use-server.ts';
 
 type Run = (line: string, cwd: string, more?: Readonly<Record<string, string>>) => Promise<Ended>;
 
@@ -23,26 +23,18 @@ export type Gateway = {
 
 /** Starts a gateway before the first test of a file and stops it after the last one. */
 export function useGateway(options: TestServerOptions = {}): Gateway {
-  let server: TestServer | undefined;
-  const started = (): TestServer => {
-    if (server === undefined) throw new Error('the gateway is not started yet');
-    return server;
-  };
-  beforeAll(async () => {
-    server = await startPgliteServer(options);
-  });
-  afterAll(() => server?.close());
-  const env = (): Readonly<Record<string, string>> => ({ OSTIARY_TOKEN: started().key });
+  const used = useServer(startPgliteServer, options);
+  const env = (): Readonly<Record<string, string>> => ({ OSTIARY_TOKEN: used.server.key });
   return {
-    url: () => started().url,
+    url: () => used.server.url,
     env,
     run: (line, cwd, more = {}) => ostiaryHere(line.split(' '), { cwd, env: { ...env(), ...more } }),
     process: (line, cwd, more = {}) => ostiary(line.split(' '), { cwd, env: { ...env(), ...more } }),
-    call: (...request) => callerOf(started())(...request),
+    call: used.call,
     async names(path) {
-      const { list } = await callerOf(started())('GET', path);
+      const { list } = await used.call('GET', path);
       return list.flatMap(({ name }) => (typeof name === 'string' ? name : []));
     },
-    server: started,
+    server: () => used.server,
   };
 }

@@ -1,23 +1,16 @@
 import { type Arbitrary, array, assert, asyncProperty, constant, constantFrom, oneof, record, tuple } from 'fast-check';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/model/json.ts';
-import { createDatabase, startPgliteServer, startTestServer, type TestServer } from '../support/servers.ts';
-import { agentId, base64, callerOf, connectionBody, databases, idOf, makeKey, rowsOf, type Call } from './client.ts';
+import { createDatabase, startPgliteServer, startTestServer } from '../support/servers.ts';
+import { base64, callerOf, connectionBody, databases, idOf, makeKey, rowsOf } from './client.ts';
+import { useServer } from './use-server.ts';
 
 const canary = 'canary-4d1f0b';
 
 describe.each(databases)('the audit log on %s', (_name, start) => {
-  let server: TestServer;
-  let call: Call;
-  let agent: string;
-
-  beforeAll(async () => {
-    server = await start();
-    call = callerOf(server);
-    agent = await agentId(call);
-  });
-  afterAll(() => server.close());
+  const gateway = useServer(start);
+  const { call } = gateway;
 
   async function latest(count = 1): Promise<readonly JsonObject[]> {
     return rowsOf(await call('GET', `/audit/logs?page_size=${count}`));
@@ -26,9 +19,9 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
   test('tells who wrote what, when and from where, newest first', async () => {
     const key = await makeKey(call, 'ci', ['admin']);
     const secret = { 'envvar:PASS': base64(canary) };
-    const created = await call('POST', '/connections', { body: connectionBody('audited', agent, { secret }), key });
+    const created = await call('POST', '/connections', { body: connectionBody('audited', gateway.agent, { secret }), key });
     const rule = await call('POST', '/guardrails', { body: { name: 'r' }, key });
-    const body = connectionBody('audited', agent, {
+    const body = connectionBody('audited', gateway.agent, {
       reviewers: ['dba'],
       guardrail_rules: [idOf(rule)],
       secret: { 'envvar:PASS': base64('new') },
@@ -59,7 +52,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
       request_payload_redacted: expect.objectContaining({
         name: 'audited',
         type: 'database',
-        agent_id: agent,
+        agent_id: gateway.agent,
         secret: '[REDACTED]',
         reviewers: [],
       }),
@@ -119,8 +112,10 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
   test('has the longest paths', async () => {
     const name = '😀'.repeat(254);
     const path = `/connections/${encodeURIComponent(name)}`;
-    expect((await call('POST', '/connections', { body: connectionBody(name, agent, { resource_name: 'far' }) })).status).toBe(201);
-    expect((await call('PUT', path, { body: connectionBody(name, agent, { resource_name: 'far', reviewers: ['dba'] }) })).status).toBe(200);
+    expect((await call('POST', '/connections', { body: connectionBody(name, gateway.agent, { resource_name: 'far' }) })).status).toBe(201);
+    expect(
+      (await call('PUT', path, { body: connectionBody(name, gateway.agent, { resource_name: 'far', reviewers: ['dba'] }) })).status,
+    ).toBe(200);
     expect(await latest()).toMatchObject([{ http_path: path, resource_name: name, changed_fields: ['reviewers'] }]);
     expect((await call('DELETE', `/guardrails/${'x'.repeat(8000)}`)).status).toBe(404);
     expect(await latest()).toMatchObject([{ http_path: `/guardrails/${'x'.repeat(8000)}`, http_status: 404 }]);
@@ -187,14 +182,14 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
       constant({ name: 'p', input: { rules: [{ type: 'deny_words_list', words: ['a'] }] } }),
       constant({ nam: 'p' }),
     );
-    const writes = tuple(constantFrom('POST', 'PUT', 'DELETE', 'GET'), constantFrom('', '/first', `/${agent}`), bodies);
+    const writes = tuple(constantFrom('POST', 'PUT', 'DELETE', 'GET'), constantFrom('', '/first', `/${gateway.agent}`), bodies);
     await assert(
       asyncProperty(array(writes, { maxLength: 8 }), async (requests) => {
         const [before] = await latest();
         const expected: JsonObject[] = [];
         for (const [method, below, body] of requests) {
           const [first] = (await call('GET', '/guardrails')).list;
-          const path = `/guardrails${below.replace('first', first === undefined ? agent : idOf({ body: first }))}`;
+          const path = `/guardrails${below.replace('first', first === undefined ? gateway.agent : idOf({ body: first }))}`;
           const { status } = await call(method, path, method === 'GET' ? {} : { body });
           const served = method !== 'GET' && (method === 'POST') === (path === '/guardrails');
           if (served) expected.unshift({ http_method: method, http_path: path, http_status: status, outcome: status < 400 });

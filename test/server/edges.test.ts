@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TestServer } from '../support/servers.ts';
-import { agentId, callerOf, connectionBody, databases, idOf, idsIn, type Call } from './client.ts';
+import { describe, expect, test } from 'vitest';
+import { connectionBody, databases, idOf, idsIn } from './client.ts';
+import { useServer } from './use-server.ts';
 
 describe.each(databases)('edges on %s', (_name, start) => {
-  let server: TestServer;
-  let call: Call;
-  let agent: string;
-
-  beforeAll(async () => {
-    server = await start();
-    call = callerOf(server);
-    agent = await agentId(call);
-  });
-  afterAll(() => server.close());
+  const gateway = useServer(start);
+  const { call } = gateway;
 
   async function connection(name: string, key?: string): Promise<string> {
-    return idOf(await call('POST', '/connections', { body: connectionBody(name, agent), ...(key === undefined ? {} : { key }) }));
+    return idOf(await call('POST', '/connections', { body: connectionBody(name, gateway.agent), ...(key === undefined ? {} : { key }) }));
   }
 
   async function tagOf(path: string): Promise<string | null> {
@@ -28,9 +20,9 @@ describe.each(databases)('edges on %s', (_name, start) => {
     expect(idsIn(rule, 'connection_ids')).toEqual([a]);
     const path = `/guardrails/${idOf(rule)}`;
     expect(idsIn(await call('GET', '/connections/g-a'), 'guardrail_rules')).toEqual([idOf(rule)]);
-    await call('PUT', '/connections/g-b', { body: connectionBody('g-b', agent, { guardrail_rules: [idOf(rule)] }) });
+    await call('PUT', '/connections/g-b', { body: connectionBody('g-b', gateway.agent, { guardrail_rules: [idOf(rule)] }) });
     expect(idsIn(await call('GET', path), 'connection_ids')).toEqual([a, b].toSorted());
-    await call('PUT', '/connections/g-a', { body: connectionBody('g-a', agent) });
+    await call('PUT', '/connections/g-a', { body: connectionBody('g-a', gateway.agent) });
     expect(idsIn(await call('GET', path), 'connection_ids')).toEqual([b]);
     await call('PUT', path, { body: { name: 'g' } });
     expect(idsIn(await call('GET', '/connections/g-b'), 'guardrail_rules')).toEqual([]);
@@ -40,7 +32,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     const id = await connection('m-a');
     const rule = await call('POST', '/datamasking-rules', { body: { name: 'm', connection_ids: [id] } });
     const path = `/datamasking-rules/${idOf(rule)}`;
-    await call('PUT', '/connections/m-a', { body: connectionBody('m-a', agent, { reviewers: ['x'] }) });
+    await call('PUT', '/connections/m-a', { body: connectionBody('m-a', gateway.agent, { reviewers: ['x'] }) });
     expect(idsIn(await call('GET', path), 'connection_ids')).toEqual([id]);
     await call('PUT', path, { body: { name: 'm' } });
     expect(idsIn(await call('GET', path), 'connection_ids')).toEqual([]);
@@ -55,7 +47,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
       expect(idsIn(await call('GET', path), 'connection_ids')).toEqual([]);
     }
     await connection('d-b');
-    await call('PUT', '/connections/d-b', { body: connectionBody('d-b', agent, { guardrail_rules: [idOf(rule)] }) });
+    await call('PUT', '/connections/d-b', { body: connectionBody('d-b', gateway.agent, { guardrail_rules: [idOf(rule)] }) });
     await call('DELETE', `/guardrails/${idOf(rule)}`);
     expect(idsIn(await call('GET', '/connections/d-b'), 'guardrail_rules')).toEqual([]);
   });
@@ -75,7 +67,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     const rule = await call('POST', '/guardrails', { body: { name: 'e' } });
     const path = `/guardrails/${idOf(rule)}`;
     const seen = [rule.headers.get('ETag')];
-    await call('PUT', '/connections/e-a', { body: connectionBody('e-a', agent, { guardrail_rules: [idOf(rule)] }) });
+    await call('PUT', '/connections/e-a', { body: connectionBody('e-a', gateway.agent, { guardrail_rules: [idOf(rule)] }) });
     seen.push(await tagOf(path));
     const connectionTag = await tagOf('/connections/e-a');
     await call('PUT', path, { body: { name: 'e', connection_ids: [id], description: 'more' } });
@@ -91,9 +83,9 @@ describe.each(databases)('edges on %s', (_name, start) => {
   });
 
   test('a write or delete against another version is answered with 412', async () => {
-    const created = await call('POST', '/connections', { body: connectionBody('v', agent) });
+    const created = await call('POST', '/connections', { body: connectionBody('v', gateway.agent) });
     const first = created.headers.get('ETag') ?? '';
-    const body = connectionBody('v', agent, { reviewers: ['x'] });
+    const body = connectionBody('v', gateway.agent, { reviewers: ['x'] });
     const second = await call('PUT', '/connections/v', { body, headers: { 'If-Match': first } });
     expect(second.status).toBe(200);
     expect((await call('PUT', '/connections/v', { body, headers: { 'If-Match': first } })).status).toBe(412);
@@ -104,9 +96,9 @@ describe.each(databases)('edges on %s', (_name, start) => {
   });
 
   test('what a manager made, nobody else writes', async () => {
-    const key = server.managerKey;
+    const key = gateway.server.managerKey;
     const id = await connection('managed', key);
-    const body = connectionBody('managed', agent, { reviewers: ['x'] });
+    const body = connectionBody('managed', gateway.agent, { reviewers: ['x'] });
     const refused = { status: 409, body: { message: 'Connection managed is managed by platform' } };
     expect(await call('PUT', '/connections/managed', { body })).toMatchObject(refused);
     expect(await call('DELETE', '/connections/managed')).toMatchObject(refused);
@@ -121,9 +113,9 @@ describe.each(databases)('edges on %s', (_name, start) => {
   });
 
   test('a rule that anybody may write cannot leave a managed connection, nor be deleted from under it', async () => {
-    const key = server.managerKey;
+    const key = gateway.server.managerKey;
     const rule = await call('POST', '/guardrails', { body: { name: 'shared' } });
-    const body = connectionBody('holds', agent, { guardrail_rules: [idOf(rule)] });
+    const body = connectionBody('holds', gateway.agent, { guardrail_rules: [idOf(rule)] });
     const held = await call('POST', '/connections', { body, key });
     const path = `/guardrails/${idOf(rule)}`;
     expect((await call('PUT', path, { body: { name: 'shared' } })).status).toBe(409);

@@ -13,10 +13,10 @@ import {
   type Arbitrary,
   type StringConstraints,
 } from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import type { TestServer } from '../support/servers.ts';
-import { agentId, base64, callerOf, connectionBody, databases, idOf, type Call } from './client.ts';
+import { base64, connectionBody, databases, idOf } from './client.ts';
+import { useServer } from './use-server.ts';
 
 /** What a field of the interface takes, and what it is where nobody gives it. */
 type Field = { readonly takes: readonly ('text' | 'number' | 'boolean' | 'list' | 'object')[]; readonly otherwise?: Json };
@@ -99,18 +99,10 @@ const tables: Readonly<Record<string, Table>> = {
 const samples: Readonly<Record<Field['takes'][number], Json>> = { text: 'x', number: 0.5, boolean: true, list: [7], object: { a: [7] } };
 
 describe.each(databases)('the fields of the interface on %s', (_name, start) => {
-  let server: TestServer;
-  let call: Call;
-  let agent: string;
+  const gateway = useServer(start);
+  const { call } = gateway;
 
-  beforeAll(async () => {
-    server = await start();
-    call = callerOf(server);
-    agent = await agentId(call);
-  });
-  afterAll(() => server.close());
-
-  const leastOf = ({ least }: Table): JsonObject => ('agent_id' in least ? { ...least, agent_id: agent } : least);
+  const leastOf = ({ least }: Table): JsonObject => ('agent_id' in least ? { ...least, agent_id: gateway.agent } : least);
 
   async function refused(path: string, body: JsonObject, field: string): Promise<void> {
     const { status, body: answer } = await call('POST', path, { body });
@@ -199,7 +191,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
     await assert(
       asyncProperty(connections, resources, async (given, resource) => {
         const more: JsonObject = { ...given, resource_name: resource };
-        const body = { ...connectionBody('law', agent), ...more };
+        const body = { ...connectionBody('law', gateway.agent), ...more };
         const created = await call('POST', '/connections', { body });
         expect({ status: created.status, errors: created.body['errors'] }).toEqual({ status: 201, errors: undefined });
         expect(created.body).toMatchObject(body);

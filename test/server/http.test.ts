@@ -1,22 +1,15 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TestServer } from '../support/servers.ts';
-import { agentId, callerOf, connectionBody, databases, type Call } from './client.ts';
+import { connectionBody, databases } from './client.ts';
+import { useServer } from './use-server.ts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 const roots = ['/connections', '/datamasking-rules', '/guardrails', '/runbooks/configurations'] as const;
 
 describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
-  let server: TestServer;
-  let call: Call;
-  let agent: string;
-
-  beforeAll(async () => {
-    server = await start();
-    call = callerOf(server);
-    agent = await agentId(call);
-  });
-  afterAll(() => server.close());
+  const gateway = useServer(start);
+  const { call } = gateway;
 
   test('says who it is', async () => {
     const { status, body, headers } = await call('GET', '/serverinfo');
@@ -110,11 +103,11 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
   });
 
   test('answers a large body of unsaid length with 413', async () => {
-    expect(await sendChunks(server, 3)).toContain(' 413 ');
+    expect(await sendChunks(gateway.server, 3)).toContain(' 413 ');
   });
 
   test('pages a list with one total', async () => {
-    for (const name of ['p-c', 'p-a', 'p-b']) await call('POST', '/connections', { body: connectionBody(name, agent) });
+    for (const name of ['p-c', 'p-a', 'p-b']) await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
     const whole = await call('GET', '/connections');
     expect(whole.list.map(({ name }) => name)).toEqual(['p-a', 'p-b', 'p-c']);
     const second = await call('GET', '/connections?page=2&page_size=2');
@@ -134,7 +127,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
   test('logs requests without query, key and body', async () => {
     await call('GET', '/connections?page=1&canary-query=1');
     await call('POST', '/guardrails', { body: { name: 'canary-name' }, headers: { 'X-Canary': 'canary-header' } });
-    const log = server.log.join('\n');
+    const log = gateway.server.log.join('\n');
     expect(log).toMatch(/^GET \/connections 200 [\d.]+ms [0-9a-f-]{36}$/m);
     expect(log).not.toMatch(/canary|page=|of-the-tests/);
   });

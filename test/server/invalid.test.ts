@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/model/json.ts';
-import type { TestServer } from '../support/servers.ts';
-import { agentId, callerOf, connectionBody, databases, type Call } from './client.ts';
+import { connectionBody, databases } from './client.ts';
+import { useServer } from './use-server.ts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
@@ -61,22 +61,17 @@ const rules: readonly (readonly [text: string, path: string, body: JsonObject, f
 ];
 
 describe.each(databases)('invalid bodies on %s', (_name, start) => {
-  let server: TestServer;
-  let call: Call;
-  let agent: string;
+  const gateway = useServer(start);
+  const { call } = gateway;
 
   beforeAll(async () => {
-    server = await start();
-    call = callerOf(server);
-    agent = await agentId(call);
-    await call('POST', '/connections', { body: connectionBody('there', agent) });
+    await call('POST', '/connections', { body: connectionBody('there', gateway.agent) });
   });
-  afterAll(() => server.close());
 
   test.each(connections)('a connection with %s is answered with 422, created or replaced', async (_text, more, field) => {
-    const body = connectionBody('there', agent, more);
+    const body = connectionBody('there', gateway.agent, more);
     const answers = [
-      await call('POST', '/connections', { body: { ...connectionBody('new', agent), ...more } }),
+      await call('POST', '/connections', { body: { ...connectionBody('new', gateway.agent), ...more } }),
       await call('PUT', '/connections/there', { body }),
     ];
     for (const answer of answers) {

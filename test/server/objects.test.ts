@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compareText, type JsonObject } from '../../src/model/json.ts';
 import { registry } from '../../src/kinds/index.ts';
-import type { TestServer } from '../support/servers.ts';
-import { agentId, base64, callerOf, connectionBody, databases, idOf, type Call } from './client.ts';
+import { base64, connectionBody, databases, idOf } from './client.ts';
+import { useServer } from './use-server.ts';
 
 describe.each(databases)('objects on %s', (_name, start) => {
-  let server: TestServer;
-  let call: Call;
-  let agent: string;
   let at = new Date('2026-01-01T00:00:00.000Z');
-
-  beforeAll(async () => {
-    server = await start({ now: () => at });
-    call = callerOf(server);
-    agent = await agentId(call);
-  });
-  afterAll(() => server.close());
+  const gateway = useServer(start, { now: () => at });
+  const { call } = gateway;
 
   test('a connection that gives only what it must gets every other field', async () => {
-    const { status, body, headers } = await call('POST', '/connections', { body: connectionBody('least', agent) });
+    const { status, body, headers } = await call('POST', '/connections', { body: connectionBody('least', gateway.agent) });
     expect(status).toBe(201);
     expect(headers.get('Location')).toBe(`/connections/${idOf({ body })}`);
     expect(body).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      ...connectionBody('least', agent),
+      ...connectionBody('least', gateway.agent),
       subtype: '',
       access_max_duration: null,
       command: [],
@@ -61,7 +53,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
   };
 
   test('a list, a detail and the answer to a write tell the same, secrets included', async () => {
-    const created = await call('POST', '/connections', { body: connectionBody('whole', agent, whole) });
+    const created = await call('POST', '/connections', { body: connectionBody('whole', gateway.agent, whole) });
     expect(created.body).toMatchObject({ ...whole, default_database: 'orders', redact_enabled: true });
     expect(created.body['command']).toContain('psql');
     const { list } = await call('GET', '/connections');
@@ -71,9 +63,9 @@ describe.each(databases)('objects on %s', (_name, start) => {
   });
 
   test('a full replace empties what it omits, secrets too, and keeps id and creation', async () => {
-    const created = await call('POST', '/connections', { body: connectionBody('replaced', agent, whole) });
+    const created = await call('POST', '/connections', { body: connectionBody('replaced', gateway.agent, whole) });
     at = new Date('2026-01-02T00:00:00.000Z');
-    const replaced = await call('PUT', '/connections/replaced', { body: connectionBody('replaced', agent, { command: ['sh'] }) });
+    const replaced = await call('PUT', '/connections/replaced', { body: connectionBody('replaced', gateway.agent, { command: ['sh'] }) });
     expect(replaced.status).toBe(200);
     expect(replaced.body).toMatchObject({ id: idOf(created), secret: {}, reviewers: [], command: ['sh'], resource_name: 'replaced' });
     expect(replaced.body).toMatchObject({ created_at: created.body['created_at'], updated_at: at.toISOString(), default_database: '' });
@@ -81,40 +73,44 @@ describe.each(databases)('objects on %s', (_name, start) => {
   });
 
   test('a replace that keeps the secrets keeps their time', async () => {
-    const created = await call('POST', '/connections', { body: connectionBody('kept', agent, { secret }) });
+    const created = await call('POST', '/connections', { body: connectionBody('kept', gateway.agent, { secret }) });
     at = new Date('2026-01-03T00:00:00.000Z');
     const kept = { 'envvar:DB': null, 'envvar:PASS': '_cloudsecrets:orders:pass', 'filesystem:CA': null };
-    const replaced = await call('PUT', '/connections/kept', { body: connectionBody('kept', agent, { secret: kept }) });
+    const replaced = await call('PUT', '/connections/kept', { body: connectionBody('kept', gateway.agent, { secret: kept }) });
     expect(replaced.body).toMatchObject({ secret, secrets_updated_at: created.body['secrets_updated_at'], default_database: 'orders' });
-    const unknown = await call('PUT', '/connections/kept', { body: connectionBody('kept', agent, { secret: { 'envvar:NONE': null } }) });
+    const unknown = await call('PUT', '/connections/kept', {
+      body: connectionBody('kept', gateway.agent, { secret: { 'envvar:NONE': null } }),
+    });
     expect(unknown).toMatchObject({ status: 422, body: { errors: [{ field: '/secret/envvar:NONE' }] } });
   });
 
   test('a secret may be as large as a body', async () => {
     const large = { 'filesystem:CA': Buffer.alloc(750_000, 1).toString('base64') };
-    await call('POST', '/connections', { body: connectionBody('large', agent, { secret: large }) });
+    await call('POST', '/connections', { body: connectionBody('large', gateway.agent, { secret: large }) });
     expect((await call('GET', '/connections/large')).body['secret']).toEqual(large);
     const broken = { 'filesystem:CA': `${large['filesystem:CA']}*` };
-    expect((await call('PUT', '/connections/large', { body: connectionBody('large', agent, { secret: broken }) })).status).toBe(422);
+    expect((await call('PUT', '/connections/large', { body: connectionBody('large', gateway.agent, { secret: broken }) })).status).toBe(
+      422,
+    );
     expect((await call('DELETE', '/connections/large')).status).toBe(204);
   });
 
   test('a name may hold whatever a path can escape', async () => {
     const name = 'ä %2F? #&+ "quoted"';
-    await call('POST', '/connections', { body: connectionBody(name, agent) });
+    await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
     expect((await call('GET', `/connections/${encodeURIComponent(name)}`)).body['name']).toBe(name);
     expect((await call('DELETE', `/connections/${encodeURIComponent(name)}`)).status).toBe(204);
   });
 
   test('a command follows the subtype only where none is given', async () => {
-    const given = await call('POST', '/connections', { body: connectionBody('own', agent, { subtype: 'mysql', command: ['my'] }) });
+    const given = await call('POST', '/connections', { body: connectionBody('own', gateway.agent, { subtype: 'mysql', command: ['my'] }) });
     expect(given.body['command']).toEqual(['my']);
-    const empty = await call('PUT', '/connections/own', { body: connectionBody('own', agent, { subtype: 'mysql', command: [] }) });
+    const empty = await call('PUT', '/connections/own', { body: connectionBody('own', gateway.agent, { subtype: 'mysql', command: [] }) });
     expect(empty.body['command']).toContain('-D$DB');
   });
 
   test('redact_enabled follows redact_types, whatever is sent', async () => {
-    const body = connectionBody('redacts', agent, { redact_enabled: true });
+    const body = connectionBody('redacts', gateway.agent, { redact_enabled: true });
     expect((await call('POST', '/connections', { body })).body['redact_enabled']).toBe(false);
     const types = { ...body, redact_enabled: false, redact_types: ['URL'] };
     expect((await call('PUT', '/connections/redacts', { body: types })).body['redact_enabled']).toBe(true);
@@ -144,10 +140,10 @@ describe.each(databases)('objects on %s', (_name, start) => {
   });
 
   test('names: connections and masking rules keep theirs, guardrail rules may change it, none is taken twice', async () => {
-    await call('POST', '/connections', { body: connectionBody('fixed', agent) });
-    const renamed = await call('PUT', '/connections/fixed', { body: connectionBody('other', agent) });
+    await call('POST', '/connections', { body: connectionBody('fixed', gateway.agent) });
+    const renamed = await call('PUT', '/connections/fixed', { body: connectionBody('other', gateway.agent) });
     expect(renamed).toMatchObject({ status: 422, body: { errors: [{ field: '/name' }] } });
-    expect((await call('POST', '/connections', { body: connectionBody('fixed', agent) })).status).toBe(409);
+    expect((await call('POST', '/connections', { body: connectionBody('fixed', gateway.agent) })).status).toBe(409);
     const mask = await call('POST', '/datamasking-rules', { body: { name: 'mask' } });
     expect(await call('PUT', `/datamasking-rules/${idOf(mask)}`, { body: { name: 'mask2' } })).toMatchObject({ status: 422 });
     const rule = await call('POST', '/guardrails', { body: { name: 'rule' } });
@@ -159,8 +155,8 @@ describe.each(databases)('objects on %s', (_name, start) => {
   });
 
   test('what is deleted is gone, by id and by name', async () => {
-    const created = await call('POST', '/connections', { body: connectionBody('gone', agent) });
-    await call('POST', '/connections', { body: connectionBody('gone too', agent) });
+    const created = await call('POST', '/connections', { body: connectionBody('gone', gateway.agent) });
+    await call('POST', '/connections', { body: connectionBody('gone too', gateway.agent) });
     expect((await call('DELETE', `/connections/${idOf(created)}`)).status).toBe(204);
     expect((await call('DELETE', '/connections/gone%20too')).status).toBe(204);
     expect((await call('GET', '/connections/gone')).status).toBe(404);
@@ -169,7 +165,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
 
   test.each([...registry.values()].map((kind) => [kind.name]))('every answer about a %s can be sent back as it is', async (kind) => {
     const samples: Readonly<Record<string, readonly [path: string, body: JsonObject]>> = {
-      Connection: ['/connections', connectionBody('back', agent, whole)],
+      Connection: ['/connections', connectionBody('back', gateway.agent, whole)],
       DataMaskingRule: ['/datamasking-rules', { name: 'back', custom_entity_types: [{ name: 'E', regex: 'E-[0-9]+', score: 0.5 }] }],
       GuardrailRule: ['/guardrails', { name: 'back', input: { rules: [{ type: 'pattern_match', pattern_regex: 'x' }] } }],
       RunbookConfiguration: ['/runbooks/configurations', { git_url: 'https://back.example.com/r' }],

@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, startPgliteServer, startTestServer, type TestServer } from '../support/servers.ts';
-import { callerOf, databases, type Call } from './client.ts';
+import { callerOf, databases } from './client.ts';
+import { useServer } from './use-server.ts';
 
 const guards = {
   'x-content-type-options': 'nosniff',
@@ -13,18 +14,12 @@ const guards = {
 };
 
 describe.each(databases)('operations on %s', (_name, start) => {
-  let server: TestServer;
-  let call: Call;
-
-  beforeAll(async () => {
-    server = await start({
-      logForm: 'json',
-      now: () => new Date('2026-01-01T00:00:00.000Z'),
-      searchRunbooks: () => Promise.reject(new Error('cause')),
-    });
-    call = callerOf(server);
+  const gateway = useServer(start, {
+    logForm: 'json',
+    now: () => new Date('2026-01-01T00:00:00.000Z'),
+    searchRunbooks: () => Promise.reject(new Error('cause')),
   });
-  afterAll(() => server.close());
+  const { call } = gateway;
 
   test('is alive and ready without a key', async () => {
     for (const path of ['/healthz', '/readyz'])
@@ -52,11 +47,11 @@ describe.each(databases)('operations on %s', (_name, start) => {
     const token = JSON.stringify((await call('POST', '/agents/logged/token')).body['token']).slice(1, -1);
     const asked = [
       await call('GET', '/connections?canary=1'),
-      await call('POST', '/guardrails', { body: { name: 'canary' }, key: server.managerKey }),
+      await call('POST', '/guardrails', { body: { name: 'canary' }, key: gateway.server.managerKey }),
       await call('GET', '/a%0Ab%1B/canary-path', { key: null, headers: { 'X-Canary': 'canary' } }),
       await call('POST', '/agents/heartbeat', { key: token }),
     ];
-    const lines = server.log.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+    const lines = gateway.server.log.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
     const told = asked.map(({ headers }) => lines.find((line) => line['request_id'] === headers.get('X-Request-Id')));
     const every = {
       time: '2026-01-01T00:00:00.000Z',
@@ -72,12 +67,12 @@ describe.each(databases)('operations on %s', (_name, start) => {
       { ...every, method: 'GET', path: '/a%0Ab%1B/canary-path', status: 401, who: null },
       { ...every, method: 'POST', path: '/agents/heartbeat', status: 200, who: 'agent logged' },
     ]);
-    expect(server.log.join('\n').replaceAll('canary-path', '')).not.toMatch(new RegExp(`canary|of-the-tests|${token}`));
+    expect(gateway.server.log.join('\n').replaceAll('canary-path', '')).not.toMatch(new RegExp(`canary|of-the-tests|${token}`));
   });
 
   test('a failure is one JSON line with the stack', async () => {
     const { headers } = await call('GET', '/search?term=x');
-    const lines = server.log.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+    const lines = gateway.server.log.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
     expect(lines.find((line) => line['level'] === 'error' && line['request_id'] === headers.get('X-Request-Id'))).toEqual({
       time: '2026-01-01T00:00:00.000Z',
       level: 'error',

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compareText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import type { TestServer } from '../support/servers.ts';
-import { agentId, base64, callerOf, connectionBody, databases, idOf, type Answer, type Call } from './client.ts';
+import { base64, connectionBody, databases, idOf, type Answer } from './client.ts';
+import { useServer } from './use-server.ts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
@@ -16,25 +16,17 @@ function namesOf(answer: Answer): readonly unknown[] {
 }
 
 describe.each(databases)('resources on %s', (_name, start) => {
-  let server: TestServer;
-  let call: Call;
-  let agent: string;
   let at = new Date('2026-01-01T00:00:00.000Z');
-
-  beforeAll(async () => {
-    server = await start({ now: () => at });
-    call = callerOf(server);
-    agent = await agentId(call);
-  });
-  afterAll(() => server.close());
+  const gateway = useServer(start, { now: () => at });
+  const { call } = gateway;
 
   const found = async (query: string): Promise<readonly unknown[]> => namesOf(await call('GET', `/resources?${query}`));
 
   test('a connection makes the resource that it names, like itself, once', async () => {
     const more = { subtype: 'postgres', resource_name: 'orders', secret: { 'envvar:PASS': base64('x') } };
-    await call('POST', '/connections', { body: connectionBody('orders-ro', agent, more) });
+    await call('POST', '/connections', { body: connectionBody('orders-ro', gateway.agent, more) });
     at = new Date('2026-01-02T00:00:00.000Z');
-    await call('POST', '/connections', { body: { ...connectionBody('orders-rw', agent, more), type: 'custom', subtype: 'ssh' } });
+    await call('POST', '/connections', { body: { ...connectionBody('orders-rw', gateway.agent, more), type: 'custom', subtype: 'ssh' } });
     const { status, body, headers } = await call('GET', '/resources/orders');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -42,7 +34,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
       name: 'orders',
       type: 'database',
       subtype: 'postgres',
-      agent_id: agent,
+      agent_id: gateway.agent,
       env_vars: {},
       created_at: '2026-01-01T00:00:00.000Z',
       updated_at: '2026-01-01T00:00:00.000Z',
@@ -52,15 +44,15 @@ describe.each(databases)('resources on %s', (_name, start) => {
   });
 
   test('without a resource a connection is one of its own, and a replace may move it', async () => {
-    await call('POST', '/connections', { body: connectionBody('alone', agent) });
+    await call('POST', '/connections', { body: connectionBody('alone', gateway.agent) });
     expect((await call('GET', '/resources/alone')).status).toBe(200);
-    await call('PUT', '/connections/alone', { body: connectionBody('alone', agent, { resource_name: 'together' }) });
-    expect((await call('GET', '/resources/together')).body).toMatchObject({ type: 'database', agent_id: agent });
+    await call('PUT', '/connections/alone', { body: connectionBody('alone', gateway.agent, { resource_name: 'together' }) });
+    expect((await call('GET', '/resources/together')).body).toMatchObject({ type: 'database', agent_id: gateway.agent });
     expect((await call('GET', '/resources/alone')).status).toBe(200);
   });
 
   test('a resource stays when its last connection goes, until it is deleted', async () => {
-    await call('POST', '/connections', { body: connectionBody('last', agent) });
+    await call('POST', '/connections', { body: connectionBody('last', gateway.agent) });
     const refused = await call('DELETE', '/resources/last');
     expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('(last)') } });
     await call('DELETE', '/connections/last');
@@ -71,17 +63,17 @@ describe.each(databases)('resources on %s', (_name, start) => {
   });
 
   test('a write that is refused makes no resource', async () => {
-    const taken = await call('POST', '/connections', { body: connectionBody('orders-ro', agent, { resource_name: 'never' }) });
-    const unknown = await call('POST', '/connections', { body: connectionBody('u', agent, { guardrail_rules: [unknownId] }) });
+    const taken = await call('POST', '/connections', { body: connectionBody('orders-ro', gateway.agent, { resource_name: 'never' }) });
+    const unknown = await call('POST', '/connections', { body: connectionBody('u', gateway.agent, { guardrail_rules: [unknownId] }) });
     expect([taken.status, unknown.status]).toEqual([409, 422]);
     for (const name of ['never', 'u']) expect((await call('GET', `/resources/${name}`)).status).toBe(404);
   });
 
   test('a name too long for a resource needs a resource name', async () => {
     const name = 'n'.repeat(200);
-    const refused = await call('POST', '/connections', { body: connectionBody(name, agent) });
+    const refused = await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
     expect(refused).toMatchObject({ status: 422, body: { errors: [{ field: '/resource_name' }] } });
-    const created = await call('POST', '/connections', { body: connectionBody(name, agent, { resource_name: 'ä'.repeat(128) }) });
+    const created = await call('POST', '/connections', { body: connectionBody(name, gateway.agent, { resource_name: 'ä'.repeat(128) }) });
     expect(created.status).toBe(201);
     expect((await call('PUT', `/connections/${name}`, { body: created.body })).status).toBe(200);
     await call('DELETE', `/connections/${name}`);
@@ -89,10 +81,10 @@ describe.each(databases)('resources on %s', (_name, start) => {
   });
 
   test('a resource is created, read, replaced and deleted by its name', async () => {
-    const body = { name: 'own / 100%', type: 'application', subtype: 'tcp', agent_id: agent.toUpperCase() };
+    const body = { name: 'own / 100%', type: 'application', subtype: 'tcp', agent_id: gateway.agent.toUpperCase() };
     const environment = { 'envvar:HOST': base64('db'), 'envvar:TOKEN': '_cloudsecrets:a:b', 'filesystem:CA': base64('ca') };
     const created = await call('POST', '/resources', { body: { ...body, env_vars: environment } });
-    expect(created).toMatchObject({ status: 201, body: { ...body, agent_id: agent, env_vars: environment } });
+    expect(created).toMatchObject({ status: 201, body: { ...body, agent_id: gateway.agent, env_vars: environment } });
     const path = created.headers.get('Location') ?? '';
     expect((await call('GET', path)).body).toEqual(created.body);
     const replaced = await call('PUT', path, { body: { ...created.body, env_vars: { 'envvar:HOST': null } } });
@@ -103,7 +95,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
   });
 
   test('a new name is given to the connections; what is managed by others stands in the way', async () => {
-    const before = await call('POST', '/connections', { body: connectionBody('follows', agent, { resource_name: 'first' }) });
+    const before = await call('POST', '/connections', { body: connectionBody('follows', gateway.agent, { resource_name: 'first' }) });
     const body = { name: 'second', type: 'database' };
     expect((await call('PUT', '/resources/first', { body })).status).toBe(200);
     const after = await call('GET', '/connections/follows');
@@ -111,16 +103,16 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect(after.headers.get('ETag')).not.toBe(before.headers.get('ETag'));
     expect((await call('GET', '/resources/first')).status).toBe(404);
     expect((await call('PUT', '/resources/second', { body: { ...body, name: 'orders' } })).status).toBe(409);
-    const managed = connectionBody('managed', agent, { resource_name: 'second' });
-    await call('POST', '/connections', { body: managed, key: server.managerKey });
+    const managed = connectionBody('managed', gateway.agent, { resource_name: 'second' });
+    await call('POST', '/connections', { body: managed, key: gateway.server.managerKey });
     expect((await call('PUT', '/resources/second', { body: { ...body, name: 'third' } })).status).toBe(409);
     expect((await call('GET', '/connections/follows')).body['resource_name']).toBe('second');
-    expect((await call('PUT', '/resources/second', { body: { ...body, name: 'third' }, key: server.managerKey })).status).toBe(200);
+    expect((await call('PUT', '/resources/second', { body: { ...body, name: 'third' }, key: gateway.server.managerKey })).status).toBe(200);
   });
 
   test('the type and subtype of a resource with connections cannot change', async () => {
-    await call('POST', '/connections', { body: connectionBody('typed', agent, { subtype: 'mysql' }) });
-    const body = { name: 'typed', type: 'database', subtype: 'mysql', agent_id: agent };
+    await call('POST', '/connections', { body: connectionBody('typed', gateway.agent, { subtype: 'mysql' }) });
+    const body = { name: 'typed', type: 'database', subtype: 'mysql', agent_id: gateway.agent };
     for (const other of [{ type: 'custom' }, { subtype: '' }]) {
       const refused = await call('PUT', '/resources/typed', { body: { ...body, ...other } });
       expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('typed') } });
@@ -160,7 +152,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect(await found('search=%25')).toEqual(['page-C', 'page-a', 'page-b']);
     expect(await found('search=page&name=page-a')).toEqual(['page-a']);
     expect(await found('search=page&type=database')).toEqual([]);
-    expect(await found(`agent_id=${agent.toUpperCase()}&name=orders`)).toEqual(['orders']);
+    expect(await found(`agent_id=${gateway.agent.toUpperCase()}&name=orders`)).toEqual(['orders']);
     expect(await found(`agent_id=${unknownId}`)).toEqual([]);
     expect((await found('name=&type=&search=&unknown=1')).length).toBeGreaterThan(3);
   });

@@ -1,25 +1,22 @@
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { isObject, type Json } from '../../../src/model/json.ts';
-import type { TestServer } from '../../support/servers.ts';
-import { callerOf, databases, idOf, type Call } from '../client.ts';
+import { databases, idOf } from '../client.ts';
 import { ask, castOf, decide, groupsOf, hours, reviewedConnection, type Cast, type Person } from './people.ts';
+import { useServer } from '../use-server.ts';
 
 describe.each(databases)('the life of reviews on %s', (_name, start) => {
-  let server: TestServer;
-  let admin: Call;
   let people: Cast;
   // Noon, but for tests that move it.
   let now = new Date('2026-11-20T12:00:00.000Z');
+  const gateway = useServer(start, { now: () => now });
+  const admin = gateway.call;
 
   beforeAll(async () => {
-    server = await start({ now: () => now });
-    admin = callerOf(server);
     await reviewedConnection(admin, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
     await reviewedConnection(admin, 'short', { reviewers: ['dba'], access_max_duration: 60 });
-    people = await castOf(server);
+    people = await castOf(gateway.server);
   });
-  afterAll(() => server.close());
 
   test.each([
     ['09:00', '18:00', '08:59', 409],
