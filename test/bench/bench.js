@@ -187,7 +187,7 @@ async function refRow() {
     spawnSync('git', args, { cwd: home, env });
   const bundle = await rolldown({ input: here('read-trees.ts'), platform: 'node' });
   const script = join(folder, 'read-trees.mjs');
-  await bundle.write({ file: script });
+  await bundle.write({ file: script, codeSplitting: false });
   const times = JSON.parse(run([script, manifests, '9']).stdout);
   const [disk, git] = [median(times.map((one) => one.disk)), median(times.map((one) => one.git))];
   const ratio = median(times.map((one) => one.git / one.disk));
