@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { startGitServer } from '../support/git-repository.ts';
 import {
   commentsOn,
   commitAll,
@@ -148,4 +150,36 @@ test('a manifest whose file is renamed, split and moved is no change, and nobody
   expect(planned).toMatchObject({ code: 0, outputs: { changed: 'false' }, summary: expect.stringContaining('No changes.') });
   expect(planned.summary).not.toContain('orphan');
   expect(await commentsOn(bench.github(), pull.number)).toEqual([]);
+});
+
+test('in a private repository the record is read and written with the token of the job, which nothing tells', async () => {
+  const root = makeProject({});
+  const { token } = bench.github();
+  git(root, 'init --quiet --bare --initial-branch=main access.git');
+  git(join(root, 'access.git'), 'config http.receivepack true');
+  const server = await startGitServer({ root, login: { user: 'x-access-token', password: token } });
+  try {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('private-a') });
+    const head = commitAll(cwd);
+    git(cwd, `remote add origin ${server.url}/access.git`);
+    const env = { ...gateway.env(), GITHUB_SERVER_URL: server.url, DEBUG: '*' };
+    const step = { cwd, event: 'push', payload: {}, env };
+    const applied = await bench.bundled({ ...step, inputs: { mode: 'apply' } });
+    expect(applied).toMatchObject({ code: 0, summary: expect.stringContaining('here and on origin') });
+    expect(git(join(root, 'access.git'), 'rev-parse refs/ostiary/applied/production')).toBe(head);
+    git(cwd, 'update-ref -d refs/ostiary/applied/production');
+    git(cwd, 'update-ref -d refs/ostiary/origin/production');
+    const planned = await bench.bundled({ ...step, inputs: { mode: 'plan' } });
+    expect(planned).toMatchObject({ code: 0, outputs: { changed: 'false' } });
+    expect(git(cwd, 'rev-parse refs/ostiary/applied/production')).toBe(head);
+    const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
+    for (const { stdout, stderr, summary } of [applied, planned]) expect(`${stdout}${stderr}${summary}`).not.toContain(basic);
+    const stranger = await bench.step({ ...step, inputs: { mode: 'plan', 'github-token': 'ghs_of-somebody-else', comment: 'false' } });
+    expect(stranger).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/git\/origin-unreachable[\s\S]*could not read Username|Authentication failed/),
+    });
+  } finally {
+    await server.close();
+  }
 });

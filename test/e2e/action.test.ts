@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { place } from '../support/github.ts';
 import { outsideCode } from '../unit/report/nasty-text.ts';
@@ -154,6 +154,21 @@ describe('the comment', () => {
     expect(data.filter(({ body }) => body?.startsWith('<!-- ostiary '))).toHaveLength(1);
   });
 
+  test('that GitHub does not take is a warning, and the summary has it all', async () => {
+    const there = checkout({ 'access/mute.yaml': connection('mute') });
+    const pull = await openPullRequest(bench.github(), 'mute');
+    bench
+      .github()
+      .intercept(({ method }) =>
+        method === 'POST' ? { status: 403, body: { message: 'Resource not accessible by integration' } } : undefined,
+      );
+    const planned = await plan(there, pull);
+    expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' }, summary: expect.stringContaining('**1 to create**') });
+    expect(planned.stdout).toMatch(/^::warning title=github\/forbidden::/m);
+    expect(planned.summary).toMatch(/warning `github\/forbidden`[\s\S]*docs\/github\.md/);
+    expect(await bodiesOn(pull.number)).toEqual([]);
+  });
+
   test('can be switched off', async () => {
     const there = checkout({ 'access/silent.yaml': connection('silent') });
     const pull = await openPullRequest(bench.github(), 'silent');
@@ -215,6 +230,21 @@ describe('secrets', () => {
       expect(planned.summary).not.toContain(value);
     }
     expect((await bodiesOn(pull.number)).join()).not.toContain('canary-value');
+  });
+
+  test('come from no file outside the checkout, whatever a link says', async () => {
+    const outside = makeProject({ 'canary.pem': 'canary-outside' });
+    const secret = (file: string): Files[string] => connection('outside', { secret: { 'envvar:CA': { valueFrom: { file } } } });
+    const there = checkout({ 'access/outside.yaml': secret('certs/ca.pem'), 'certs/README.md': '' });
+    symlinkSync(join(outside, 'canary.pem'), join(there.cwd, 'certs', 'ca.pem'));
+    commitAll(there.cwd);
+    const pull = await openPullRequest(bench.github(), 'outside');
+    for (const file of ['certs/ca.pem', `../${basename(outside)}/canary.pem`]) {
+      writeFiles(there.cwd, { 'access/outside.yaml': secret(file) });
+      const refused = await plan(there, pull);
+      expect(refused).toMatchObject({ code: 3, summary: expect.stringContaining('secret/file-outside') });
+      expect(`${refused.stdout}${refused.summary}`).not.toContain('canary-outside');
+    }
   });
 
   test('are not for forks: their manifests are checked, and everybody is told', async () => {

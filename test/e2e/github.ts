@@ -50,5 +50,5 @@ const runHere: Start = async (cwd, env) => {
   const began = performance.now();
   const { world, printed } = testWorld({ cwd, env: { PATH: process.env['PATH'], ...env } });
   const code = await action(world, () => Promise.resolve());
-  return { code, stdout: printed().both, milliseconds: performance.now() - began };
+  return { code, stdout: printed().both, stderr: '', milliseconds: performance.now() - began };
 };

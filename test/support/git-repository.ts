@@ -66,7 +66,8 @@ export async function startGitServer({ root, login, tls, instead }: GitServerOpt
     asked.push({ path: `${host}${request.url}`, authorization });
     if (instead?.(request, response) === true) return;
     const expected = login === undefined ? undefined : `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
-    if (expected === undefined || authorization === expected) runBackend(root, request, response);
+    // The name of the scheme may be written in any case.
+    if (expected === undefined || authorization?.replace(/^basic /i, 'Basic ') === expected) runBackend(root, request, response);
     else response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="git"' }).end();
   };
   const server = tls === undefined ? createHttpServer(answer) : createHttpsServer(tls, answer);

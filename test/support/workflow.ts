@@ -5,7 +5,7 @@ import type { Ended } from './cli.ts';
 import { place, type TestGitHub } from './github.ts';
 
 /** A step that ran: what it printed, and what the runner reads afterwards. */
-export type StepEnded = Pick<Ended, 'code' | 'stdout' | 'milliseconds'> & {
+export type StepEnded = Pick<Ended, 'code' | 'stdout' | 'stderr' | 'milliseconds'> & {
   readonly outputs: Readonly<Record<string, string>>;
   readonly summary: string;
 };
@@ -21,7 +21,7 @@ export type StepOptions = {
 type Environment = Readonly<Record<string, string>>;
 
 /** Runs the action once, in whatever process. */
-export type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, 'code' | 'stdout' | 'milliseconds'>>;
+export type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, 'code' | 'stdout' | 'stderr' | 'milliseconds'>>;
 
 /** Stands for the runner of GitHub: lays out files and variables of each step in the folder, and reads what the step wrote. */
 export function openRunner(folder: string): (options: StepOptions, github: TestGitHub, began: Start) => Promise<StepEnded> {
