@@ -8,7 +8,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   kinds: { rooms: ['model', 'schemas'], packages: [], pure: true },
   disk: { rooms: ['model'], packages: ['ignore'] },
   manifest: { rooms: ['model', 'schemas'], packages: ['yaml', 'ajv'], pure: true },
-  plan: { rooms: ['model'], packages: [], pure: true },
+  plan: { rooms: ['model'], packages: ['ajv'], pure: true },
   protection: { rooms: ['model'], packages: [], pure: true },
   apply: { rooms: ['model'], packages: [] },
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },

@@ -17,8 +17,16 @@ test('src/manifest/validators.js is what the schemas compile to', async () => {
   await expect(validators()).toMatchFileSnapshot('../src/manifest/validators.js');
 });
 
+test('src/plan/validators.js is what the schema of plans compiles to', async () => {
+  const schema = read('schemas/documents/plan.schema.json');
+  const ajv = compiler({ allErrors: false });
+  ajv.addSchema(bare(schema));
+  await expect(moduleOf(ajv, { plan: textAt(schema, '$id') })).toMatchFileSnapshot('../src/plan/validators.js');
+});
+
 test('the schemas are strict, and no annotation is unknown', () => {
-  for (const schema of [...files.map((file) => read(`schemas/${file}.schema.json`)), read('schemas/documents/config.schema.json')]) {
+  const documents = ['config', 'plan'].map((name) => read(`schemas/documents/${name}.schema.json`));
+  for (const schema of [...files.map((file) => read(`schemas/${file}.schema.json`)), ...documents]) {
     expect(() => compiler().addVocabulary(annotations).compile(schema)).not.toThrow();
   }
 });
@@ -60,29 +68,33 @@ function validators(): string {
   const config = read('schemas/documents/config.schema.json');
   ajv.addSchema(bare(config));
   names['config'] = textAt(config, '$id');
+  const table = titles.map((title, index) => `  ${title}: manifest${index},`);
+  const body = moduleOf(ajv, names).replaceAll(/export const (manifest\d+) =/g, 'const $1 =');
+  return `${body}export const manifests = {\n${table.join('\n')}\n};\n`;
+}
+
+/** The validators as one ES module that needs nothing but what of ajv runs with them. */
+function moduleOf(ajv: Ajv2020, names: Readonly<Record<string, string>>): string {
   const modules: string[] = [];
   const body = standalone
-    .default(ajv, names)
+    .default(ajv, { ...names })
     .replace('"use strict";', '')
     .replaceAll(/require\("(ajv\/dist\/runtime\/(\w+))"\)\.default/g, (_, path: string, name: string) => {
       const line = `import ${name} from '${path}.js';`;
       if (!modules.includes(line)) modules.push(line);
       return `(${name}.default ?? ${name})`;
-    })
-    .replaceAll(/export const (manifest\d+) =/g, 'const $1 =');
-  const table = titles.map((title, index) => `  ${title}: manifest${index},`);
+    });
   return [
     '// Generated from the schemas by `npm run generate`; do not edit.',
     ...modules,
-    body.replaceAll(/;(?=(const|function) )/g, ';\n').replaceAll(/\}(?=function )/g, '}\n'),
-    `export const manifests = {\n${table.join('\n')}\n};`,
+    body.replaceAll(/;(?=(?:export )?(?:const|function) )/g, ';\n').replaceAll(/\}(?=function )/g, '}\n'),
     '',
   ].join('\n');
 }
 
-function compiler(): Ajv2020 {
+function compiler({ allErrors = true }: { readonly allErrors?: boolean } = {}): Ajv2020 {
   return new Ajv2020({
-    allErrors: true,
+    allErrors,
     strict: true,
     strictRequired: false,
     allowUnionTypes: true,

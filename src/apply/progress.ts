@@ -5,6 +5,7 @@ import type { LiveResource, LiveState } from '../model/live.ts';
 import type { ApplyEvent } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
+import type { Seen } from './fingerprint.ts';
 import type { StepResult } from './outcomes.ts';
 import type { SecretOf } from './request.ts';
 import type { Written } from './verify.ts';
@@ -21,6 +22,8 @@ export type ApplyInput = {
   /** Aborted: what is in flight ends, nothing new begins. */
   readonly signal: AbortSignal;
   readonly observe: (event: ApplyEvent) => void;
+  /** What the changed objects were when they were planned, by the ids of the changes, where that was some time ago. */
+  readonly seen?: ReadonlyMap<ResourceId, Seen>;
 };
 
 /** The run's memory: results by step, and where each object is. */

@@ -1,9 +1,9 @@
-import { editSpec, valueAt, type Edit } from '../model/edit.ts';
+import { editSpec, type Edit } from '../model/edit.ts';
 import { compareText, equal, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
-import { keyOf, type FieldChange } from '../model/plan.ts';
+import { keyOf } from '../model/plan.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
@@ -115,17 +115,4 @@ export function extras(request: WriteRequest, { fields }: Kind, found: LiveResou
 
 function isUnseen(path: Pointer, found: LiveResource): boolean {
   return found.unknown.some((prefix) => isWithin(path, prefix));
-}
-
-/**
- * The first planned field whose fresh value is none of the plan's: neither before nor after, somebody else
- * changed it since. Joined entries of a rule's first write are each one of the two.
- */
-export function movedField({ change, kind }: Step, fresh: LiveResource): FieldChange | undefined {
-  if (change.action === 'create') return undefined;
-  return change.fields.find((field) => {
-    if ('secret' in field.after || 'secret' in field.before || field.held === true) return false;
-    const value = valueAt(kind.fields, fresh.spec, field.path);
-    return ![field.before, field.after].some((side) => ('value' in side ? equal(side.value, value) : value === undefined));
-  });
 }

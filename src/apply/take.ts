@@ -1,10 +1,10 @@
 import { keyOf } from '../model/plan.ts';
 import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
-
 import type { StepResult } from './outcomes.ts';
 import { kindsToRead, type Progress } from './progress.ts';
-import { extras, isDone, movedField, requestOf } from './request.ts';
+import { movedIn, movedText, type Moved } from './fingerprint.ts';
+import { extras, isDone, requestOf, type SecretOf } from './request.ts';
 import type { Step } from './steps.ts';
 import { unkept } from './verify.ts';
 
@@ -52,8 +52,8 @@ async function create(step: Step, progress: Progress): Promise<StepResult> {
 /** Deletes an object that still is what the plan saw. */
 async function remove(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
-  const moved = movedField(step, fresh);
-  if (moved !== undefined) return failed('apply/moved', `${moved.path} was changed since it was planned, so the object is not deleted`);
+  const moved = movedIn(step.change, step.kind, fresh, input.seen?.get(step.change.id));
+  if (moved.length > 0) return failed('apply/moved', `it was changed since it was planned, so it is not deleted: ${texts(moved)}`);
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'delete' });
   await input.gateway.remove(fresh);
   written.push({ step, id: fresh.id });
@@ -70,22 +70,25 @@ async function find(step: Step, { input }: Progress): Promise<LiveResource | und
 /** Somebody, perhaps an earlier run of this plan, created it: well if it is what we would have made, whole or closed. */
 function existing(step: Step, found: LiveResource, { input, known }: Progress): StepResult {
   if (found.managedBy !== undefined) return managed(found.managedBy);
-  const forms: readonly Step[] = [step, { ...step, part: 'whole' }];
-  const same = forms.some((form) => {
-    const request = requestOf(form, input.secretOf);
-    return unkept({ step: form, id: request.id, request }, found).length === 0 && extras(request, step.kind, found).length === 0;
-  });
-  if (!same) return failed('apply/moved', 'it exists by now, and is not what the plan would create');
+  if (!isMade(step, found, input.secretOf)) return failed('apply/moved', 'it exists by now, and is not what the plan would create');
   known.set(found.id, found);
   return { status: 'already' };
 }
 
+/** Tells whether an object is what a step that creates it would make, as far as that can be seen: whole, or still closed. */
+export function isMade(step: Step, found: LiveResource, secretOf: SecretOf): boolean {
+  const forms: readonly Step[] = [step, { ...step, part: 'whole' }];
+  return forms.some((form) => {
+    const request = requestOf(form, secretOf);
+    return unkept({ step: form, id: request.id, request }, found).length === 0 && extras(request, step.kind, found).length === 0;
+  });
+}
+
 async function update(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
-  const moved = step.part === 'name' ? undefined : movedField(step, fresh);
-  if (moved !== undefined) {
-    return failed('apply/moved', `${moved.path} is neither what it was when planned nor what the plan makes it; somebody changed it since`);
-  }
+  const seen = input.seen?.get(step.change.id);
+  const moved = step.part === 'name' && seen === undefined ? [] : movedIn(step.change, step.kind, fresh, seen);
+  if (moved.length > 0) return failed('apply/moved', `somebody changed it since it was planned: ${texts(moved)}`);
   const request = requestOf(step, input.secretOf, fresh);
   if (isDone(request, step.kind, fresh)) return { status: 'already' };
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
@@ -101,4 +104,8 @@ function managed(by: string): StepResult {
 
 function failed(code: NonNullable<StepResult['code']>, message: string): StepResult {
   return { status: 'failed', code, message, hint: 'plan again' };
+}
+
+function texts(moved: readonly Moved[]): string {
+  return moved.map(movedText).join('; ');
 }

@@ -3,24 +3,21 @@ import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { isWritten, type Plan, type Refusal } from '../model/plan.ts';
+import { withoutBreakers } from '../plan/refusals.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
 import { isUnfinished } from '../report/outcomes.ts';
 import { planText } from '../report/plan-text.ts';
-import type { PlanFlags } from './flags.ts';
+import type { ApplyFlags } from './flags.ts';
 import { journalTo, type Journaling } from './journaling.ts';
+import { differentPlan } from './misfits.ts';
 import { planned, type Narrow, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { progressOn, tellStopping } from './progress.ts';
 import { recordApplied } from './recording.ts';
+import { secretOf } from './saved-secrets.ts';
+import type { Resumed } from './saved.ts';
 import { requireWritable, tellPlan, tellResult } from './tell.ts';
 import type { World } from './world.ts';
-
-export type ApplyFlags = PlanFlags & {
-  readonly yes: boolean;
-  readonly concurrency: number;
-  readonly onManaged: 'refuse' | 'skip';
-  readonly journal?: string;
-};
 
 /**
  * Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. Where `narrow`
@@ -31,9 +28,9 @@ export async function apply(flags: ApplyFlags, world: World, narrow?: Narrow): P
   requireWritable(flags.report, world);
   const journal = journalTo(flags.journal, world);
   try {
-    const result = await planned(flags, world, journal.request, narrow);
+    const result = await planOf(flags, world, { journal, narrow });
     try {
-      return await applyPlanned({ ...result, journal, isWhole: narrow === undefined }, flags, world);
+      return await applyPlanned({ ...result, journal, isWhole: narrow === undefined && result.whole !== false }, flags, world);
     } finally {
       await result.gateway.close();
     }
@@ -42,7 +39,23 @@ export async function apply(flags: ApplyFlags, world: World, narrow?: Narrow): P
   }
 }
 
-type Journaled = Planned & { readonly journal: Journaling; readonly isWhole: boolean };
+type Made = Planned & Partial<Pick<Resumed, 'seen' | 'whole'>>;
+type Journaled = Made & { readonly journal: Journaling; readonly isWhole: boolean };
+
+type Making = { readonly journal: Journaling; readonly narrow: Narrow | undefined };
+
+/** The plan of a file, or a new one; breakers do not bind what somebody has seen. */
+async function planOf(flags: ApplyFlags, world: World, { journal: { request }, narrow }: Making): Promise<Made> {
+  if (flags.plan !== undefined) {
+    const { resumed } = await import('./saved.ts');
+    return resumed(flags.plan, flags, { world, onRequest: request });
+  }
+  const made = await planned(flags, world, request, narrow);
+  if (flags.digest === undefined) return made;
+  const unlike = differentPlan(flags.digest, made.plan);
+  if (unlike === undefined) return { ...made, plan: withoutBreakers(made.plan) };
+  return { ...made, plan: { ...made.plan, refusals: [...made.plan.refusals, unlike] } };
+}
 
 async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World): Promise<number> {
   const printer = printerFor(world, flags);
@@ -109,11 +122,10 @@ function refuseReaders({ identity }: Planned): void {
   );
 }
 
-async function execute({ plan, live, desired, gateway, journal }: Journaled, flags: ApplyFlags, world: World): Promise<ApplyResult> {
+async function execute({ plan, live, desired, gateway, journal, seen }: Journaled, flags: ApplyFlags, world: World): Promise<ApplyResult> {
   const progress = progressOn(plan, flags, world);
   const signal = world.interrupts();
   tellStopping(signal, flags, world);
-  const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
   try {
     return await carryOut({
       plan,
@@ -122,10 +134,8 @@ async function execute({ plan, live, desired, gateway, journal }: Journaled, fla
       registry,
       concurrency: flags.concurrency,
       signal,
-      secretOf: (id, path) => {
-        const secret = secrets.get(id)?.[path];
-        return secret?.state === 'value' ? secret : undefined;
-      },
+      secretOf: secretOf(desired),
+      ...(seen === undefined ? {} : { seen }),
       observe: (event) => {
         journal.write(event);
         progress.observe(event);

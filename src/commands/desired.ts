@@ -13,11 +13,11 @@ import type { TargetFlags } from './flags.ts';
 import { absolute, type Setting } from './setting.ts';
 import type { World } from './world.ts';
 
-/** `resource` is the one that `explain` asks for: of no other are secrets read. */
+/** Which secrets are read: all, none, or those of some resources alone. */
 export type Loading = {
-  readonly flags: TargetFlags & { readonly resource?: string };
+  readonly flags: TargetFlags;
   readonly world: World;
-  readonly secrets: 'resolve' | 'leave';
+  readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
 };
 
 /** Reads and loads all manifests of a target; every mistake is a diagnostic. */
@@ -61,8 +61,8 @@ export function loadSources(
     ...selectionOf(flags, world),
     secretPrefixes: target.secretPrefixes,
     referencePrefixes: referencePrefixesOf(target.dialect),
-    ...(secrets === 'resolve' ? { resolve: resolver(setting.root, world) } : {}),
-    ...(flags.resource === undefined ? {} : { resolveOnly: [flags.resource] }),
+    ...(secrets === 'leave' ? {} : { resolve: resolver(setting.root, world) }),
+    ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     ...(setting.root === world.cwd ? {} : { pathInTree: (path) => relative(setting.root, absolute(path, world)).split(sep).join('/') }),
   });

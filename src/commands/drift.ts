@@ -7,14 +7,15 @@ import type { ResourceId } from '../model/resource.ts';
 import { driftOf, isDrifted, type Narrowed } from '../plan/drift.ts';
 import { writersOf } from '../plan/writers.ts';
 import { protectionByHand } from '../protection/by-hand.ts';
-import { apply, type ApplyFlags } from './apply.ts';
+import { apply } from './apply.ts';
+import type { ApplyFlags } from './flags.ts';
 import { connectService } from './live.ts';
 import { planned, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { requireWritable, tellDrift } from './tell.ts';
 import type { World } from './world.ts';
 
-export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged'> & {
+export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
   /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */
   readonly since?: string;
   /** What somebody changed is undone, also what is held. */

@@ -4,13 +4,14 @@ import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 import { explain as explainResource } from '../plan/explain.ts';
 import { explainJson, explainText } from '../report/explain.ts';
-import type { BaseFlags, Format, TargetFlags } from './flags.ts';
+import type { BaseFlags, Format, PlanFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import type { World } from './world.ts';
 
 export type ExplainFlags = TargetFlags &
-  BaseFlags & { readonly resource: string; readonly field?: string; readonly format: Exclude<Format, 'markdown'> };
+  BaseFlags &
+  Pick<PlanFlags, 'secrets'> & { readonly resource: string; readonly field?: string; readonly format: Exclude<Format, 'markdown'> };
 
 /** Says field by field why an object is, or is not, a change. */
 export async function explain(flags: ExplainFlags, world: World): Promise<number> {

@@ -16,6 +16,11 @@ export const defaultDatabase = '.ostiary/gateway';
 /** A report to be written beside what is printed. */
 export type ReportFlag = { readonly format: Format; readonly path: string };
 
+/** Whether the sources of secrets are read, or only looked at. */
+export const secretsChoices = ['resolve', 'unresolved'] as const;
+
+export type SecretsFlag = (typeof secretsChoices)[number];
+
 /** Flags that every command takes. */
 export type OutputFlags = { readonly color: boolean; readonly quiet: boolean };
 
@@ -61,4 +66,18 @@ export type PlanFlags = TargetFlags &
     readonly revert: readonly string[];
     /** What the base declares and no manifest does is deleted. */
     readonly prune: boolean;
+    /** Whether the sources of secrets are read. */
+    readonly secrets?: SecretsFlag;
   };
+
+/** Flags of `apply`. */
+export type ApplyFlags = PlanFlags & {
+  readonly yes: boolean;
+  readonly concurrency: number;
+  readonly onManaged: 'refuse' | 'skip';
+  readonly journal?: string;
+  /** The file of a saved plan, carried out instead of a new one. */
+  readonly plan?: string;
+  /** The digest of the one plan that is to be carried out. */
+  readonly digest?: string;
+};

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Allowance } from '../model/plan.ts';
 import { riskClasses } from '../model/risk.ts';
-import { formats, type ReportFlag } from './flags.ts';
+import { formats, secretsChoices, type ReportFlag } from './flags.ts';
 
 export function command(program: Command, name: string, description: string): Command {
   return program
@@ -62,6 +62,12 @@ export function formatOption(choices: readonly string[]): Option {
   return new Option('--format <format>', 'how the result is printed').choices([...choices]).default('text');
 }
 
+export function secretsOption(): Option {
+  return new Option('--secrets <how>', 'read the sources of secrets, or only compare where they come from')
+    .choices([...secretsChoices])
+    .default('resolve');
+}
+
 export function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];
 }
@@ -90,4 +96,9 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
     if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`a whole number from ${from} to ${to}`);
     return value;
   };
+}
+
+export function digestOf(text: string): string {
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new InvalidArgumentError('the whole digest of a plan, 64 hexadecimal digits');
+  return text.toLowerCase();
 }

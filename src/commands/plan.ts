@@ -2,15 +2,30 @@ import { isWritten } from '../model/plan.ts';
 import type { PlanFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
+import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, tellPlan } from './tell.ts';
 import type { World } from './world.ts';
 
+export type PlanCommandFlags = PlanFlags & {
+  readonly detailedExitcode: boolean;
+  /** The file to save the plan in. */
+  readonly out?: string;
+};
+
 /** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */
-export async function plan(flags: PlanFlags & { readonly detailedExitcode: boolean }, world: World): Promise<number> {
+export async function plan(flags: PlanCommandFlags, world: World): Promise<number> {
   requireWritable(flags.report, world);
-  const { plan: result, warnings, gateway } = await planned(flags, world);
+  if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], world);
+  const made = await planned(flags, world);
+  const { plan: result, warnings, gateway } = made;
   await gateway.close();
-  tellPlan([result], warnings, { flags, world, printer: printerFor(world, flags) });
+  const printer = printerFor(world, flags);
+  tellPlan([result], warnings, { flags, world, printer });
+  if (flags.out !== undefined) {
+    const { savePlan } = await import('./saving.ts');
+    await savePlan(flags.out, made, flags, world);
+    printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} carries out exactly this plan.\n`);
+  }
   if (result.refusals.length > 0) return 6;
   return flags.detailedExitcode && result.changes.some(isWritten) ? 2 : 0;
 }

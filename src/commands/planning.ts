@@ -22,7 +22,7 @@ import { refuse } from '../plan/refusals.ts';
 import { verificationKey } from '../plan/verified.ts';
 import { assess } from '../protection/assess.ts';
 import { riskRefusals } from '../protection/risk-refusals.ts';
-import { desiredFor } from './desired.ts';
+import { desiredFor, type Loading } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
 import { withFormers, withSecrets } from './known-secrets.ts';
@@ -44,12 +44,15 @@ export type Planned = {
   readonly warnings: readonly Diagnostic[];
 };
 
+/** `resource` is the one that `explain` asks for: of no other are secrets read. */
+type PlanningFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
+
 /** Leaves out of a plan what is not asked for. */
 export type Narrow = (whole: Plan, base: Base | undefined) => Plan;
 
 /** The one way to a plan, for all that plan or apply: load, then read the gateway, then compare; `narrow` leaves out what is not asked for. */
 export async function planned(
-  flags: Omit<PlanFlags, 'format' | 'report'>,
+  flags: PlanningFlags,
   world: World,
   onRequest?: (event: RequestEvent) => void,
   narrow: Narrow = (whole) => whole,
@@ -57,7 +60,7 @@ export async function planned(
   if (flags.prune && (flags.paths.length > 0 || flags.only.length > 0)) throw new UsageError('--prune goes with all manifests', wholeHint);
   const setting = await reviewedSetting(flags, world);
   const target = chooseTarget(setting, flags);
-  const loaded = desiredFor(setting, target, { flags, world, secrets: 'resolve' });
+  const loaded = desiredFor(setting, target, { flags, world, secrets: secretsToRead(flags) });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
   const footing = await footingOf({ setting, target, desired: loaded.value, flags, world });
   if (flags.prune && footing.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
@@ -110,6 +113,11 @@ export async function planned(
     await gateway.close();
     throw error;
   }
+}
+
+function secretsToRead({ secrets, resource }: PlanningFlags): Loading['secrets'] {
+  if (secrets === 'unresolved') return 'leave';
+  return resource === undefined ? 'resolve' : new Set([resource]);
 }
 
 const wholeHint = 'leave out --only and the paths: with a selection nothing counts as removed';

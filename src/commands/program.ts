@@ -6,9 +6,11 @@ import {
   cacheOption,
   collect,
   command,
+  digestOf,
   formatOption,
   planOptions,
   reportOptions,
+  secretsOption,
   selectionOption,
   targetOptions,
   wholeNumber,
@@ -116,7 +118,9 @@ function addReading(program: Command, world: World, finish: Finish): void {
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
     .argument('[field]', 'one field, such as reviewers');
-  baseOptions(cacheOption(targetOptions(explain))).addOption(formatOption(['text', 'json']));
+  baseOptions(cacheOption(targetOptions(explain)))
+    .addOption(formatOption(['text', 'json']))
+    .addOption(secretsOption());
   explain.action(async (resource, field, flags) =>
     finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),
   );
@@ -166,6 +170,8 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
   );
   planOptions(selectionOption(targetOptions(plan)))
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
+    .option('--out <file>', 'also save the plan, for apply --plan')
+    .addOption(secretsOption())
     .option('--config-ref <ref>', 'take targets, urls, names of tokens and secrets, and limits from the config of this commit');
   plan.action(async (paths, flags) => finish(await (await import('./plan.ts')).plan({ ...flags, paths }, world)));
 
@@ -173,9 +179,10 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
     '[paths...]',
     'only manifests of these files and folders',
   );
-  writeOptions(planOptions(selectionOption(targetOptions(apply)))).addOption(
-    new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'),
-  );
+  writeOptions(planOptions(selectionOption(targetOptions(apply))))
+    .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
+    .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
+    .option('--digest <digest>', 'carry out the plan with this digest alone', digestOf);
   apply.action(async (paths, flags) => finish(await (await import('./apply.ts')).apply({ ...flags, paths }, world)));
 }
 

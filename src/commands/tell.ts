@@ -15,7 +15,7 @@ import { planJson } from '../report/plan-json.ts';
 import { planMarkdown } from '../report/plan-markdown.ts';
 import { planText } from '../report/plan-text.ts';
 import { plainPalette, type Terminal } from '../report/terminal.ts';
-import type { Format, PlanFlags, ReportFlag } from './flags.ts';
+import type { Format, PlanFlags } from './flags.ts';
 import type { Printer } from './printer.ts';
 import { absolute } from './setting.ts';
 import type { World } from './world.ts';
@@ -68,14 +68,14 @@ function tell({ flags, world, printer, printed }: Telling, render: (format: Form
   for (const { format, path } of flags.report) writeReport(absolute(path, world), render(format, plain));
 }
 
-/** Refuses reports that could not be written, before anything is done. */
-export function requireWritable(reports: readonly ReportFlag[], world: World): void {
-  for (const { path } of reports) {
+/** Refuses files that could not be written, before anything is done. */
+export function requireWritable(files: readonly { readonly path: string; readonly what?: string }[], world: World): void {
+  for (const { path, what = 'report' } of files) {
     const place = absolute(path, world);
     try {
       accessSync(statSync(place, { throwIfNoEntry: false })?.isFile() === false ? place : dirname(place), constants.W_OK);
     } catch {
-      throw new UsageError(`the report "${path}" cannot be written`, 'check that its folder exists and may be written to');
+      throw new UsageError(`the ${what} "${path}" cannot be written`, 'check that its folder exists and may be written to');
     }
   }
 }

@@ -11,7 +11,9 @@ export type Fact =
   | { readonly secret: string | Uint8Array }
   | { readonly diagnostics: readonly Diagnostic[] }
   | { readonly plan: Plan; readonly result?: ApplyResult }
-  | { readonly drift: Drift };
+  | { readonly drift: Drift }
+  /** The file that a plan was saved in. */
+  | { readonly saved: string };
 
 /** Everything outside the program, as an argument. */
 export type World = {

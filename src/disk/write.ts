@@ -4,19 +4,27 @@ import { basename, dirname, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { reasonOf } from './reason.ts';
 
+/** What a file is, in words, and who may read it, where that is not as usual. */
+type Sort = { readonly what: string; readonly mode?: number };
+
+/** Writes a saved plan, for its owner alone where the disk knows owners; else like a report. */
+export function writePlan(path: string, text: string): void {
+  writeReport(path, text, { what: 'saved plan', mode: 0o600 });
+}
+
 /**
  * Writes a report: afterwards the file holds the whole text, or is as it was. Its folder must exist.
  * Throws an AppError where it cannot be written.
  */
-export function writeReport(path: string, text: string): void {
+export function writeReport(path: string, text: string, { what, mode }: Sort = { what: 'report' }): void {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) replace(path, text, 0o666);
-    else if (stats.isFile()) replace(realpathSync.native(path), text, stats.mode);
+    if (stats === undefined) replace(path, text, mode ?? 0o666);
+    else if (stats.isFile()) replace(realpathSync.native(path), text, mode ?? stats.mode);
     // A pipe or a device (/dev/stdout) is written to, never replaced.
     else writeFileSync(path, text);
   } catch (error) {
-    throw new AppError('report/cannot-write', 3, `the report ${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
+    throw new AppError('report/cannot-write', 3, `the ${what} ${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
       cause: error,
       hint: 'check that its folder exists and may be written to',
     });

@@ -67,6 +67,16 @@ export async function mergeBaseOf(repository: Repository, left: string, right: s
   return lineOf(await withGit(repository, (git) => git.raw('merge-base', left, right), { answers: [0, 1] }));
 }
 
+/** The first commits of the history of what is checked out, which no other repository has; empty where history is cut off. */
+export async function rootsOf(repository: Repository): Promise<readonly string[]> {
+  if (repository.shallow || (await headOf(repository)) === undefined) return [];
+  const text = await withGit(repository, (git) => git.raw('rev-list', '--max-parents=0', 'HEAD'));
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .toSorted();
+}
+
 async function commitOf(repository: Repository, words: string): Promise<string | undefined> {
   const answers = [0, 1, 128];
   return lineOf(await withGit(repository, (git) => git.revparse(['--verify', '--quiet', `${words}^{commit}`]), { answers }));

@@ -36,7 +36,7 @@ export type LoadInput = {
   /** Reads a secret's source, of selected manifests alone; without it sources stay unresolved. */
   readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
   /** The only resources whose sources are read; every selected one's unless told. */
-  readonly resolveOnly?: readonly string[];
+  readonly resolveOnly?: ReadonlySet<string>;
   readonly registry: Registry;
   /** A file's path as it counts for the tree hash, whoever reads it from wherever; as given unless told. */
   readonly pathInTree?: (path: string) => string;
@@ -121,7 +121,7 @@ function rulesOf({ secretPrefixes, referencePrefixes, resolve, resolveOnly, sele
   const resolved: SecretRules = { ...unresolved, resolve };
   if (selection === undefined && resolveOnly === undefined) return () => resolved;
   return (manifest) => {
-    const isMeant = resolveOnly?.includes(manifest.id) ?? true;
+    const isMeant = resolveOnly?.has(manifest.id) ?? true;
     return isMeant && (selection === undefined || isSelected(manifest, selection)) ? resolved : unresolved;
   };
 }

@@ -59,6 +59,8 @@ export type Change = {
   readonly carried: readonly Pointer[];
   /** The touched top-level fields before and after, secrets masked; for deriving a patch, not written to a plan document. */
   readonly touched?: { readonly before: JsonObject; readonly after: JsonObject };
+  /** The patch that was derived, in a plan that was read from a file. */
+  readonly patch?: readonly Json[];
 };
 
 /** The id under which edges and live state know a change's resource: the one to come where it is renamed. */
@@ -69,6 +71,11 @@ export function keyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'action'>
 /** Tells whether applying the change writes something. */
 export function isWritten({ action }: Change): boolean {
   return action !== 'blocked' && action !== 'held';
+}
+
+/** Tells whether the change writes an object that is there already. */
+export function isOfLive({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'update' || action === 'rename' || action === 'delete';
 }
 
 export type EdgeAction = 'attach' | 'detach' | 'foreign' | 'held' | 'blocked';

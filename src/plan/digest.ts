@@ -2,36 +2,35 @@ import { createHash } from 'node:crypto';
 import type { DesiredResource } from '../model/desired.ts';
 import { canonical, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
 import type { Change, EdgeChange, TargetIdentity, Value } from '../model/plan.ts';
+import type { SecretPlace } from '../model/saved-plan.ts';
 
 /**
- * What two runs must agree on to be the same plan: target, actions, non-secret values, edges and secret sources.
- * Positions, reasons, the state of secrets and edges that are not ours are outside it; resources come sorted.
+ * What two runs must agree on to be the same plan: target, actions, non-secret values and which of them are held, edges
+ * and secret sources. Positions, origins, reasons, the state of secrets and edges that are not ours are outside it.
  */
 export function digestOf(
   target: TargetIdentity,
   changes: readonly Change[],
   edges: readonly EdgeChange[],
-  resources: readonly DesiredResource[],
+  sources: readonly SecretPlace[],
 ): string {
   const document: Json = {
     target: { ...target },
-    changes: changes
-      .filter((change) => change.action === 'create' || !onlySecrets(change) || writesEdge(change, edges))
-      .map(changeDocument),
+    changes: changes.filter((change) => changesMore(change) || writesEdge(change, edges)).map(changeDocument),
     edges: edges.filter(({ action }) => action !== 'foreign').map(({ rule, connection, action }) => ({ rule, connection, action })),
   };
-  return createHash('sha256').update(canonical(document)).update(sourcesOf(resources)).digest('hex');
+  return createHash('sha256').update(canonical(document)).update(sourcesText(sources)).digest('hex');
 }
 
-/** Where every secret comes from, a line each. */
-function sourcesOf(resources: readonly DesiredResource[]): string {
+/** Where every secret of the resources comes from; resources come sorted. */
+export function sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): readonly SecretPlace[] {
+  return resources.flatMap(({ id, secrets }) => sortedKeys(secrets).map((path) => ({ id, path, source: secrets[path]?.source ?? '' })));
+}
+
+/** A line each, with lengths, so that no two lists have the same text. */
+function sourcesText(sources: readonly SecretPlace[]): string {
   let text = '';
-  for (const { id, secrets } of resources) {
-    for (const path of sortedKeys(secrets)) {
-      const source = secrets[path]?.source ?? '';
-      text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
-    }
-  }
+  for (const { id, path, source } of sources) text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
   return text;
 }
 
@@ -39,13 +38,21 @@ function changeDocument(change: Change): JsonObject {
   const fields = change.fields.filter((field) => !isSecret(field.before) && !isSecret(field.after));
   return {
     id: change.id,
+    ...(change.key === undefined ? {} : { key: change.key }),
     action: change.action,
-    fields: fields.map((field) => ({ path: field.path, before: { ...field.before }, after: { ...field.after } })),
+    fields: fields.map(({ path, before, after, held }) => ({
+      path,
+      before: { ...before },
+      after: { ...after },
+      ...(held === undefined ? {} : { held }),
+    })),
   };
 }
 
-function onlySecrets(change: Change): boolean {
-  return change.fields.every((field) => isSecret(field.before) || isSecret(field.after));
+/** Tells whether more happens to an object than that some of its secrets are set. */
+function changesMore({ action, fields }: Change): boolean {
+  const comesOrGoes = action === 'create' || action === 'rename' || action === 'delete';
+  return comesOrGoes || fields.some((field) => !isSecret(field.before) && !isSecret(field.after));
 }
 
 function writesEdge(change: Change, edges: readonly EdgeChange[]): boolean {

@@ -11,7 +11,7 @@ import { pointer } from '../model/pointer.ts';
 import { withNames } from '../model/rename.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { draftChange, type Draft, type Drafted } from './change.ts';
-import { digestOf } from './digest.ts';
+import { digestOf, sourcesOf } from './digest.ts';
 import { edgeKey } from '../model/live-edges.ts';
 import { declaredEnds, indexOf, type EdgeInput } from './edge-index.ts';
 import { planEdges } from './edges.ts';
@@ -165,7 +165,7 @@ function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, u
     unwatched,
     refusals,
     allowed: used,
-    digest: digestOf(input.target, changes, edges, resources),
+    digest: digestOf(input.target, changes, edges, sourcesOf(resources)),
   };
 }
 

@@ -25,6 +25,19 @@ export function refuse(plan: Plan, more: readonly Refusal[], allowed: readonly A
   return { ...plan, refusals: [...plan.refusals, ...refusals], allowed: [...plan.allowed, ...used] };
 }
 
+/** A plan that was made before, refused for more by now, less what the user allows. */
+export function refuseAgain(plan: Plan, more: readonly Refusal[], allowed: readonly Allowance[]): Plan {
+  const { refusals, used } = sorted([...plan.refusals, ...more], allowed);
+  return { ...plan, refusals, allowed: [...plan.allowed, ...used] };
+}
+
+/** The plan without the breakers that it trips: they guard what nobody saw. */
+export function withoutBreakers(plan: Plan): Plan {
+  return { ...plan, refusals: plan.refusals.filter(({ code }) => !breakers.has(code)) };
+}
+
+const breakers: ReadonlySet<string> = new Set(['plan/too-many-updates', 'plan/too-many-deletes', 'plan/too-many-lose-protection']);
+
 type Sorted = { readonly refusals: readonly Refusal[]; readonly used: readonly Allowance[] };
 
 function sorted(found: readonly Refusal[], allowed: readonly Allowance[]): Sorted {

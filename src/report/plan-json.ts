@@ -119,8 +119,8 @@ export function positionObject({ file, line, column }: Position): JsonObject {
 }
 
 /** The change as an RFC 6902 patch of the spec, for other tools to read. */
-function patchOf({ touched }: Change): readonly Json[] {
-  if (touched === undefined) return [];
+function patchOf({ touched, patch = [] }: Change): readonly Json[] {
+  if (touched === undefined) return patch;
   return jsonPatch.compare(ordered(touched.before), ordered(touched.after)).flatMap((operation): readonly Json[] => {
     const { op, path } = operation;
     if (op === 'remove') return [{ op, path }];

@@ -218,7 +218,8 @@ describe('secrets', () => {
     const secret = { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_KEY' } }, 'envvar:CA': { valueFrom: { file: 'ca.pem' } } };
     const there = checkout({ 'access/keyed.yaml': connection('keyed', { secret }), 'ca.pem': 'first line\nsecond 100% line\n' });
     const pull = await openPullRequest(bench.github(), 'keyed');
-    const planned = await plan(there, pull, { bundled: true, env: { ...gateway.env(), OSTIARY_SECRET_KEY: 'canary-value' } });
+    const env = { ...gateway.env(), OSTIARY_SECRET_KEY: 'canary-value' };
+    const planned = await plan(there, pull, { bundled: true, inputs: { secrets: 'resolve' }, env });
     const [masks = '', rest = ''] = planned.stdout.split(/^::stop-commands::.*\n/m);
     const { key } = gateway.server();
     const masked = masks.split('\n').filter((line) => line !== '');

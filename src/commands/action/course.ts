@@ -13,8 +13,6 @@ export type Course = {
   readonly argv: readonly string[];
   /** Sentences for the head of the report. */
   readonly notes: readonly string[];
-  /** Where the plan's JSON goes. */
-  readonly planPath?: string;
 };
 
 /** Makes a command line of inputs and event: nothing is applied before its merge. */
@@ -25,10 +23,10 @@ export function courseOf(inputs: Inputs, run: WorkflowRun): Course {
     refuseUnmerged(run);
     return { mode, argv: argvOf(inputs, mode, ['--yes']), notes: [] };
   }
-  const planPath = join(run.temp, `ostiary-plan-${randomUUID()}.json`);
-  const reviewed = ['own', 'config-ref'].filter((name) => run.base !== undefined && inputs.flags[name] === undefined);
-  const more = [`--report=json=${planPath}`, ...reviewed.map((name) => `--${name}=${run.base}`)];
-  return { mode, argv: argvOf(inputs, mode, more), notes: [], planPath };
+  const proposed = run.base === undefined ? {} : { own: run.base, 'config-ref': run.base, secrets: 'unresolved' };
+  const defaults = Object.entries({ out: join(run.temp, `ostiary-plan-${randomUUID()}.json`), ...proposed });
+  const more = defaults.flatMap(([name, value]) => (inputs.flags[name] === undefined ? [`--${name}=${value}`] : []));
+  return { mode, argv: argvOf(inputs, mode, more), notes: [] };
 }
 
 /** The course, or the mere check of manifests where a proposal cannot be planned: it has no secrets, or brings its target with it. */

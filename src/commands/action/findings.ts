@@ -10,11 +10,14 @@ export type Findings = {
   readonly plan?: Plan;
   readonly result?: ApplyResult;
   readonly drift?: Drift;
+  /** The file that the plan was saved in. */
+  readonly saved?: string;
 };
 
 /** Adds a fact; what is told twice counts once, and what a plan refuses is told by the plan. */
 export function withFact(findings: Findings, fact: Fact): Findings {
   if ('secret' in fact) return findings;
+  if ('saved' in fact) return { ...findings, ...fact };
   if ('plan' in fact) return { ...findings, ...fact, diagnostics: untold(findings.diagnostics, fact.plan) };
   if ('drift' in fact) return { ...findings, ...fact };
   const known = new Set(findings.diagnostics.map((one) => JSON.stringify(one)));

@@ -31,10 +31,14 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   base: { becomes: 'flag', of: planning },
   own: { becomes: 'flag', of: planning },
   origin: { becomes: 'unless', of: planning },
+  out: { becomes: 'flag', of: ['plan'] },
+  secrets: { becomes: 'flag', of: ['plan'] },
   'config-ref': { becomes: 'flag', of: ['plan'] },
   'detailed-exitcode': { becomes: 'switch', of: ['plan'] },
   concurrency: { becomes: 'flag', of: ['apply'] },
   'on-managed': { becomes: 'flag', of: ['apply'] },
+  plan: { becomes: 'flag', of: ['apply'] },
+  digest: { becomes: 'flag', of: ['apply'] },
   journal: { becomes: 'flag', of: ['apply'] },
 };
 

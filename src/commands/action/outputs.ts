@@ -6,8 +6,7 @@ import type { Step, Telling } from './step.ts';
 
 /** The step's outputs; those of a plan are left out where there is none. */
 export function outputsOf({ step, findings, exitCode }: Telling): Readonly<Record<string, string>> {
-  const { plan, result } = findings;
-  const planPath = step?.course.planPath;
+  const { plan, result, saved } = findings;
   const counts = result === undefined ? plan && countsOf(plan) : outcomeCounts(result.outcomes);
   return {
     outcome: outcomeOf(step, exitCode),
@@ -16,7 +15,7 @@ export function outputsOf({ step, findings, exitCode }: Telling): Readonly<Recor
       ? {}
       : { 'max-risk': highestRiskOf(plan) ?? 'none', 'protection-lost': String((plan.protection?.losing ?? []).length > 0) }),
     ...(counts === undefined ? {} : { counts: JSON.stringify(counts) }),
-    ...(plan === undefined || planPath === undefined ? {} : { 'plan-path': planPath }),
+    ...(saved === undefined ? {} : { 'plan-path': saved }),
     ...(step?.inputs.sarif === undefined ? {} : { 'sarif-path': step.inputs.sarif }),
   };
 }

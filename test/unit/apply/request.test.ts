@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { differences, extras, isDone, movedField, requestOf } from '../../../src/apply/request.ts';
+import { movedIn } from '../../../src/apply/fingerprint.ts';
+import { differences, extras, isDone, requestOf } from '../../../src/apply/request.ts';
 import type { Part, Step } from '../../../src/apply/steps.ts';
 import type { WriteRequest } from '../../../src/model/gateway.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
@@ -172,7 +173,7 @@ describe('isDone', () => {
   });
 });
 
-describe('movedField', () => {
+describe('movedIn', () => {
   it.each<[string, readonly FieldChange[], Partial<Change>, string | undefined]>([
     ['what it was', [field('/text', { value: 'a' }, { value: 'b' })], {}, undefined],
     ['what it is to be', [field('/text', { value: 'z' }, { value: 'a' })], {}, undefined],
@@ -184,6 +185,7 @@ describe('movedField', () => {
     ['a secret that goes', [field(secret, { secret: 'live', state: 'removed' }, absent)], {}, undefined],
     ['what is created', [field('/text', absent, { value: 'z' })], { action: 'create' }, undefined],
   ])('tells of %s', (_, fields, given, expected) => {
-    expect(movedField(stepOf('whole', fields, given), live)?.path).toBe(expected);
+    const { change } = stepOf('whole', fields, given);
+    expect(movedIn(change, kind, live, undefined)[0]?.path).toBe(expected);
   });
 });

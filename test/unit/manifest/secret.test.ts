@@ -128,7 +128,7 @@ describe('a selection', () => {
   test.each<readonly [string, Partial<LoadInput>]>([
     ['by name', { selection: { only: ['Connection/a'] } }],
     ['by path', { selection: { only: [], paths: [{ path: 'a.yaml', holds: (file) => file === 'a.yaml' }] } }],
-    ['of what is resolved', { resolveOnly: ['Connection/a'] }],
+    ['of what is resolved', { resolveOnly: new Set(['Connection/a']) }],
   ])('%s leaves the sources of others alone', (_, options) => {
     const asked: unknown[] = [];
     const { value, diagnostics } = load(files, {

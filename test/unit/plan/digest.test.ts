@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredResource } from '../../../src/model/desired.ts';
 import type { Change, EdgeChange } from '../../../src/model/plan.ts';
 import { seal } from '../../../src/model/secret.ts';
-import { digestOf } from '../../../src/plan/digest.ts';
+import { digestOf, sourcesOf } from '../../../src/plan/digest.ts';
 import { desiredOf } from '../../support/resources.ts';
 import { testTarget } from '../../support/run.ts';
 
@@ -27,7 +27,7 @@ function digest(
   edges: readonly EdgeChange[] = [edge],
   resources: readonly DesiredResource[] = [resource],
 ): string {
-  return digestOf(testTarget, changes, edges, resources);
+  return digestOf(testTarget, changes, edges, sourcesOf(resources));
 }
 
 describe('the digest', () => {
@@ -43,13 +43,17 @@ describe('the digest', () => {
   });
 
   it.each<[string, string]>([
-    ['the target', digestOf({ ...testTarget, url: 'https://elsewhere' }, [change], [edge], [resource])],
+    ['the target', digestOf({ ...testTarget, url: 'https://elsewhere' }, [change], [edge], sourcesOf([resource]))],
     ['an action', digest([{ ...change, action: 'blocked' }])],
     ['a value before', digest([{ ...change, fields: [{ ...field, before: { absent: true } }] }])],
     ['a value after', digest([{ ...change, fields: [{ ...field, after: { value: 'c' } }] }])],
     ['an edge', digest([change], [])],
     ['what becomes of an edge', digest([change], [{ ...edge, action: 'detach' }])],
     ['a create of secrets alone', digest([change, { ...change, id: 'GuardrailRule/b', action: 'create', fields: [secret] }])],
+    ['a delete of secrets alone', digest([change, { ...change, id: 'GuardrailRule/b', action: 'delete', fields: [secret] }])],
+    ['a delete of nothing but the object', digest([change, { ...change, id: 'GuardrailRule/b', action: 'delete', fields: [] }])],
+    ['a new name alone', digest([change, { ...change, id: 'GuardrailRule/b', key: 'GuardrailRule/c', action: 'rename', fields: [] }])],
+    ['what is held', digest([{ ...change, fields: [{ ...field, held: true }] }])],
     ['a change of an edge alone', digest([{ ...change, fields: [] }])],
     ['a change of an edge alone, by its key', digest([{ ...change, id: 'GuardrailRule/label', key: 'GuardrailRule/a', fields: [] }])],
     ['a secret’s source', digest([change], [edge], [{ ...resource, secrets: { '/secret/envvar:KEY': seal('env:KEY', 'YQ==') } }])],

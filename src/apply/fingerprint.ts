@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { editSpec, valueAt, type Edit } from '../model/edit.ts';
+import type { FieldRule } from '../model/field.ts';
+import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
+import { isOfLive, type Change, type FieldChange, type Plan, type Value } from '../model/plan.ts';
+import { pointer, type Pointer } from '../model/pointer.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import type { Fingerprint, SavedPlan } from '../model/saved-plan.ts';
+
+/** What a live object was when it was planned: its fingerprint, and of its fields those that are known. */
+export type Seen = Fingerprint & { readonly spec: JsonObject };
+
+/** A field that is neither as planned from nor as one of the plan's writes leaves it; undefined is what nobody knows. */
+export type Moved = {
+  readonly path: Pointer;
+  readonly from: Json | undefined;
+  readonly now: Json | undefined;
+  readonly desired: Json | undefined;
+};
+
+/** A moved field in words, with all three values as far as they are known. */
+export function movedText({ path, from, now, desired }: Moved): string {
+  const known = from === undefined && desired === undefined ? 'planned from something else' : `planned from ${valueText(from)}`;
+  const wanted = desired === undefined && from === undefined ? '' : `, desired ${valueText(desired)}`;
+  return `${path}: ${known}, now ${valueText(now)}${wanted}`;
+}
+
+const longestValue = 200;
+
+function valueText(value: Json | undefined): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`;
+}
+
+/** The manifests and the live state that a plan was made of. */
+type Made = { readonly desired: DesiredState; readonly live: LiveState; readonly registry: Registry };
+
+/** Takes the fingerprints of all live objects that a plan writes: a hash a field, so that a difference has a name. */
+export function fingerprintsOf({ changes }: Plan, { desired, live, registry }: Made): readonly Fingerprint[] {
+  const found = new Map(live.resources.map((resource) => [`${kindOf(resource.id)} ${resource.uid}`, resource]));
+  const wished = new Map(desired.resources.map((resource) => [resource.id, resource]));
+  return changes.filter(isOfLive).flatMap(({ id, uid }): readonly Fingerprint[] => {
+    const kind = registry.get(kindOf(id));
+    const resource = found.get(`${kindOf(id)} ${uid}`);
+    if (kind === undefined || resource === undefined) return [];
+    const without = uncompared(kind, resource, wished.get(id));
+    return [{ id, uid: resource.uid, fields: hashesOf(kind, resource.spec, without), without }];
+  });
+}
+
+/** What a plan did not compare: what manifests ignore or keep, and what the role cannot see. */
+function uncompared(kind: Kind, live: LiveResource, desired: DesiredResource | undefined): readonly Pointer[] {
+  const kept = kind.fields.flatMap(({ name, omitted }) =>
+    desired !== undefined && omitted === 'kept' && desired.spec[name] === undefined ? [pointer(name)] : [],
+  );
+  return [...new Set([...(desired?.ignore ?? []), ...kept, ...live.unknown])].toSorted(compareText);
+}
+
+/** What the objects of a saved plan were, by the ids of their changes, as far as fingerprints and manifests tell. */
+export function seenOf({ plan, live }: SavedPlan, desired: DesiredState, registry: Registry): ReadonlyMap<ResourceId, Seen> {
+  const changes = new Map(plan.changes.map((change) => [change.id, change]));
+  const wished = new Map(desired.resources.map((resource) => [resource.id, resource.spec]));
+  return new Map(
+    live.flatMap((fingerprint) => {
+      const change = changes.get(fingerprint.id);
+      const kind = registry.get(kindOf(fingerprint.id));
+      if (change === undefined || kind === undefined) return [];
+      const plain = change.fields.filter((field) => !isSecret(field));
+      return [[change.id, { ...fingerprint, spec: undone(kind, wished.get(change.id) ?? {}, plain) }] as const];
+    }),
+  );
+}
+
+/**
+ * What somebody else changed about an object since it was planned: planned fields that are neither as before nor as after,
+ * and, where its fingerprint is known, everything else that was compared. What the plan itself does, wholly or in part, is
+ * no move.
+ */
+export function movedIn(change: Change, kind: Kind, live: LiveResource, seen: Seen | undefined): readonly Moved[] {
+  if (change.action === 'create') return [];
+  const planned = change.fields.filter(isPlain);
+  const strange = strangeFields(planned, kind, live);
+  if (seen === undefined) return strange;
+  const others = movedBeside(planned, kind, { live, seen });
+  return [...strange, ...others.filter(({ path }) => !strange.some((one) => one.path === path))];
+}
+
+/** Joined entries of a rule's first write are each one of the two. */
+function strangeFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly Moved[] {
+  return planned.flatMap(({ path, before, after }): readonly Moved[] => {
+    const now = valueAt(kind.fields, live.spec, path);
+    const [from, desired] = [shown(before), shown(after)];
+    return equal(from, now) || equal(desired, now) ? [] : [{ path, from, now, desired }];
+  });
+}
+
+type Both = { readonly live: LiveResource; readonly seen: Seen };
+
+function movedBeside(planned: readonly FieldChange[], kind: Kind, { live, seen }: Both): readonly Moved[] {
+  const hashes = hashesOf(kind, undone(kind, live.spec, planned), seen.without);
+  const known = knownFields(kind, seen);
+  const wanted = editSpec(
+    kind.fields,
+    known,
+    planned.map(({ path, after }): Edit => ({ path, value: shown(after) })),
+  );
+  return kind.fields.flatMap((field): readonly Moved[] => {
+    const { name } = field;
+    const hash = seen.fields[name];
+    if (hash === undefined || hash === hashes[name] || isUnseen(field, live)) return [];
+    const from = known[name];
+    const now = live.spec[name] ?? field.empty;
+    return [{ path: pointer(name), from, now, desired: from === undefined ? undefined : wanted[name] }];
+  });
+}
+
+/** The parts of the spec that are known for sure to be what the plan saw. */
+function knownFields(kind: Kind, { spec, fields, without }: Seen): JsonObject {
+  const hashes = hashesOf(kind, spec, without);
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => fields[name] !== undefined && fields[name] === hashes[name]));
+}
+
+/** The spec as it was before the plan's writes, if nobody else wrote. */
+function undone(kind: Kind, spec: JsonObject, planned: readonly FieldChange[]): JsonObject {
+  const edits = planned.map(({ path, before }): Edit => ({ path, value: shown(before) }));
+  return editSpec(kind.fields, spec, edits);
+}
+
+function hashesOf(kind: Kind, spec: JsonObject, without: readonly Pointer[]): Readonly<Record<string, string>> {
+  const whole = new Set(without);
+  const compared = editSpec(
+    kind.fields,
+    spec,
+    without.map((path): Edit => ({ path, value: undefined })),
+  );
+  const fields = kind.fields.filter((field) => isCompared(field) && !whole.has(pointer(field.name)));
+  return Object.fromEntries(fields.map((field) => [field.name, hashOf(compared[field.name] ?? field.empty)]));
+}
+
+/** Edges and secrets are no part of it, nor what never travels. */
+function isCompared(field: FieldRule): boolean {
+  return field.secret === undefined && field.edge === undefined && field.manifestOnly !== true;
+}
+
+function isUnseen(field: FieldRule, { unknown }: LiveResource): boolean {
+  return unknown.includes(pointer(field.name));
+}
+
+/** Long enough to tell a change; nobody is kept from guessing values, which the plan shows anyway. */
+function hashOf(value: Json): string {
+  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
+}
+
+/** Tells whether the plan writes the field, and anybody may see what. */
+function isPlain({ before, after, held }: FieldChange): boolean {
+  return held !== true && !isSecret({ before, after });
+}
+
+function isSecret({ before, after }: Pick<FieldChange, 'before' | 'after'>): boolean {
+  return 'secret' in before || 'secret' in after;
+}
+
+function shown(value: Value): Json | undefined {
+  return 'value' in value ? value.value : undefined;
+}

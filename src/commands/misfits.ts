@@ -1,0 +1,74 @@
+import type { Plan, Refusal, TargetIdentity } from '../model/plan.ts';
+
+/** A saved plan of another version of the format. */
+export function otherVersion(version: string): Refusal {
+  return misfit(
+    'plan/other-version',
+    `the plan has version ${version}, and this program reads version 1`,
+    'apply it with the program that planned, or plan again',
+  );
+}
+
+/** A saved plan of another major or minor version of the program: it may have meant something else. */
+export function otherTool(then: string, now: string): Refusal | undefined {
+  if (minorOf(then) === minorOf(now)) return undefined;
+  return misfit(
+    'plan/other-version',
+    `the plan was made by Ostiary ${then}, and this is ${now}`,
+    `apply it with ${minorOf(then)}, or plan again`,
+  );
+}
+
+function minorOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}
+
+/** A plan that is not the one that somebody has seen. */
+export function differentPlan(wanted: string, { digest }: Plan): Refusal | undefined {
+  if (wanted === digest) return undefined;
+  return misfit(
+    'plan/other-digest',
+    `this is another plan than the one that was agreed to: its digest is ${digest}, and ${wanted} was asked for`,
+    'manifests or gateway changed since: look at this plan, and give its digest if it is what you want',
+  );
+}
+
+/** A saved plan for another gateway, or for one that is called or reached otherwise. */
+export function otherTarget(then: TargetIdentity, now: TargetIdentity): Refusal | undefined {
+  const [planned, here] = [targetText(then), targetText(now)];
+  if (planned === here) return undefined;
+  return misfit(
+    'plan/other-target',
+    `the plan is for ${planned}, and this is ${here}`,
+    'check --target, --url and the token, or plan again',
+  );
+}
+
+function targetText({ name, url, dialect, organisation }: TargetIdentity): string {
+  return `${name} (${url}, ${dialect}${organisation === undefined ? '' : `, organisation ${organisation}`})`;
+}
+
+/** A saved plan of other manifests than those that are here. */
+export function otherManifests(then: string, now: string): Refusal | undefined {
+  if (then === now) return undefined;
+  return misfit(
+    'plan/other-manifests',
+    `the manifests are not those that were planned (${then.slice(0, 12)} then, ${now.slice(0, 12)} now)`,
+    'check out what was planned, or plan again',
+  );
+}
+
+/** A saved plan of another repository; nothing is concluded where the history of one of them is not known. */
+export function otherRepository(then: readonly string[], now: readonly string[]): Refusal | undefined {
+  if (then.length === 0 || now.length === 0 || then.some((commit) => now.includes(commit))) return undefined;
+  return misfit(
+    'plan/other-repository',
+    `the plan was made in another repository, whose history begins with ${then[0]?.slice(0, 10) ?? ''}`,
+    'run in a clone of that repository, or plan again',
+  );
+}
+
+/** A reason that nobody can override. */
+export function misfit(code: Refusal['code'], message: string, hint: string): Refusal {
+  return { code, message, hint, allowable: false };
+}

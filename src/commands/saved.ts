@@ -1,0 +1,129 @@
+import { seenOf, type Seen } from '../apply/fingerprint.ts';
+import { staleness } from '../apply/stale.ts';
+import { readPlanFile } from '../disk/plan-file.ts';
+import { registry } from '../kinds/index.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { InputError, RefusedError, UsageError } from '../model/errors.ts';
+import type { RequestEvent } from '../model/outcome.ts';
+import { isWritten, type Refusal } from '../model/plan.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { SavedPlan } from '../model/saved-plan.ts';
+import { longestPlan, openPlan } from '../plan/saved-plan.ts';
+import { refuseAgain, withoutBreakers } from '../plan/refusals.ts';
+import { riskRefusals } from '../protection/risk-refusals.ts';
+import type { ApplyFlags } from './flags.ts';
+import { desiredFor } from './desired.ts';
+import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion } from './misfits.ts';
+import { connect, readLive } from './live.ts';
+import type { Planned } from './planning.ts';
+import { rootsAt } from './saving.ts';
+import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
+import { secretOf, secretsFor } from './saved-secrets.ts';
+import { printerFor } from './printer.ts';
+import { tellPlan } from './tell.ts';
+import { version } from './version.ts';
+import type { World } from './world.ts';
+
+/** A plan that was saved, with what is live by now and what objects were then. */
+export type Resumed = Planned & { readonly seen: ReadonlyMap<ResourceId, Seen>; readonly whole: boolean };
+
+/**
+ * Takes a plan from a file instead of making one. It must be for this target, these manifests, this repository and this
+ * version; secrets are read anew, and what somebody else changed on the gateway since is a refusal of the plan.
+ */
+export async function resumed(
+  path: string,
+  flags: ApplyFlags,
+  { world, onRequest }: { readonly world: World; readonly onRequest: (event: RequestEvent) => void },
+): Promise<Resumed> {
+  refuseShaping(flags);
+  const saved = readSaved(path, world);
+  const fit = (found: readonly (Refusal | undefined)[]): void => refuseUnfit(saved, found, flags, world);
+  fit([otherTool(saved.tool, version), flags.digest === undefined ? undefined : differentPlan(flags.digest, saved.plan)]);
+  const setting = readSetting(flags, world);
+  requireNoPaths(setting, flags);
+  const target = chooseTarget(setting, { ...flags, ...targetOf(saved, setting, flags) });
+  const changed = saved.plan.changes.filter(setsSecrets);
+  const secrets = new Set<string>(changed.map(({ id }) => id));
+  const loaded = desiredFor(setting, target, { flags, world, secrets });
+  if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
+  fit([
+    otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
+    otherManifests(saved.plan.tree, loaded.value.tree),
+    otherRepository(saved.repository, await rootsAt(setting, world)),
+  ]);
+  const { gateway, identity } = await connect(target, { flags, world, onRequest });
+  try {
+    const { url, dialect, organisation } = identity;
+    const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
+    fit([otherTarget(saved.plan.target, here)]);
+    const live = await readLive(gateway, [...registry.keys()], { flags, world });
+    const { desired, unfit } = await secretsFor(saved.plan, loaded.value, { live, gateway });
+    fit(unfit);
+    const seen = seenOf(saved, desired, registry);
+    const plan = withoutBreakers(saved.plan);
+    const stale = staleness({ plan, live, registry, seen, secretOf: secretOf(desired) });
+    return {
+      setting,
+      target,
+      desired,
+      live,
+      identity,
+      gateway,
+      seen,
+      whole: saved.whole,
+      plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...stale], flags.allow),
+      warnings: loaded.diagnostics,
+    };
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+}
+
+const shaping = ['base', 'own', 'adopt', 'revert', 'prune', 'only'] as const;
+
+/** What decides what a plan does was decided when it was made. */
+function refuseShaping(flags: ApplyFlags): void {
+  const given = shaping.find((name) => {
+    const value = flags[name];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+  });
+  if (given !== undefined)
+    throw new UsageError(`--${given} does not go with --plan: the plan says what is done`, `give it to ostiary plan`);
+}
+
+/** Without a config file paths say where the manifests lie; with one they select. */
+function requireNoPaths({ file }: Setting, { paths }: ApplyFlags): void {
+  if (file !== undefined && paths.length > 0)
+    throw new UsageError('paths do not go with --plan: the plan says what is done', 'give them to ostiary plan');
+}
+
+function readSaved(path: string, world: World): SavedPlan {
+  const { value, diagnostics } = openPlan(readPlanFile(absolute(path, world), longestPlan), registry);
+  if (value === undefined) throw new InputError(diagnostics.map((one) => ({ ...one, at: { file: path, line: 1, column: 1 } })));
+  if ('version' in value) throw new RefusedError([otherVersion(value.version)]);
+  return value;
+}
+
+/** Throws where something does not fit, the plan being told first. */
+function refuseUnfit({ plan }: SavedPlan, found: readonly (Refusal | undefined)[], flags: ApplyFlags, world: World): void {
+  const refusals = found.flatMap((one) => one ?? []);
+  if (refusals.length === 0) return;
+  tellPlan([{ ...plan, refusals: [...withoutBreakers(plan).refusals, ...refusals] }], [], {
+    flags,
+    world,
+    printer: printerFor(world, flags),
+  });
+  throw new RefusedError(refusals);
+}
+
+/** A plan names its target, so nobody has to. */
+function targetOf({ plan }: SavedPlan, { targets }: Setting, { target }: ApplyFlags): { readonly target?: string } {
+  const isThere = targets.some(({ name }) => name === plan.target.name);
+  return target === undefined && isThere ? { target: plan.target.name } : {};
+}
+
+function setsSecrets(change: SavedPlan['plan']['changes'][number]): boolean {
+  return isWritten(change) && change.fields.some(({ after }) => 'secret' in after);
+}

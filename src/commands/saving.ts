@@ -1,0 +1,48 @@
+import { fingerprintsOf } from '../apply/fingerprint.ts';
+import { writePlan } from '../disk/write.ts';
+import { mayBeInRepository, openRepository, rootsOf } from '../git/repository.ts';
+import { registry } from '../kinds/index.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { InputError } from '../model/errors.ts';
+import { compareText } from '../model/json.ts';
+import { sourcesOf } from '../plan/digest.ts';
+import { longestPlan, openPlan, sealedPlan } from '../plan/saved-plan.ts';
+import { jsonText } from '../report/documents.ts';
+import { planDocument } from '../report/plan-json.ts';
+import type { PlanFlags } from './flags.ts';
+import type { Planned } from './planning.ts';
+import type { Setting } from './setting.ts';
+import { absolute } from './setting.ts';
+import { version } from './version.ts';
+import type { World } from './world.ts';
+
+/** Saves a plan for `apply --plan`; what that could not read is never written. */
+export async function savePlan(path: string, planned: Planned, flags: Pick<PlanFlags, 'only' | 'paths'>, world: World): Promise<void> {
+  const { plan, desired, live, setting } = planned;
+  const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
+  const document = sealedPlan(planDocument([plan]), {
+    tool: version,
+    whole: flags.only.length === 0 && flags.paths.length === 0,
+    repository: await rootsAt(setting, world),
+    live: fingerprintsOf(plan, { desired, live, registry }),
+    sources: sourcesOf(resources),
+  });
+  const text = jsonText(document);
+  const { diagnostics } = openPlan(text, registry);
+  if (hasErrors(diagnostics)) throw new InputError(diagnostics);
+  if (Buffer.byteLength(text) > longestPlan) throw new InputError([tooLarge(text)]);
+  writePlan(absolute(path, world), text);
+  world.hears?.({ saved: absolute(path, world) });
+}
+
+/** The first commits of the repository that the manifests lie in. */
+export async function rootsAt({ root }: Setting, world: World): Promise<readonly string[]> {
+  if (!mayBeInRepository(root)) return [];
+  const repository = await openRepository({ folder: root, env: world.env });
+  return repository === undefined ? [] : rootsOf(repository);
+}
+
+function tooLarge(text: string): InputError['diagnostics'][number] {
+  const message = `the plan has ${text.length} characters, and apply reads at most ${longestPlan}`;
+  return { code: 'plan/broken-file', severity: 'error', message, hint: 'plan and apply a part of it at a time, with --only' };
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { commentsOn, commitAll, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
+import { useGateway } from './gateway.ts';
+import { useAction } from './github.ts';
+import { config, connection, workshop, writeFiles } from './project.ts';
+
+const makeProject = workshop();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+const secret = { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_KEY' } } };
+const withSecret = (): Readonly<Record<string, string>> => ({ ...gateway.env(), OSTIARY_SECRET_KEY: 'canary-value' });
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** A pull request that adds a connection, its plan, and the merge of it. */
+async function proposed(name: string): Promise<{
+  readonly cwd: string;
+  readonly plan: (inputs?: Inputs) => Promise<StepEnded>;
+  readonly apply: (inputs: Inputs) => Promise<StepEnded>;
+  readonly comments: () => Promise<string>;
+}> {
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()) });
+  const base = commitAll(cwd);
+  writeFiles(cwd, { 'access/db.yaml': connection(name, { secret }) });
+  commitAll(cwd);
+  const pull = await openPullRequest(bench.github(), name);
+  const payload = pullRequestPayload({ ...pull, base });
+  const env = gateway.env();
+  let merged: string | undefined;
+  return {
+    cwd,
+    plan: (inputs = {}) => bench.step({ cwd, event: 'pull_request', payload, inputs: { mode: 'plan', ...inputs }, env }),
+    async apply(inputs) {
+      merged ??= await mergePullRequest(bench.github(), pull.number);
+      const onMain = { ...withSecret(), GITHUB_SHA: merged };
+      return bench.step({ cwd, event: 'push', payload: { after: merged }, inputs: { mode: 'apply', ...inputs }, env: onMain });
+    },
+    comments: async () => (await commentsOn(bench.github(), pull.number)).map(({ body }) => body).join('\n'),
+  };
+}
+
+test('secrets of manifests are not read on a pull request, unless that is asked for', async () => {
+  const { plan, comments } = await proposed('unread');
+  expect(await plan()).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
+  expect(await comments()).toContain('env:OSTIARY_SECRET_KEY');
+  expect(await plan({ secrets: 'resolve' })).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+});
+
+test('the digest of the pull request is that of the merge, where nothing changed; another one is refused', async () => {
+  const { plan, apply, comments } = await proposed('agreed');
+  const { digest = '' } = (await plan()).outputs;
+  const other = digest.replace(/^./, (first) => (first === '0' ? '1' : '0'));
+  const refused = await apply({ digest: other });
+  expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused', digest } });
+  expect(await comments()).toMatch(new RegExp(`plan/other-digest[^\\n]*${digest}[^\\n]*${other}`));
+  expect(await gateway.names('/connections')).not.toContain('agreed');
+  expect(await apply({ digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
+});
+
+test('a plan’s file is carried out, and holds no secret', async () => {
+  const { plan, apply, cwd } = await proposed('saved');
+  const { 'plan-path': path = '', digest = '' } = (await plan({ out: 'plan.json' })).outputs;
+  expect(path).toBe(`${cwd}/plan.json`);
+  expect(readFileSync(path, 'utf8')).not.toContain('canary-value');
+  expect(await apply({ plan: path, digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
+  expect(await gateway.names('/connections')).toContain('saved');
+});

@@ -1,0 +1,50 @@
+import { fingerprintsOf, seenOf } from '../../src/apply/fingerprint.ts';
+import { apply } from '../../src/apply/apply.ts';
+import { staleness } from '../../src/apply/stale.ts';
+import { secretOf, secretsFor } from '../../src/commands/saved-secrets.ts';
+import { registry } from '../../src/kinds/index.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import type { Gateway } from '../../src/model/gateway.ts';
+import { compareText } from '../../src/model/json.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import type { ApplyResult } from '../../src/model/outcome.ts';
+import type { Plan, Refusal } from '../../src/model/plan.ts';
+import type { SavedPlan } from '../../src/model/saved-plan.ts';
+import { sourcesOf } from '../../src/plan/digest.ts';
+import { openPlan, sealedPlan } from '../../src/plan/saved-plan.ts';
+import { jsonText } from '../../src/report/documents.ts';
+import { planDocument } from '../../src/report/plan-json.ts';
+
+type Made = { readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState };
+
+/** The text of a plan's file. */
+export function savedText({ plan, live, desired }: Made): string {
+  const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
+  const rest = { tool: '0.1.0', whole: true, repository: [], sources: sourcesOf(resources) };
+  return jsonText(sealedPlan(planDocument([plan]), { ...rest, live: fingerprintsOf(plan, { desired, live, registry }) }));
+}
+
+/** Reads the text of a plan's file; throws where it is none. */
+export function openText(text: string): SavedPlan {
+  const { value, diagnostics } = openPlan(text, registry);
+  if (value === undefined || 'version' in value) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  return value;
+}
+
+export type Resumed = { readonly refusals: readonly Refusal[]; readonly result?: ApplyResult };
+
+/** Carries out a plan's file over what is live now, unless something moved. */
+export async function resume(text: string, { gateway, desired: declared, concurrency = 1 }: Resuming): Promise<Resumed> {
+  const saved = openText(text);
+  const { plan } = saved;
+  const { value: live } = await gateway.readAll([...registry.keys()]);
+  if (live === undefined) throw new Error('the list is not whole');
+  const { desired, unfit } = await secretsFor(plan, declared, { live, gateway });
+  const input = { plan, live, registry, seen: seenOf(saved, desired, registry), secretOf: secretOf(desired) };
+  const refusals = [...unfit, ...staleness(input)];
+  if (refusals.length > 0) return { refusals };
+  const signal = new AbortController().signal;
+  return { refusals, result: await apply({ ...input, gateway, concurrency, signal, observe: () => undefined }) };
+}
+
+type Resuming = { readonly gateway: Gateway; readonly desired: DesiredState; readonly concurrency?: number };
