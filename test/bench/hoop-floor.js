@@ -1,5 +1,6 @@
 // The bulk reads alone: the requests of an unchanged plan by a bare client, parsed, and nothing made of them. node hoop-floor.js URL
 import { Agent, get } from 'node:http';
+import paths from '../support/hoop-lists.json' with { type: 'json' };
 
 const [url] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
@@ -27,16 +28,6 @@ async function readPages(path) {
 }
 
 const started = performance.now();
-const paths = [
-  '/serverinfo',
-  '/userinfo',
-  '/agents',
-  '/users/groups',
-  '/connections',
-  '/guardrails',
-  '/datamasking-rules',
-  '/runbooks/configurations',
-];
 await Promise.all([...paths.map((path) => read(path)), readPages('/resources')]);
 process.stdout.write(`${(performance.now() - started).toFixed(0)} ms\n`);
 agent.destroy();

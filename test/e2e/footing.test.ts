@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/model/errors.ts';
-import { repositories, type TestRepository } from '../support/repository.ts';
-import { codes, files, footing, idsOf, record, url } from './footing.ts';
+import { repositories } from '../support/repository.ts';
+import { applied, codes, files, footing, idsOf, record, url } from './footing.ts';
 import { config, connection } from './project.ts';
 
 const { make, clone, at, place } = repositories();
-
-/** A repository whose first commit is recorded as applied. */
-async function applied(
-  more: Readonly<Record<string, string>> = {},
-): Promise<{ readonly repository: TestRepository; readonly commit: string }> {
-  const repository = make({ ...files, ...more });
-  expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
-  return { repository, commit: repository.git('rev-parse', 'HEAD') };
-}
 
 /** The codes of the diagnostics that a promise is rejected with. */
 async function refusalOf(action: Promise<unknown>): Promise<readonly string[]> {
@@ -36,7 +27,7 @@ describe('the base', () => {
     outside.write(files);
     const unborn = make();
     unborn.write(files);
-    const { repository } = await applied();
+    const { repository } = await applied(make);
     for (const [where, flags] of [
       [outside, {}],
       [unborn, {}],
@@ -54,7 +45,7 @@ describe('the base', () => {
   });
 
   it('holds what was applied, whatever is committed since, and who took it away', async () => {
-    const { repository, commit } = await applied();
+    const { repository, commit } = await applied(make);
     repository.git('mv', 'access/a.yaml', 'access/moved.yaml');
     repository.save({ 'access/moved.yaml': connection('a', { reviewers: ['dba'] }), 'access/c.yaml': connection('c') });
     repository.remove('access/b.yaml');
@@ -70,7 +61,7 @@ describe('the base', () => {
   });
 
   it('counts what a selection leaves out as there', async () => {
-    const { repository } = await applied();
+    const { repository } = await applied(make);
     const { base } = await footing(repository, { only: ['Connection/a'] });
     expect(idsOf(base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
     expect(base?.removedIn.size).toBe(0);
@@ -78,7 +69,7 @@ describe('the base', () => {
 
   it('never resolves secrets', async () => {
     const secret = { 'envvar:P': { valueFrom: { env: 'OSTIARY_SECRET_P' } }, 'envvar:F': { valueFrom: { file: 'ca.pem' } } };
-    const { repository } = await applied({ 'access/a.yaml': connection('a', { secret }) });
+    const { repository } = await applied(make, { 'access/a.yaml': connection('a', { secret }) });
     const { base } = await footing(repository);
     expect(base?.desired.resources[0]?.secrets).toStrictEqual({
       '/secret/envvar:P': { state: 'unresolved', source: 'env:OSTIARY_SECRET_P' },
@@ -100,7 +91,7 @@ describe('the base', () => {
   });
 
   it('is found again when the config file moves, from any folder and in a worktree', async () => {
-    const { repository, commit } = await applied();
+    const { repository, commit } = await applied(make);
     repository.remove('ostiary.yaml', 'access');
     const moved = {
       'infra/ostiary.yaml': files['ostiary.yaml'],
@@ -117,7 +108,7 @@ describe('the base', () => {
   });
 
   it('is not known to be that of a gateway that the target has only now', async () => {
-    const { repository } = await applied();
+    const { repository } = await applied(make);
     repository.save({ 'ostiary.yaml': config('https://moved.example.com') });
     const { base, diagnostics } = await footing(repository);
     expect([base, codes(diagnostics)]).toStrictEqual([undefined, ['warning git/other-gateway']]);
@@ -125,7 +116,7 @@ describe('the base', () => {
   });
 
   it('stays usable when its commit is in no branch any more', async () => {
-    const { repository, commit } = await applied();
+    const { repository, commit } = await applied(make);
     repository.git('commit', '--quiet', '--amend', '--message', 'rewritten');
     repository.remove('access/b.yaml');
     const removed = repository.commit();
@@ -135,7 +126,7 @@ describe('the base', () => {
   });
 
   it('is refused where it cannot be loaded, and never taken for empty', async () => {
-    const { repository } = await applied();
+    const { repository } = await applied(make);
     const broken = repository.save({
       'access/a.yaml': 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: a }\nspec: { type: 7 }\n',
     });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { desiredFor } from '../../src/commands/desired.ts';
 import type { BaseFlags, TargetFlags } from '../../src/commands/flags.ts';
 import { footingOf, type Footing, type FootingInput } from '../../src/commands/footing.ts';
@@ -8,7 +9,7 @@ import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { InputError } from '../../src/model/errors.ts';
 import { gitEnv, type TestRepository } from '../support/repository.ts';
 import { testWorld } from '../support/world.ts';
-import { config, connection } from './project.ts';
+import { config, connection, type Files } from './project.ts';
 
 /** The gateway of the config; nobody asks it. */
 export const url = 'https://gateway.example.com';
@@ -48,4 +49,14 @@ export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {
 
 export function idsOf(state: { readonly resources: readonly { readonly id: string }[] } | undefined): readonly string[] | undefined {
   return state?.resources.map(({ id }) => id);
+}
+
+/** Makes a repository whose first commit is recorded as applied. */
+export async function applied(
+  make: (files: Files) => TestRepository,
+  more: Files = {},
+): Promise<{ readonly repository: TestRepository; readonly commit: string }> {
+  const repository = make({ ...files, ...more });
+  expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+  return { repository, commit: repository.git('rev-parse', 'HEAD') };
 }

@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { repositories, type TestRepository } from '../support/repository.ts';
-import { codes, files, footing, record, url } from './footing.ts';
+import { repositories } from '../support/repository.ts';
+import { applied, codes, files, footing, record, url } from './footing.ts';
 import { connection, guardrail } from './project.ts';
 
 const { make, makeOrigin, clone } = repositories();
-
-/** A repository whose first commit is recorded as applied. */
-async function applied(
-  more: Readonly<Record<string, string>> = {},
-): Promise<{ readonly repository: TestRepository; readonly commit: string }> {
-  const repository = make({ ...files, ...more });
-  expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
-  return { repository, commit: repository.git('rev-parse', 'HEAD') };
-}
 
 function layered(folders: string): string {
   return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { prod: { url: '${url}', overlays: [${folders}] } }\n`;
@@ -20,7 +11,7 @@ function layered(folders: string): string {
 
 describe('recording', () => {
   it('needs the manifests to be those of HEAD, whatever else is changed', async () => {
-    const { repository, commit } = await applied();
+    const { repository, commit } = await applied(make);
     repository.write({ 'README.md': 'changed', 'access/notes.txt': 'new' });
     expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
     for (const change of [
@@ -53,7 +44,7 @@ describe('recording', () => {
   });
 
   it('does not mind how lines end in the files', async () => {
-    const { repository } = await applied();
+    const { repository } = await applied(make);
     repository.git('config', 'core.autocrlf', 'true');
     repository.remove('access/a.yaml');
     repository.git('checkout', '--quiet', 'access/a.yaml');

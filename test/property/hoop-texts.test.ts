@@ -7,6 +7,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
+import lists from '../support/hoop-lists.json' with { type: 'json' };
 import { loadState } from '../support/desired.ts';
 import { startFlakyServer } from '../support/flaky-server.ts';
 import { adminToken, hoopProject } from '../support/hoop-project.ts';
@@ -33,18 +34,6 @@ test('a secret goes to the gateway as it came, whatever the text', () => {
   );
 });
 
-const paths = [
-  '/serverinfo',
-  '/userinfo',
-  '/agents',
-  '/users/groups',
-  '/connections',
-  '/guardrails',
-  '/datamasking-rules',
-  '/runbooks/configurations',
-  '/resources',
-];
-
 /** The answers of a gateway that holds something of everything. */
 async function recorded(): Promise<ReadonlyMap<string, Json>> {
   const project = await hoopProject();
@@ -60,7 +49,7 @@ async function recorded(): Promise<ReadonlyMap<string, Json>> {
   });
   await converges(project);
   const ids = [...project.model.store.connections.values()].map(({ id }) => `/connections/${id}`);
-  const answers = [...paths, ...ids].map(async (path) => {
+  const answers = [...lists, '/resources', ...ids].map(async (path) => {
     const query = path === '/resources' ? '?page=1&page_size=100' : '';
     const answer = await fetch(`${project.url}${path}${query}`, { headers: { authorization: `Bearer ${adminToken}` } });
     const body: Json = JSON.parse(await answer.text());
