@@ -1,4 +1,6 @@
 import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan.ts';
+import { isWithin, type Pointer } from '../model/pointer.ts';
+import type { Risk } from '../model/risk.ts';
 import { groupEdges, noteText, type EdgeGroups } from './change-rows.ts';
 import { plural } from './counts.ts';
 
@@ -72,7 +74,7 @@ type Part = readonly [GroupName, Omit<Entry, 'note'>];
 function partsOf(change: Change, { written }: EdgeGroups): readonly Part[] {
   const edges = written.get(change.id) ?? [];
   const isSplit = change.action === 'update' || change.action === 'rename';
-  if (change.action === 'held') return [['held', { change, edges }]];
+  if (change.action === 'held') return [['held', { change: { ...change, carried: [] }, edges }]];
   if (!isSplit) return [[wholeGroup(change, edges), { change, edges }]];
   const parts = new Map<GroupName, { readonly fields: FieldChange[]; readonly edges: EdgeChange[] }>();
   const partFor = (name: GroupName): { readonly fields: FieldChange[]; readonly edges: EdgeChange[] } => {
@@ -85,13 +87,28 @@ function partsOf(change: Change, { written }: EdgeGroups): readonly Part[] {
   if (parts.size === 0) return [[wholeGroup(change, edges), { change, edges }]];
   const held = new Set(parts.get('held')?.fields.map(({ path }) => path));
   const carried = change.carried.filter((path) => !held.has(path));
-  // What the write carries besides, and what it may do, is told once.
+  // What the write carries besides, and what it may do as a whole, is told once.
   const first = order.find((name) => name !== 'held' && parts.has(name));
   return [...parts].map(([name, part]): Part => {
     const action = name === 'held' ? 'held' : change.action;
-    const told = name === first ? { carried } : { carried: [], risks: [] };
-    return [name, { change: { ...change, action, fields: part.fields, ...told }, edges: part.edges }];
+    const risks = change.risks === undefined ? {} : { risks: change.risks.filter((risk) => isRiskOf(risk, name, { parts, first })) };
+    const told = { action, fields: part.fields, carried: name === first ? carried : [], ...risks } as const;
+    return [name, { change: { ...change, ...told }, edges: part.edges }];
   });
+}
+
+type Split = { readonly parts: ReadonlyMap<GroupName, Pick<Change, 'fields'>>; readonly first: GroupName | undefined };
+
+/** Tells whether a field of the group brings the risk; what no field brings, an edge or the change as a whole, is the first one's. */
+function isRiskOf({ path }: Risk, group: GroupName, { parts, first }: Split): boolean {
+  const names = [...parts.keys()].filter(
+    (name) => name !== 'held' && path !== undefined && parts.get(name)?.fields.some((field) => isNear(field.path, path)) === true,
+  );
+  return names.length === 0 ? group === first : names.includes(group);
+}
+
+function isNear(one: Pointer, other: Pointer): boolean {
+  return isWithin(one, other) || isWithin(other, one);
 }
 
 type Moved = Pick<FieldChange, 'origin' | 'own' | 'held'>;

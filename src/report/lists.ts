@@ -21,16 +21,20 @@ export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly
   const actions = ['attach', 'detach', 'blocked', 'foreign'] as const;
   const gone = new Set(plan.changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
   const orphans = plan.orphans.filter(({ id }) => !gone.has(id));
+  const left = new Set(orphans.map(({ id }) => id));
+  const isLeft = ({ rule, connection, action }: EdgeChange): boolean => action === 'foreign' && (left.has(rule) || left.has(connection));
   const edges = actions.map((action) => {
-    const entries = others.filter((edge) => edge.action === action).map(edgeText);
+    const entries = others.filter((edge) => edge.action === action && !isLeft(edge)).map(edgeText);
     return { title: edgeTitles[action](plural(entries.length, 'edge')), entries };
   });
+  const ofOrphans = others.filter(isLeft).map(edgeText);
   const lists = [
     ...edges,
     {
       title: `${plural(orphans.length, 'orphan')}: in no manifest any more`,
       entries: orphans.map(orphanText),
     },
+    { title: `${plural(ofOrphans.length, 'edge')} of orphans: kept until those are deleted`, entries: ofOrphans },
     { title: `${plan.unmanaged.length} unmanaged: live, in no manifest, never touched`, entries: plan.unmanaged.map(escapeTerminal) },
     {
       title: `${plan.unwatched.length} unwatched: live protection that no manifest states`,

@@ -1,4 +1,4 @@
-import type { Action, Plan, Refusal } from '../model/plan.ts';
+import type { Action, Change, Plan, Refusal } from '../model/plan.ts';
 import { highestRiskOf } from '../model/plan-risk.ts';
 import { edgeRowsOf, edgeText, rowsOf, symbols, type Part, type Row } from './change-rows.ts';
 import { countsOf, countsText, plural, shortList, summaryText } from './counts.ts';
@@ -17,6 +17,7 @@ const importance: Readonly<Record<Action, number>> = { held: 0, delete: 0, block
 
 const longestLine = 100;
 const longestValue = 1000;
+const longestCell = 100;
 const listed = 10;
 const folded = 50;
 
@@ -137,16 +138,25 @@ function rowText(entry: Entry, linkOf: LinkOf | undefined): string {
 }
 
 function whatText({ change, edges, note }: Entry): string {
+  if (change.action === 'held') return heldText(change, note);
   const fields = change.action === 'create' || change.action === 'delete' ? [] : [...new Set(rowsOf(change).map((row) => row.label))];
   const shown = shortList(fields, 4).map((label, index) => (index < 4 ? codeSpan(clip(label, 60)) : label));
-  const action = change.action === 'held' ? [] : [change.action];
   const parts = [
-    ...(note === '' ? action : [escapeMarkdown(note)]),
+    note === '' ? change.action : escapeMarkdown(note),
     ...shown,
     ...(edges.length === 0 ? [] : [plural(edges.length, 'edge')]),
   ];
   const risks = risksText(change.risks);
   return `${parts.join(', ')}${risks === '' ? '' : `; ${escapeMarkdown(risks)}`}`;
+}
+
+/** What stays as it is, with its values: nobody should have to unfold that. */
+function heldText(change: Change, note: string): string {
+  const rows = rowsOf(change).map(({ label, parts, note: wish }) => {
+    const value = clip(parts.map(textOf).join(', '), longestCell);
+    return `${codeSpan(clip(label, 60))} ${codeSpan(value)} (${escapeMarkdown(clip(wish, longestCell))})`;
+  });
+  return [...(note === '' ? [] : [escapeMarkdown(note)]), ...shortList(rows, 4)].join(', ');
 }
 
 function detailBlocks({ change, edges }: Entry, { name, title }: Group): readonly Block[] {

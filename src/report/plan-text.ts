@@ -81,7 +81,9 @@ function whatText({ change, edges, note }: Entry): string {
   const isWhole = change.action === 'create' || change.action === 'delete';
   const labels = isWhole ? [] : [...new Set(rowsOf(change).map(({ label }) => label))];
   const ends = edgeRowsOf(change, edges, true).map(({ sign, text }) => `${sign} ${text}`);
-  return [...(note === '' ? [] : [note]), ...shortList(labels, 4), ...shortList(ends, 2)].join(', ');
+  const risks = escapeTerminal(risksText(change.risks));
+  const what = [...(note === '' ? [] : [note]), ...shortList(labels, 4), ...shortList(ends, 2)].join(', ');
+  return [what, risks].filter((text) => text !== '').join('; ');
 }
 
 function headline({ change, note: said }: Entry, { name, title }: Group, terminal: Terminal): readonly string[] {

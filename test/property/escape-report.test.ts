@@ -163,6 +163,17 @@ describe('markdown', () => {
     );
   });
 
+  it('opens and closes what is folded, whatever is left out', () => {
+    fc.assert(
+      fc.property(plans, fc.nat(5000), (some, limit) => {
+        const outside = outsideCode(planMarkdown(some, limit));
+        const folds = outside.match(/<\/?details>/g) ?? [];
+        expect(folds).toEqual(folds.map((_, index) => (index % 2 === 0 ? '<details>' : '</details>')));
+        expect(folds.length % 2).toBe(0);
+      }),
+    );
+  });
+
   it('keeps any limit', () => {
     fc.assert(
       fc.property(plans, fc.nat(5000), (some, limit) => {
