@@ -68,6 +68,7 @@ export async function resumed(
       target,
       desired,
       live,
+      base: undefined,
       identity,
       gateway,
       seen,

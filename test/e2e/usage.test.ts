@@ -139,10 +139,10 @@ describe('help', () => {
     get: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     search: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     review: '--no-color --quiet --config --target --url --dialect --auth --force --window --format --help',
-    explain: '--no-color --quiet --config --target --url --dialect --auth --cache --base --own --no-origin --format --help',
-    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --detailed-exitcode --config-ref --help',
+    explain: '--no-color --quiet --config --target --url --dialect --auth --cache --base --own --no-origin --format --secrets --help',
+    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --detailed-exitcode --out --secrets --config-ref --help',
     apply:
-      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --help',
+      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest --help',
     drift:
       '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --since --revert --yes --concurrency --journal --help',
     pull: '--no-color --quiet --config --target --url --dialect --auth --only --secrets --format --help',
