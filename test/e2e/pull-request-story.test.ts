@@ -8,7 +8,7 @@ const makeFolder = workshop();
 const gateway = useGateway();
 const bench = useAction(makeFolder);
 
-test('the story that npm run demo:pr plays is true', async () => {
+test('the story that npm run demo:pr plays is true', { timeout: 120_000 }, async () => {
   const titles: string[] = [];
   const said: string[] = [];
   const { url, key } = gateway.server();
