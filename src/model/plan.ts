@@ -157,6 +157,8 @@ export type Plan = {
   readonly unmanaged: readonly ResourceId[];
   /** Live protections that no manifest states. */
   readonly unwatched: readonly { readonly id: ResourceId; readonly path: Pointer }[];
+  /** Live secrets that were not read, and come from where they were applied from, as far as is known; absent where there are none. */
+  readonly unverified?: readonly { readonly id: ResourceId; readonly path: Pointer }[];
   /** Rules that are written once although they both gain and lose; absent where there are none. */
   readonly once?: readonly WrittenOnce[];
   readonly refusals: readonly Refusal[];

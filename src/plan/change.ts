@@ -24,7 +24,12 @@ export type Draft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
   readonly unfinished?: true;
 };
 
-export type Drafted = { readonly draft: Draft; readonly diagnostics: readonly Diagnostic[] };
+export type Drafted = {
+  readonly draft: Draft;
+  /** Secrets that were not read, and come from where they came from. */
+  readonly unverified?: readonly Pointer[];
+  readonly diagnostics: readonly Diagnostic[];
+};
 
 /** What is live when a resource is compared, and what was applied before. */
 export type Circumstances = {
@@ -39,7 +44,7 @@ export function draftChange(kind: Kind, desired: DesiredResource, { live, state,
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
   const settled = { ...resolved, spec: settle(kind, resolved, live) };
-  const secrets = compareSecrets(desired, live);
+  const secrets = compareSecrets(desired, live, past?.base);
   const judge = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined ? fields : withOrigins(fields, past, { kind, desired: settled, live, state });
   return {
@@ -47,6 +52,7 @@ export function draftChange(kind: Kind, desired: DesiredResource, { live, state,
       live === undefined
         ? draftCreate(kind, settled, judge(createFields(kind, settled, secrets.fields)))
         : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted }),
+    unverified: secrets.unverified,
     diagnostics: [...diagnostics, ...secrets.diagnostics],
   };
 }

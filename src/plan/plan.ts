@@ -72,6 +72,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   for (const id of former.blocked.values()) renamed.set(id, id);
   const drafted: Drafted[] = [];
   const unwatched: Unwatched[] = [];
+  const unverified: Unwatched[] = [];
   for (const resource of resources) {
     const fields = knownKind(resource.id, kinds);
     const found = live.get(resource.key);
@@ -80,7 +81,12 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
     const past = pastOf(resource, found !== undefined);
     const isAdopted = base !== undefined && found !== undefined && from === undefined && past === undefined;
-    const { draft, diagnostics: told } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted });
+    const {
+      draft,
+      unverified: unread = [],
+      diagnostics: told,
+    } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted });
+    unverified.push(...unread.map((path) => ({ id: resource.id, path })));
     drafted.push({ draft: from === undefined ? draft : { ...draft, action: 'rename', key: from }, diagnostics: told });
   }
   const found = once([...former.diagnostics, ...drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
@@ -88,7 +94,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const replaced = closedOrGone(desired, state, doomed, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
   const drafts = [...drafted.map((one) => one.draft), ...replaced];
   return {
-    value: assemble(input, { resources, drafts, edges, reasons, state, live, unwatched, left, kept, registry }),
+    value: assemble(input, { resources, drafts, edges, reasons, state, live, unwatched, unverified, left, kept, registry }),
     diagnostics: found,
   };
 }
@@ -121,6 +127,7 @@ type Parts = {
   readonly reasons: ReadonlyMap<ResourceId, readonly string[]>;
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
   readonly unwatched: readonly Unwatched[];
+  readonly unverified: readonly Unwatched[];
   readonly state: LiveState;
   readonly left: readonly Left[];
   readonly kept: Removal['kept'];
@@ -129,7 +136,8 @@ type Parts = {
 
 type Unwatched = Plan['unwatched'][number];
 
-function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, unwatched, state, left, kept, registry }: Parts): Plan {
+function assemble(input: PlanInput, parts: Parts): Plan {
+  const { resources, drafts, edges, reasons, live, unwatched, unverified, state, left, kept, registry } = parts;
   const created = new Set(drafts.filter((draft) => draft.action === 'create').map(keyOf));
   const needs = needsOf(edges, created);
   const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
@@ -163,6 +171,7 @@ function assemble(input: PlanInput, { resources, drafts, edges, reasons, live, u
     orphans: left.map((one) => orphanOf(one, input.base?.removedIn ?? new Map(), kept.get(one.live.id))),
     unmanaged: [...live.keys()].filter((id) => !declared.has(id) && !orphaned.has(id)).toSorted(compareText),
     unwatched,
+    ...(unverified.length === 0 ? {} : { unverified }),
     refusals,
     allowed: used,
     digest: digestOf(input.target, changes, edges, sourcesOf(resources)),

@@ -75,8 +75,7 @@ export function verification(
   if (live.secretsVersion === undefined || live.unknown.length > 0) return undefined;
   const { fields, diagnostics } = compareSecrets(desired, live);
   const strangers = Object.keys(live.secrets).some((path) => !Object.hasOwn(desired.secrets, path));
-  const unresolved = Object.values(desired.secrets).some((wish) => wish.state === 'unresolved');
-  if (fields.length > 0 || diagnostics.length > 0 || strangers || unresolved) return undefined;
+  if (fields.length > 0 || diagnostics.length > 0 || strangers) return undefined;
   return { version: live.secretsVersion, hash: hashOf(desired, live.uid, key) };
 }
 
@@ -85,7 +84,7 @@ function hashOf(desired: DesiredResource, uid: string, key: Buffer): string {
   let text = `${uid}\n${canonical([desired.wholeSecrets, desired.ignore])}`;
   for (const path of Object.keys(desired.secrets).toSorted(compareText)) {
     const wish = desired.secrets[path];
-    const value = wish?.state === 'value' ? wish.reveal() : '';
+    const value = wish?.state === 'value' ? wish.reveal() : (wish?.source ?? '');
     text += `\n${path.length} ${path} ${wish?.state ?? ''} ${value.length} ${value}`;
   }
   return createHmac('sha256', key).update(text).digest('hex');

@@ -104,7 +104,7 @@ function isElement({ path, before, after }: FieldChange): boolean {
 const states = {
   set: 'set',
   differs: 'differs',
-  unknown: 'cannot be compared',
+  unknown: 'not read',
   kept: 'kept',
   removed: 'removed',
 } as const;
@@ -113,7 +113,8 @@ function secretRow(action: Action, { path, before, after }: FieldChange): FieldR
   const label = `secret ${escapeTerminal(tokensOf(path).at(-1) ?? '')}`;
   const shown = 'secret' in after ? after : before;
   if (!('secret' in shown) || !('secret' in after)) return { label, part: { sign: '', text: 'removed' }, merges: false };
-  const source = `(${escapeTerminal(shown.secret)})`;
+  const moved = shown.state === 'unknown' && 'secret' in before && before.secret !== 'live' ? `${escapeTerminal(before.secret)} → ` : '';
+  const source = `(${moved}${escapeTerminal(shown.secret)})`;
   const text = action === 'create' && shown.state === 'set' ? source : `${source} ${states[shown.state]}`;
   return { label, part: { sign: '', text }, merges: false };
 }

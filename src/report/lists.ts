@@ -16,7 +16,7 @@ const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) =
   foreign: (edges) => `${edges} not ours: carried by every write, never removed`,
 };
 
-/** What is said below the changes, shortly: edges that no change writes, orphans, the unmanaged and the unwatched. */
+/** What is said below the changes, shortly: edges that no change writes, orphans, the unmanaged, the unwatched and the unverified. */
 export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly SideList[] {
   const actions = ['attach', 'detach', 'blocked', 'foreign'] as const;
   const gone = new Set(plan.changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
@@ -39,6 +39,10 @@ export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly
     {
       title: `${plan.unwatched.length} unwatched: live protection that no manifest states`,
       entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
+    },
+    {
+      title: `${plural(plan.unverified?.length ?? 0, 'secret')} unverified: not read, the source is as before`,
+      entries: (plan.unverified ?? []).map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
     },
   ];
   const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : (plan.once ?? []).flatMap(({ windows }) => windows);

@@ -36,6 +36,7 @@ export function planObject(plan: Plan): JsonObject {
     })),
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
+    ...(plan.unverified === undefined ? {} : { unverified: plan.unverified.map(({ id, path }) => ({ id, path })) }),
     ...(plan.once === undefined ? {} : { once: plan.once.map(onceObject) }),
     ...(plan.unwritten === undefined ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
     ...(highest === undefined ? {} : { maxRisk: highest }),
