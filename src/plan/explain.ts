@@ -160,6 +160,8 @@ function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): str
     return changed ? 'the manifest gives the whole map, and this key is not in it' : 'not stated, so it stays as it is';
   if (wished.state === 'keep') return 'keep: the value is not ours';
   if (found === undefined) return 'not live yet';
+  if (wished.state === 'unresolved')
+    return changed ? 'it comes from elsewhere than before; it was not read' : 'it was not read; its source is as before';
   if (found === 'hidden') return 'this token may not see the value, so it cannot be compared';
   return changed ? 'the values differ' : 'the values are the same';
 }
