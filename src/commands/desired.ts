@@ -18,10 +18,13 @@ export type Loading = {
   readonly flags: TargetFlags;
   readonly world: World;
   readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
+  /** Looks through each resource. */
+  readonly inspect?: LoadInput['inspect'];
 };
 
 /** Reads and loads all manifests of a target; every mistake is a diagnostic. */
-export function desiredFor(setting: Setting, target: Target, { flags, world, secrets }: Loading): Checked<DesiredState> {
+export function desiredFor(setting: Setting, target: Target, loading: Loading): Checked<DesiredState> {
+  const { flags, world } = loading;
   if (target.manifests.length === 0)
     throw new UsageError('there is no config file here and no path was given', 'run ostiary init, or give the folders of the manifests');
   const absent = missingPaths(
@@ -29,7 +32,7 @@ export function desiredFor(setting: Setting, target: Target, { flags, world, sec
     world.cwd,
   );
   if (absent.length > 0) return { diagnostics: [...setting.notices, ...absent] };
-  return loadSources(sourcesOf(setting, target, world), { setting, target, flags, world, secrets });
+  return loadSources(sourcesOf(setting, target, world), { ...loading, setting, target });
 }
 
 /** The files of a target's manifests and overlays, and what was wrong with reading them. */
@@ -50,7 +53,7 @@ export function sourcesOf(setting: Setting, target: Target, world: World): Sourc
 /** Loads what was read of a target; every mistake is a diagnostic. */
 export function loadSources(
   { files, overlays, diagnostics }: Sources,
-  { setting, target, flags, world, secrets }: Loading & { readonly setting: Setting; readonly target: Target },
+  { setting, target, flags, world, secrets, inspect }: Loading & { readonly setting: Setting; readonly target: Target },
 ): Checked<DesiredState> {
   if (hasErrors(diagnostics) && files.length === 0) return { diagnostics };
   const loaded = loadManifests({
@@ -64,6 +67,7 @@ export function loadSources(
     ...(secrets === 'leave' ? {} : { resolve: resolver(setting.root, world) }),
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
+    ...(inspect === undefined ? {} : { inspect }),
     ...(setting.root === world.cwd ? {} : { pathInTree: (path) => relative(setting.root, absolute(path, world)).split(sep).join('/') }),
   });
   const all = [...diagnostics, ...loaded.diagnostics];

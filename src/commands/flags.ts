@@ -13,8 +13,13 @@ export type ViewFormat = (typeof viewFormats)[number];
 /** Where the embedded database of `serve` lies unless told. */
 export const defaultDatabase = '.ostiary/gateway';
 
+/** How the results of samples are told. */
+export const trialFormats = ['text', 'json', 'junit'] as const;
+
+export type TrialFormat = (typeof trialFormats)[number];
+
 /** A report to be written beside what is printed. */
-export type ReportFlag = { readonly format: Format; readonly path: string };
+export type ReportFlag<F = Format> = { readonly format: F; readonly path: string };
 
 /** Whether the sources of secrets are read, or only looked at. */
 export const secretsChoices = ['resolve', 'unresolved'] as const;

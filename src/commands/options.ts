@@ -47,7 +47,7 @@ export function planOptions(on: Command): Command {
 export function reportOptions(on: Command): Command {
   return on
     .addOption(formatOption(formats))
-    .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport, [])
+    .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport(formats), [])
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
 }
 
@@ -72,11 +72,16 @@ export function collect(value: string, earlier: readonly string[]): readonly str
   return [...earlier, value];
 }
 
-function collectReport(text: string, earlier: readonly ReportFlag[]): readonly ReportFlag[] {
-  const [name, path] = split(text);
-  const format = formats.find((one) => one === name);
-  if (format === undefined || path === '') throw new InvalidArgumentError(`write FORMAT=PATH with one of ${formats.join(', ')}`);
-  return [...earlier, { format, path }];
+/** Collects reports in one of the formats. */
+export function collectReport<F extends string>(
+  choices: readonly F[],
+): (text: string, earlier: readonly ReportFlag<F>[]) => readonly ReportFlag<F>[] {
+  return (text, earlier) => {
+    const [name, path] = split(text);
+    const format = choices.find((one) => one === name);
+    if (format === undefined || path === '') throw new InvalidArgumentError(`write FORMAT=PATH with one of ${choices.join(', ')}`);
+    return [...earlier, { format, path }];
+  };
 }
 
 function collectAllowance(text: string, earlier: readonly Allowance[]): readonly Allowance[] {

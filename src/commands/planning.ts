@@ -22,6 +22,7 @@ import { refuse } from '../plan/refusals.ts';
 import { verificationKey } from '../plan/verified.ts';
 import { assess } from '../protection/assess.ts';
 import { riskRefusals } from '../protection/risk-refusals.ts';
+import { checkRules } from './changed-rules.ts';
 import { desiredFor, type Loading } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
@@ -99,12 +100,14 @@ export async function planned(
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const windowed = withWindows(wanted, indivisible, live, registry);
     const assessed = assess(windowed, { desired, live, base: base?.desired, registry });
-    const complete = refuse(assessed, [...refusals, ...riskRefusals(assessed, flags.maxRisk)], flags.allow);
+    const refused = refuse(assessed, [...refusals, ...riskRefusals(assessed, flags.maxRisk)], flags.allow);
+    const { plan: complete, warnings: unsound } = await checkRules(refused, { desired: loaded.value, base, live });
     const warnings = [
       ...insecureOverride(flags.url),
       ...footing.diagnostics,
       ...found,
       ...foreseen,
+      ...unsound,
       ...unusedAllowances(flags.allow, complete),
       ...unkept(flags.cache, unwritten),
     ];

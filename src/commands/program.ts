@@ -1,10 +1,11 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
-import { defaultDatabase, viewFormats } from './flags.ts';
+import { defaultDatabase, trialFormats, viewFormats } from './flags.ts';
 import {
   baseOptions,
   cacheOption,
   collect,
+  collectReport,
   command,
   digestOf,
   formatOption,
@@ -91,13 +92,20 @@ function optionDescription({ description, argChoices, defaultValue }: Option): s
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }
 
+const pathsArgument = ['[paths...]', 'only manifests of these files and folders'] as const;
+
 function addReading(program: Command, world: World, finish: Finish): void {
-  const validate = command(program, 'validate', 'check the manifests without asking any gateway').argument(
-    '[paths...]',
-    'only manifests of these files and folders',
+  const validate = command(program, 'validate', 'check the manifests and their samples, without asking any gateway').argument(
+    ...pathsArgument,
   );
   selectionOption(targetOptions(validate)).addOption(formatOption(['text', 'json', 'sarif']));
   validate.action(async (paths, flags) => finish(await (await import('./validate.ts')).validate({ ...flags, paths }, world)));
+
+  const test = command(program, 'test', 'try the rules on their samples, without asking any gateway').argument(...pathsArgument);
+  selectionOption(targetOptions(test))
+    .addOption(formatOption(trialFormats))
+    .option('--report <format=path>', 'also write the results to a file (repeatable)', collectReport(trialFormats), []);
+  test.action(async (paths, flags) => finish(await (await import('./test.ts')).test({ ...flags, paths }, world)));
 
   const get = command(program, 'get', 'list what the gateway has').argument(
     '<what>',
@@ -164,10 +172,7 @@ function addReviewing(program: Command, world: World, finish: Finish): void {
 }
 
 function addPlanning(program: Command, world: World, finish: Finish): void {
-  const plan = command(program, 'plan', 'show what apply would do; changes nothing').argument(
-    '[paths...]',
-    'only manifests of these files and folders',
-  );
+  const plan = command(program, 'plan', 'show what apply would do; changes nothing').argument(...pathsArgument);
   planOptions(selectionOption(targetOptions(plan)))
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
@@ -175,10 +180,7 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
     .option('--config-ref <ref>', 'take targets, urls, names of tokens and secrets, and limits from the config of this commit');
   plan.action(async (paths, flags) => finish(await (await import('./plan.ts')).plan({ ...flags, paths }, world)));
 
-  const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(
-    '[paths...]',
-    'only manifests of these files and folders',
-  );
+  const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(...pathsArgument);
   writeOptions(planOptions(selectionOption(targetOptions(apply))))
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
@@ -191,7 +193,7 @@ function addDrift(program: Command, world: World, finish: Finish): void {
     program,
     'drift',
     'show what somebody changed on the gateway since the last apply, and who; exit 2 with drift',
-  ).argument('[paths...]', 'only manifests of these files and folders');
+  ).argument(...pathsArgument);
   reportOptions(baseOptions(cacheOption(selectionOption(targetOptions(drift)))))
     .option('--since <time>', 'how far back to ask who it was: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
     .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false);

@@ -10,14 +10,16 @@ import { chooseTarget, readSetting } from './setting.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
 
-/** Checks the manifests of one target, or of all; asks no gateway and resolves no secret. Exit 0 or 3. */
+/** Checks the manifests of one target, or of all, and tries rules on their samples; asks no gateway and resolves no secret. Exit 0 or 3. */
 export async function validate(flags: TargetFlags & { readonly format: Format | 'sarif' }, world: World): Promise<number> {
   const setting = readSetting(flags, world);
   const targets = flags.target === undefined ? setting.targets : [chooseTarget(setting, flags)];
+  const { ruleInspector } = await import('../protection/inspect.ts');
+  const inspect = ruleInspector('error');
   const found = new Map<string, Diagnostic>();
   let resources = 0;
   for (const target of targets) {
-    const { value, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave' });
+    const { value, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave', inspect });
     resources = Math.max(resources, value?.resources.length ?? 0);
     for (const one of [...diagnostics, ...(value === undefined ? [] : deferredReferences(value, registry))])
       found.set(JSON.stringify(one), one);

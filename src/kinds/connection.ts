@@ -1,6 +1,7 @@
 import schema from '../../schemas/connection.schema.json' with { type: 'json' };
 import type { JsonObject } from '../model/json.ts';
-import type { DesiredSecrets, Finding, Kind } from '../model/kind.ts';
+import type { Finding } from '../model/diagnostic.ts';
+import type { DesiredSecrets, Kind } from '../model/kind.ts';
 import type { Spec } from '../model/resource.ts';
 import { specFields } from './fields.ts';
 

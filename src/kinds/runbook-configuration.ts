@@ -1,6 +1,7 @@
 import schema from '../../schemas/runbook-configuration.schema.json' with { type: 'json' };
 import type { JsonObject } from '../model/json.ts';
-import type { Finding, Kind } from '../model/kind.ts';
+import type { Finding } from '../model/diagnostic.ts';
+import type { Kind } from '../model/kind.ts';
 import { specFields } from './fields.ts';
 
 /** A git repository of runbooks; the gateway knows it by its address. */

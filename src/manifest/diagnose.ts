@@ -30,8 +30,18 @@ export function openBook(pages: readonly Page[], schemaOf: Book['schemaOf']): Bo
 
 /** Makes a diagnostic of a problem in a document, with its place and a code frame that shows no secret. */
 export function diagnose(book: Book, locate: Locate, problem: Problem, resource?: ResourceId): Diagnostic {
-  const { part, at, ...rest } = problem;
-  return diagnoseAt(book, locate(at, part ?? 'value'), rest, resource);
+  const { part, at, within, ...rest } = problem;
+  const place = locate(at, part ?? 'value');
+  return diagnoseAt(book, within === undefined ? place : inside(book, place, within), rest, resource);
+}
+
+/** The place of a character inside a text, where the text stands in its line as it is; else the text's. */
+function inside(book: Book, at: Position, { text, index }: NonNullable<Problem['within']>): Position {
+  const line = book.pageOf(at.file)?.file.text.split('\n', at.line)[at.line - 1] ?? '';
+  const quote = /["']/.test(line[at.column - 1] ?? '') ? 1 : 0;
+  const start = at.column - 1 + quote;
+  // A quoted quote, or an escape, before the character takes more room than it has in the text.
+  return line.startsWith(text.slice(0, index + 1), start) ? { ...at, column: start + index + 1 } : at;
 }
 
 /** Makes a diagnostic of what is wrong at a position. */

@@ -32,6 +32,8 @@ export type KindView = {
   readonly familiar: Familiar | undefined;
   /** A list of entries with keys is somewhere among the fields. */
   readonly keyed: boolean;
+  /** Manifests may have samples beside spec. */
+  readonly sampled: boolean;
   /** The sets of stated fields that manifests have, by a bit for each field. */
   readonly stated: Map<number, ReadonlySet<string>>;
 };
@@ -52,6 +54,7 @@ export function viewKind(kind: Kind): KindView {
     selectors: selectorsOf(kind.schema),
     familiar: familiarIn(kind.schema, nodeAt(kind.schema, ['spec']) ?? {}),
     keyed: hasKeyed(kind.fields),
+    sampled: Object.hasOwn(fieldsOf(kind.schema), 'tests'),
     stated: new Map(),
   };
 }

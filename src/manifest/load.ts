@@ -1,5 +1,5 @@
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
-import { hasErrors, sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type Finding } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
@@ -38,6 +38,8 @@ export type LoadInput = {
   /** The only resources whose sources are read; every selected one's unless told. */
   readonly resolveOnly?: ReadonlySet<string>;
   readonly registry: Registry;
+  /** Looks through each selected resource for what no schema says. */
+  readonly inspect?: (resource: DesiredResource) => readonly Finding[];
   /** A file's path as it counts for the tree hash, whoever reads it from wherever; as given unless told. */
   readonly pathInTree?: (path: string) => string;
 };
@@ -67,8 +69,20 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     tree: treeHash([...input.files, ...input.overlays.flat()], input.pathInTree),
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,
+    diagnose: diagnoserOf(book, manifests),
   };
   return { value, diagnostics: sorted };
+}
+
+/** Prepares to tell of what is found later; the manifests are sorted by id when that is first asked for. */
+function diagnoserOf(book: Book, manifests: readonly Manifest[]): NonNullable<DesiredState['diagnose']> {
+  let byId: ReadonlyMap<ResourceId, Manifest> | undefined;
+  return (id, finding) => {
+    byId ??= new Map(manifests.map((manifest) => [manifest.id, manifest]));
+    const manifest = byId.get(id);
+    if (manifest === undefined) throw new Error(`${id} has no manifest`);
+    return diagnose(book, locateIn(manifest), finding, id);
+  };
 }
 
 type Reading = { readonly book: Book; readonly manifests: readonly Manifest[]; readonly diagnostics: Diagnostic[] };
@@ -109,6 +123,8 @@ function toResources(
     if (!isFamiliar(manifest.view.familiar, manifest.spec)) {
       diagnostics.push(...told(book, manifest, unfamiliarValues(manifest.view.familiar, manifest.spec, ['spec'])));
     }
+    if (input.inspect !== undefined && (input.selection === undefined || isSelected(manifest, input.selection)))
+      diagnostics.push(...told(book, manifest, input.inspect(resource)));
     return resource;
   });
   return { resources, diagnostics };

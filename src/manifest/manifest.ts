@@ -14,6 +14,8 @@ export type Manifest = {
   readonly name: string;
   readonly metadata: JsonObject;
   readonly spec: JsonObject;
+  /** The samples beside spec, for kinds that have them. */
+  readonly tests: readonly JsonObject[];
   /** The manifest's own document, then those of its overlays in order. */
   readonly layers: readonly [ManifestDocument, ...ManifestDocument[]];
 };
@@ -21,12 +23,11 @@ export type Manifest = {
 /** Finds the place of a value, or of its key, by a pointer from the document's root. */
 export type Locate = ManifestDocument['locate'];
 
+/** What a document says, besides what it is. */
+export type ManifestValue = { readonly metadata: JsonObject; readonly spec: JsonObject; readonly tests?: Json | undefined };
+
 /** Makes the manifest of a valid document, or of a merged value and the documents it was merged from. */
-export function makeManifest(
-  view: KindView,
-  value: { readonly metadata: JsonObject; readonly spec: JsonObject },
-  layers: Manifest['layers'],
-): Manifest {
+export function makeManifest(view: KindView, value: ManifestValue, layers: Manifest['layers']): Manifest {
   const name = textOf(value.metadata['name']);
   return {
     view,
@@ -34,9 +35,12 @@ export function makeManifest(
     name,
     metadata: value.metadata,
     spec: value.spec,
+    tests: Array.isArray(value.tests) ? value.tests.filter(isObject) : none,
     layers,
   };
 }
+
+const none: readonly JsonObject[] = [];
 
 /** What the gateway knows the resource by: its id, but for kinds that the gateway does not name. */
 export function keyOf({ view, id, name, spec }: Manifest): ResourceId {

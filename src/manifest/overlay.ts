@@ -12,7 +12,14 @@ export function applyOverlay(base: Manifest, overlay: Manifest): { readonly mani
   const problems: Problem[] = [];
   const spec = mergeFields(base.view.kind.fields, base.spec, overlay.spec, ['spec'], problems);
   const metadata = { ...base.metadata, ...overlay.metadata };
-  return { manifest: makeManifest(base.view, { metadata, spec }, [...base.layers, ...overlay.layers]), problems };
+  const tests = statesTests(overlay) ? overlay.tests : base.tests;
+  return { manifest: makeManifest(base.view, { metadata, spec, tests }, [...base.layers, ...overlay.layers]), problems };
+}
+
+/** Samples are replaced as a whole, also by none. */
+function statesTests({ layers }: Manifest): boolean {
+  const { value } = layers[0];
+  return isObject(value) && value['tests'] !== undefined;
 }
 
 function mergeFields(

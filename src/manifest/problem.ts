@@ -1,4 +1,4 @@
-import type { Finding } from '../model/kind.ts';
+import type { Finding } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
 
 /** A mistake in one document, at a pointer into it; `part` says whether the key or the value is meant. */

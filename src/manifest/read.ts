@@ -96,7 +96,9 @@ function readDocument(document: ManifestDocument, views: Views, form: 'manifest'
     case 'manifest': {
       const { view, value } = classified;
       const problems = validate(view, value, form);
-      const manifest = makeManifest(view, { metadata: objectAt(value, 'metadata'), spec: objectAt(value, 'spec') }, [document]);
+      const manifest = makeManifest(view, { metadata: objectAt(value, 'metadata'), spec: objectAt(value, 'spec'), tests: value['tests'] }, [
+        document,
+      ]);
       return { manifest, problems, ...(manifest.name === '' ? {} : { id: manifest.id }) };
     }
   }

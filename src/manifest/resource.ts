@@ -1,4 +1,4 @@
-import type { DesiredResource } from '../model/desired.ts';
+import type { DesiredResource, Sample } from '../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredSecrets } from '../model/kind.ts';
 import { normalizeValue } from '../model/normalize.ts';
@@ -6,7 +6,7 @@ import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
 import type { KindView, SecretField } from './kind-view.ts';
-import { keyOf, locateInSpec, type Manifest } from './manifest.ts';
+import { keyOf, locateIn, locateInSpec, type Manifest } from './manifest.ts';
 import type { Problem } from './problem.ts';
 import { readSecret, type SecretPlace, type SecretRules } from './secret.ts';
 
@@ -33,6 +33,7 @@ export function toResource(
     adopt: metadata['adopt'] === true,
     ...nameAt(metadata, 'replaces'),
     ...nameAt(metadata, 'renamedFrom'),
+    ...(view.sampled ? { written: raw, samples: samplesOf(manifest) } : {}),
     locate: (path: Pointer) => (path === '' ? manifest.layers[0].locate('') : locateInSpec(manifest, path)),
   };
   if (findings.length === 0) return { resource, problems };
@@ -49,6 +50,16 @@ function nameAt<K extends 'replaces' | 'renamedFrom'>(metadata: JsonObject, fiel
   const given: { [name in K]?: string } = {};
   if (typeof name === 'string') given[field] = name;
   return given;
+}
+
+/** The places are looked up when somebody asks for them. */
+function samplesOf(manifest: Manifest): readonly Sample[] {
+  return manifest.tests.map((given, index) => ({
+    given,
+    get at() {
+      return locateIn(manifest)(pointer('tests', String(index)), 'value');
+    },
+  }));
 }
 
 /** Adds the secrets that a gateway would add to a map that is given whole. */

@@ -108,6 +108,7 @@ function elsewhere(place: Place, key: string): string {
     const node = nodeAt(place.schema, [level]);
     if (place.tokens[0] !== level && node !== undefined && allowedFields(node).includes(key)) return `it belongs into ${level}`;
   }
+  if (place.tokens[0] === 'spec' && allowedFields(place.schema).includes(key)) return 'it belongs beside spec';
   const names = allowedFields(place.node);
   const part = partOf(key, names);
   if (part !== undefined) return part;

@@ -1,4 +1,4 @@
-import type { Diagnostic, Position } from './diagnostic.ts';
+import type { Diagnostic, Finding, Position } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
@@ -18,6 +18,9 @@ export type DeclaredEdge = {
   readonly connection: { readonly kind: string; readonly text: string };
   readonly declarations: readonly Declaration[];
 };
+
+/** A text that a rule is tried on, and what becomes of it, as the manifest says it. */
+export type Sample = { readonly given: JsonObject; readonly at: Position };
 
 /** One resource as the manifests want it, normalised: every compared field has its value, without secrets and edges. */
 export type DesiredResource = {
@@ -41,6 +44,10 @@ export type DesiredResource = {
   readonly replaces?: string;
   /** The name that the live object has so far. */
   readonly renamedFrom?: string;
+  /** For kinds that are tried on samples: the spec as the manifest writes it, lists in their order. */
+  readonly written?: JsonObject;
+  /** What the rule is tried on; nothing that is compared or written. */
+  readonly samples?: readonly Sample[];
   /**
    * The place of a value in spec (`/reviewers/0`, or a set's entry by its value), the nearest parent's where it has none of
    * its own; of the empty pointer the manifest's.
@@ -57,4 +64,6 @@ export type DesiredState = {
   /** Resources of the target that a selection left out: never orphans, and their names still resolve. */
   readonly unselected: readonly Pick<DesiredResource, 'id' | 'key' | 'ignore'>[];
   readonly notices: readonly Diagnostic[];
+  /** Makes a diagnostic of something found in a resource's manifest, with its place and the lines around it. */
+  readonly diagnose?: (id: ResourceId, finding: Finding) => Diagnostic;
 };

@@ -1,3 +1,4 @@
+import type { Pointer } from './pointer.ts';
 import type { ResourceId } from './resource.ts';
 
 /** A place in a file the user wrote: line and column start at 1. */
@@ -27,6 +28,13 @@ export type Diagnostic = {
   readonly at?: Position;
   readonly frame?: CodeFrame;
   readonly resource?: ResourceId;
+};
+
+/** Something found in a document, at a pointer into it. */
+export type Finding = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & {
+  readonly at: Pointer;
+  /** The text there, and the character of it (from 0) that is meant. */
+  readonly within?: { readonly text: string; readonly index: number };
 };
 
 /** A value and what was found on the way to it; warnings may ride with a value, an error means there is none to rely on. */

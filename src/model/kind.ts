@@ -1,12 +1,9 @@
 import type { DesiredResource } from './desired.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import type { Finding } from './diagnostic.ts';
 import type { FieldRule } from './field.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { Spec } from './resource.ts';
-
-/** A mistake that a JSON Schema cannot express, at a pointer into spec. */
-export type Finding = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { readonly at: Pointer };
 
 /** The secrets of a manifest by path; those of a map that is given whole and has no such key are absent for sure. */
 export type DesiredSecrets = Pick<DesiredResource, 'secrets' | 'wholeSecrets'>;

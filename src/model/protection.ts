@@ -1,6 +1,8 @@
+import type { Position } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId } from './resource.ts';
+import type { Side } from './trial.ts';
 
 /** Which way a change goes; `both` where it weakens one thing and strengthens another, `unknown` is never taken for safe. */
 export type Way = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
@@ -72,10 +74,28 @@ export type Headline = {
   readonly causes: readonly Cause[];
 };
 
+/** A sample of a live rule that comes out otherwise after the plan: `blocked`, `allowed`, `masked`, `in clear`, or nobody can tell. */
+export type Flip = {
+  readonly rule: ResourceId;
+  readonly name?: string;
+  readonly side: Side;
+  readonly text: string;
+  /** The entity type, of a masking rule. */
+  readonly type?: string;
+  readonly before: string;
+  readonly after: string;
+  /** Where the sample stands. */
+  readonly at?: Position;
+  /** It stands in the manifests that were applied last, and no more in these. */
+  readonly gone?: true;
+};
+
 /** What a plan means for the connections it touches. */
 export type Protection = {
   readonly headlines: readonly Headline[];
   readonly connections: readonly PostureChange[];
   /** Live connections that surely have less of something afterwards. */
   readonly losing: readonly ResourceId[];
+  /** Samples that come out otherwise; absent where there are none. */
+  readonly flips?: readonly Flip[];
 };

@@ -38,6 +38,12 @@ export function escapeHtml(text: string): string {
   return escapeTerminal(text).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** Escapes text for XML content and quoted attributes: what XML 1.0 cannot hold comes out as `\u001b`. */
+export function escapeXml(text: string): string {
+  const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+  return escapeTerminal(text).replace(/[&<>"']/g, (character) => names[character] ?? character);
+}
+
 /**
  * Puts text into Markdown code spans, where nothing is a mention, link, reference or HTML. A pipe stands between two
  * spans as an entity, since no backslash keeps every renderer from ending the table cell there.

@@ -1,14 +1,22 @@
 import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
+import type { Flip } from '../model/protection.ts';
 import type { Risk } from '../model/risk.ts';
 import { groupEdges, noteText, type EdgeGroups } from './change-rows.ts';
 import { plural } from './counts.ts';
+import { flipsIn } from './flips.ts';
 
 /** What a reader looks at together, in the order of reading. */
 export type GroupName = 'held' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';
 
 /** A change as far as one group shows it: a change of which some is held and some is not stands in both. */
-export type Entry = { readonly change: Change; readonly edges: readonly EdgeChange[]; readonly note: string };
+export type Entry = {
+  readonly change: Change;
+  readonly edges: readonly EdgeChange[];
+  readonly note: string;
+  /** Samples that the change makes come out otherwise; told once. */
+  readonly flips: readonly Flip[];
+};
 
 export type Group = {
   readonly name: GroupName;
@@ -32,8 +40,11 @@ export function groupsOf(plan: Plan): Grouped {
   const edges = groupEdges(plan);
   const entries = new Map<GroupName, Entry[]>(order.map((name) => [name, []]));
   for (const change of plan.changes) {
-    for (const [name, part] of partsOf(change, edges)) {
-      entries.get(name)?.push({ ...part, note: noteText(part.change, commitOf(change, plan)) });
+    const parts = partsOf(change, edges);
+    const main = parts.find(([name]) => name !== 'held') ?? parts[0];
+    for (const [name, part] of parts) {
+      const flips = name === main?.[0] ? flipsIn(plan.protection, change) : [];
+      entries.get(name)?.push({ ...part, note: noteText(part.change, commitOf(change, plan)), flips });
     }
   }
   const held = edges.others.filter(({ action }) => action === 'held');
@@ -68,7 +79,7 @@ function commitOf({ id, action }: Change, { orphans }: Plan): Plan['orphans'][nu
   return action === 'delete' ? orphans.find((orphan) => orphan.id === id) : undefined;
 }
 
-type Part = readonly [GroupName, Omit<Entry, 'note'>];
+type Part = readonly [GroupName, Omit<Entry, 'note' | 'flips'>];
 
 /** What is created, deleted, adopted or blocked is one thing; of an update each field and edge goes where it belongs. */
 function partsOf(change: Change, { written }: EdgeGroups): readonly Part[] {

@@ -3,6 +3,7 @@ import { highestRiskOf } from '../model/plan-risk.ts';
 import { edgeRowsOf, edgeText, rowsOf, symbols, type Part, type Row } from './change-rows.ts';
 import { countsOf, countsText, plural, shortList, summaryText } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
+import { flipBlocks, flipLine } from './flips.ts';
 import { groupsOf, type Entry, type Group, type GroupName } from './groups.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
 import { sideListsOf } from './lists.ts';
@@ -39,7 +40,7 @@ const blank: Block = { text: '\n', rank: 1, sort: 'blank' };
 function planBlocks(plan: Plan, linkOf: LinkOf | undefined): readonly Block[] {
   const { groups, others } = groupsOf(plan);
   const head = `### Plan for ${codeSpan(plan.target.name)}\n\n${headline(plan)}\n\n`;
-  const told = headlineBlocks(plan, linkOf);
+  const told = [...headlineBlocks(plan, linkOf), ...flipBlocks(plan.protection)];
   const lists = sideListsOf(plan, others).map(({ title, entries }) => {
     const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
     return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: rankOf('list'), sort: 'list' };
@@ -159,11 +160,12 @@ function heldText(change: Change, note: string): string {
   return [...(note === '' ? [] : [escapeMarkdown(note)]), ...shortList(rows, 4)].join(', ');
 }
 
-function detailBlocks({ change, edges }: Entry, { name, title }: Group): readonly Block[] {
+function detailBlocks({ change, edges, flips }: Entry, { name, title }: Group): readonly Block[] {
   const isSaid = name === 'undone' && title !== '';
   const lines = [
     ...rowsOf(change, isSaid).flatMap((row) => rowDiff(row, change.action)),
     ...edgeRowsOf(change, edges, isSaid).map(({ sign, text }) => `${sign} edge: ${text}`),
+    ...flips.map(flipLine),
     ...(change.carried.length === 0 ? [] : [`  carries ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
   if (lines.length === 0) return [];

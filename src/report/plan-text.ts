@@ -1,8 +1,10 @@
 import { isWritten, type Change, type Plan } from '../model/plan.ts';
 import { highestRiskOf } from '../model/plan-risk.ts';
+import type { Flip } from '../model/protection.ts';
 import { edgeRowsOf, edgeText, placeText, rowsOf, symbols } from './change-rows.ts';
 import { shortList, summaryText } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
+import { flipLine, flipSign } from './flips.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { groupsOf, type Entry, type Group, type Grouped } from './groups.ts';
 import { sideListsOf } from './lists.ts';
@@ -102,7 +104,7 @@ function paintOf(change: Change, colour: Palette): Paint {
   return paints[change.action];
 }
 
-function detailLines({ change, edges }: Entry, { name, title }: Group, terminal: Terminal): readonly string[] {
+function detailLines({ change, edges, flips }: Entry, { name, title }: Group, terminal: Terminal): readonly string[] {
   const { colour } = terminal;
   const isSaid = name === 'undone' && title !== '';
   const columns = widthFor(terminal);
@@ -113,6 +115,7 @@ function detailLines({ change, edges }: Entry, { name, title }: Group, terminal:
   return [
     ...rowLines(rowsOf(change, isSaid), terminal),
     ...ends.flatMap((end) => flow([{ text: '      ' }, end], { columns, indent: 8 })),
+    ...flips.flatMap((flip) => flipLines(flip, terminal)),
     ...carriedLines(change, terminal),
     ...riskLines(change, terminal),
   ];
@@ -124,6 +127,13 @@ function riskLines({ risks }: Change, terminal: Terminal): readonly string[] {
   if (text === '') return [];
   const pieces = words(`risk: ${escapeTerminal(text)}`, riskPaint(risks, terminal.colour));
   return flow([{ text: '      ' }, ...pieces], { columns: widthFor(terminal), indent: 8 });
+}
+
+/** A sample that comes out otherwise: what protects less in red. */
+function flipLines(flip: Flip, terminal: Terminal): readonly string[] {
+  const { green, red, yellow } = terminal.colour;
+  const paint = { '-': red, '+': green, '!': yellow }[flipSign(flip)];
+  return flow([{ text: '      ' }, ...words(flipLine(flip), paint)], { columns: widthFor(terminal), indent: 8 });
 }
 
 /** What the write carries although the manifest does not state it; a change that is not carried out writes nothing. */

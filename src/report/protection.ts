@@ -6,6 +6,7 @@ import { nameOf } from '../model/resource.ts';
 import { shortList } from './counts.ts';
 import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
 import { removedText } from './change-rows.ts';
+import { flipObject } from './flips.ts';
 import { flow, gap, glued, words } from './flow.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
 import type { Block } from './shed.ts';
@@ -70,11 +71,12 @@ function terminalPlace({ file, line }: Position): string {
 }
 
 /** What a plan means for connections as the JSON value that the plan's schema describes. */
-export function protectionObject({ headlines, connections, losing }: Protection): JsonObject {
+export function protectionObject({ headlines, connections, losing, flips }: Protection): JsonObject {
   return {
     headlines: headlines.map(({ causes, ...headline }) => ({ ...headline, causes: causes.map(causeObject) })),
     connections: connections.map(postureObject),
     losing,
+    ...(flips === undefined ? {} : { flips: flips.map(flipObject) }),
   };
 }
 

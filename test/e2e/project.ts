@@ -57,7 +57,12 @@ export function connection(name: string, spec: JsonObject = {}, metadata: Metada
 }
 
 /** A guardrail's manifest that denies the words. */
-export function guardrail(name: string, words: readonly string[] = ['DROP TABLE'], spec: JsonObject = {}, metadata: Metadata = {}): string {
+export function guardrail(
+  name: string,
+  words: readonly string[] = ['xp_cmdshell'],
+  spec: JsonObject = {},
+  metadata: Metadata = {},
+): string {
   return manifest('GuardrailRule', name, { input: { rules: [{ name: 'words', type: 'deny_words_list', words }] }, ...spec }, metadata);
 }
 

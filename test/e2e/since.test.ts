@@ -7,7 +7,7 @@ import { config, connection, guardrail } from './project.ts';
 const gateway = useGateway();
 const { make } = repositories();
 
-const words = ['DROP TABLE'];
+const words = ['xp_cmdshell'];
 
 test('what on-call tightens is held, also when names change, until somebody says otherwise', async () => {
   const repository = make({

@@ -136,6 +136,7 @@ test('--version says what package.json says', async () => {
 describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
     validate: '--no-color --quiet --config --target --url --dialect --auth --only --format --help',
+    test: '--no-color --quiet --config --target --url --dialect --auth --only --format --report --help',
     get: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     search: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     review: '--no-color --quiet --config --target --url --dialect --auth --force --window --format --help',

@@ -24,7 +24,7 @@ async function prepared(): Promise<HoopProject> {
   const project = await hoopProject({ licence: 'oss' });
   project.write({
     'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }),
-    'access/b.yaml': guards('DROP'),
+    'access/b.yaml': guards('xp_drop'),
     'access/c.yaml': masks('EMAIL_ADDRESS'),
   });
   await converges(project);
@@ -69,7 +69,7 @@ test.each([
   ],
 ])('a rule that the free licence does not let stand joined is written once: %s, and nothing is open', async (_, files, order) => {
   const project = await prepared();
-  project.write({ 'access/b.yaml': guards('DELETE'), ...files });
+  project.write({ 'access/b.yaml': guards('xp_delete'), ...files });
   const begun = project.model.log.count();
   expect(await watched(project)).toEqual([]);
   const put = project.model.log.requests.slice(begun).filter(({ method }) => method === 'PUT');
@@ -79,13 +79,13 @@ test.each([
 
 test('where no order closes the window the plan names it, and apply asks for a reason', async () => {
   const project = await prepared();
-  project.write({ 'access/b.yaml': guards('DELETE'), 'access/c.yaml': masks('PERSON') });
+  project.write({ 'access/b.yaml': guards('xp_delete'), 'access/c.yaml': masks('PERSON') });
   const { stdout } = await refused(project, 'plan/window', 6);
   const words = stdout.replaceAll(/\s+/g, ' ');
   expect(words).toContain('plan/window access/b.yaml:1:1 GuardrailRule/no-drop:');
   expect(words).toContain('it cannot be written twice, the free licence allows one entry of input rules, and there are 2');
   expect(words).toContain(
-    'between the writes of GuardrailRule/no-drop and DataMaskingRule/pii: Connection/orders-db has lost input.rules.DROP and has not yet gained supported_entity_types.CONTACT.entity_types.PERSON',
+    'between the writes of GuardrailRule/no-drop and DataMaskingRule/pii: Connection/orders-db has lost input.rules.xp_drop and has not yet gained supported_entity_types.CONTACT.entity_types.PERSON',
   );
   expect(words).toContain('--allow plan/window=reason');
   const allow = ['--allow', 'plan/window=agreed with the dba team'];
@@ -99,7 +99,7 @@ test('where no order closes the window the plan names it, and apply asks for a r
 
 test('two rules are written once each, side by side: no window is shorter', async () => {
   const project = await prepared();
-  project.write({ 'access/b.yaml': guards('DELETE'), 'access/c.yaml': masks('PERSON') });
+  project.write({ 'access/b.yaml': guards('xp_delete'), 'access/c.yaml': masks('PERSON') });
   const applied = await project.ostiary(['apply', '--yes', '--allow', 'plan/window=x', '--format', 'json']);
   expect([applied.code, writes(applied).length]).toEqual([0, 2]);
   const puts = applied.requests.flatMap((request, index) => (request.startsWith('PUT') ? [index] : []));
@@ -109,7 +109,7 @@ test('two rules are written once each, side by side: no window is shorter', asyn
 
 test('a connection that both gains and loses is named, too, and the plan tells the moment', async () => {
   const project = await prepared();
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['sre'] }), 'access/b.yaml': guards('DELETE') });
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['sre'] }), 'access/b.yaml': guards('xp_delete') });
   const { code, stdout } = await project.ostiary(['plan', '--format', 'json']);
   const [planned] = JSON.parse(stdout).plans;
   expect(code).toBe(6);
@@ -121,7 +121,7 @@ test('a connection that both gains and loses is named, too, and the plan tells t
       windows: [
         {
           from: 'GuardrailRule/no-drop',
-          lost: ['/input/rules/DROP'],
+          lost: ['/input/rules/xp_drop'],
           until: 'Connection/orders-db',
           missing: ['/reviewers/sre'],
           connections: ['Connection/orders-db'],
@@ -139,7 +139,7 @@ test('a new connection is opened after the rule that is written once', async () 
   const both = { connection_ids: ['orders-db', 'new-db'] };
   project.write({
     'access/d.yaml': connection('new-db', { reviewers: ['dba'] }),
-    'access/b.yaml': guards('DELETE', both),
+    'access/b.yaml': guards('xp_delete', both),
     'access/c.yaml': masks('EMAIL_ADDRESS', 0.7),
   });
   expect(await watched(project)).toEqual([]);
@@ -148,7 +148,7 @@ test('a new connection is opened after the rule that is written once', async () 
 
 test('one alone is neither written twice nor worth a word', async () => {
   const project = await prepared();
-  project.write({ 'access/b.yaml': guards('DELETE') });
+  project.write({ 'access/b.yaml': guards('xp_delete') });
   const { stdout } = await project.ostiary(['plan', '--format', 'json']);
   expect(JSON.parse(stdout).plans[0].once).toBeUndefined();
   await converges(project);

@@ -28,7 +28,10 @@ function tablesOf(path: string): readonly string[] {
   const schema: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (!isObject(schema)) throw new Error(`${path} is no object`);
   const definitions = objectAt(schema['$defs']);
-  const tables = ['metadata', 'spec'].filter((name) => name in definitions).map((name) => [name, objectAt(definitions[name])] as const);
+  const named = { metadata: 'metadata', spec: 'spec', test: 'tests[]' };
+  const tables = Object.entries(named).flatMap(([name, title]) =>
+    name in definitions ? [[title, objectAt(definitions[name])] as const] : [],
+  );
   const shown =
     tables.length > 0
       ? tables

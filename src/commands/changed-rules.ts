@@ -1,0 +1,32 @@
+import { registry } from '../kinds/index.ts';
+import type { Base } from '../model/base.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
+import { InputError } from '../model/errors.ts';
+import type { LiveState } from '../model/live.ts';
+import { isWritten, type Plan } from '../model/plan.ts';
+
+/**
+ * Looks through the rules that a plan writes and adds the samples that come out otherwise to what it means for people; a rule
+ * that cannot work is thrown, before anything is written. What patterns need is loaded where there are such rules alone.
+ */
+export async function checkRules(
+  plan: Plan,
+  { desired, base, live }: { readonly desired: DesiredState; readonly base: Base | undefined; readonly live: LiveState },
+): Promise<{ readonly plan: Plan; readonly warnings: readonly Diagnostic[] }> {
+  const ids = new Set(plan.changes.filter(isWritten).flatMap(({ id, key }) => (key === undefined ? [id] : [id, key])));
+  const rules = desired.resources.filter(({ id, written }) => written !== undefined && ids.has(id));
+  const gone = base?.desired.resources.some(({ id, samples = [] }) => samples.length > 0 && ids.has(id)) === true;
+  if (rules.length === 0 && !gone) return { plan, warnings: [] };
+  const [{ ruleInspector }, { flipsOf }] = await Promise.all([import('../protection/inspect.ts'), import('../protection/flips.ts')]);
+  const inspect = ruleInspector('warning');
+  const tell = desired.diagnose;
+  const found = tell === undefined ? [] : rules.flatMap((rule) => inspect(rule).map((finding) => tell(rule.id, finding)));
+  if (hasErrors(found)) throw new InputError(sortDiagnostics(found));
+  const flips = flipsOf(plan, { desired, base }, { live, registry });
+  const { protection } = plan;
+  return {
+    plan: flips.length === 0 || protection === undefined ? plan : { ...plan, protection: { ...protection, flips } },
+    warnings: found,
+  };
+}

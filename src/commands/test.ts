@@ -1,0 +1,50 @@
+import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import { InputError } from '../model/errors.ts';
+import type { TargetTrials } from '../model/trial.ts';
+import { writeReport } from '../disk/write.ts';
+import { patternCache } from '../protection/pattern/compile.ts';
+import { trySamples } from '../protection/try-samples.ts';
+import { diagnosticsText } from '../report/diagnostics.ts';
+import { junitText } from '../report/junit.ts';
+import { plainPalette, type Terminal } from '../report/terminal.ts';
+import { trialsJson } from '../report/trials-json.ts';
+import { trialsText } from '../report/trials-text.ts';
+import { desiredFor } from './desired.ts';
+import type { ReportFlag, TargetFlags, TrialFormat } from './flags.ts';
+import { printerFor } from './printer.ts';
+import { absolute, chooseTarget, readSetting } from './setting.ts';
+import { requireWritable } from './tell.ts';
+import type { World } from './world.ts';
+
+export type TestFlags = TargetFlags & { readonly format: TrialFormat; readonly report: readonly ReportFlag<TrialFormat>[] };
+
+/** Tries the rules of one target, or of all, on their samples; asks no gateway and resolves no secret. Exit 0, or 3 where one fails. */
+export async function test(flags: TestFlags, world: World): Promise<number> {
+  requireWritable(flags.report, world);
+  const setting = readSetting(flags, world);
+  const targets = flags.target === undefined ? setting.targets : [chooseTarget(setting, flags)];
+  const patterns = patternCache();
+  const warnings = new Map<string, string>();
+  const { print, hint, results, errors } = printerFor(world, flags);
+  const tried = targets.map((target): TargetTrials => {
+    const { value, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave' });
+    if (value === undefined || hasErrors(diagnostics)) throw new InputError(sortDiagnostics(diagnostics));
+    for (const one of diagnostics) warnings.set(JSON.stringify(one), diagnosticsText([one], errors));
+    return { target: target.name, rules: value.resources.flatMap((resource) => trySamples(resource, patterns) ?? []) };
+  });
+  for (const text of warnings.values()) hint(text);
+  print(render(tried, flags.format, results));
+  for (const { format, path } of flags.report) writeReport(absolute(path, world), render(tried, format, { colour: plainPalette }));
+  return tried.some(({ rules }) => rules.some(({ trials }) => trials.some(({ outcome }) => outcome === 'failed'))) ? 3 : 0;
+}
+
+function render(tried: readonly TargetTrials[], format: TrialFormat, terminal: Terminal): string {
+  switch (format) {
+    case 'json':
+      return trialsJson(tried);
+    case 'junit':
+      return junitText(tried);
+    case 'text':
+      return trialsText(tried, terminal);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Finding } from '../../model/diagnostic.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { pointer, type Pointer } from '../../model/pointer.ts';
+import type { Patterns } from '../pattern/compile.ts';
+import { textsOf } from '../scene.ts';
+import { shortPattern, shortText } from '../short-text.ts';
+import { entriesOf } from '../simulate.ts';
+import { harmless } from './harmless.ts';
+import { lintPattern, matchesHarmless, type PatternPlace } from './lint-pattern.ts';
+import { missingSpellings } from './spellings.ts';
+
+type GuardrailSide = 'input' | 'output';
+type Word = { readonly text: string; readonly at: Pointer };
+
+/** Looks through words and patterns of a guardrail, each side by itself. */
+export function lintGuardrail(spec: JsonObject, patterns: Patterns): readonly Finding[] {
+  return (['input', 'output'] as const).flatMap((side) => lintSide(spec, side, patterns));
+}
+
+function lintSide(spec: JsonObject, side: GuardrailSide, patterns: Patterns): readonly Finding[] {
+  const entries = entriesOf(spec, side);
+  const words = entries.flatMap((entry, index) => wordsOf(entry, pointer('spec', side, 'rules', String(index), 'words')));
+  const places = entries.flatMap((entry, index) => patternOf(entry, side, pointer('spec', side, 'rules', String(index), 'pattern_regex')));
+  const single = firstOnes(words);
+  return [
+    ...doubled(words, 'word'),
+    ...doubled(places, 'pattern'),
+    ...shadowed(single),
+    ...single.flatMap(({ text, at }) => {
+      const found = harmless[side].find((one) => one.includes(text));
+      return found === undefined ? [] : [matchesHarmless({ what: `the word ${shortText(text)}`, at, side }, found)];
+    }),
+    ...(side === 'input' ? missingSpellings(single, firstOnes(places), patterns) : []),
+    ...firstOnes(places).flatMap((place) => lintPattern(place, patterns)),
+  ];
+}
+
+function wordsOf({ type, words }: JsonObject, at: Pointer): readonly Word[] {
+  if (type !== 'deny_words_list') return [];
+  return textsOf(words).flatMap((text, index) => (text === '' ? [] : [{ text, at: at + pointer(String(index)) }]));
+}
+
+function patternOf({ type, pattern_regex: text }: JsonObject, side: GuardrailSide, at: Pointer): readonly PatternPlace[] {
+  return type === 'pattern_match' && typeof text === 'string' && text !== '' ? [{ text, at, side }] : [];
+}
+
+/** Of what stands there several times, the first. */
+function firstOnes<T extends { readonly text: string }>(all: readonly T[]): readonly T[] {
+  return [...new Map(all.toReversed().map((one) => [one.text, one])).values()].toReversed();
+}
+
+/** What stands in two entries of one side. */
+export function doubled(all: readonly Word[], what: string): readonly Finding[] {
+  const seen = new Set<string>();
+  return all.flatMap(({ text, at }): readonly Finding[] => {
+    if (!seen.has(text)) {
+      seen.add(text);
+      return [];
+    }
+    const message = `the ${what} ${what === 'word' ? shortText(text) : shortPattern(text)} stands here a second time`;
+    return [{ code: 'rule/duplicate', severity: 'warning', at, message, hint: 'leave one of them out' }];
+  });
+}
+
+// Comparing each with each: beyond that, lists are generated and nobody reads what is said of them.
+const mostWords = 2_000;
+
+/** A word that contains a shorter one never decides. */
+function shadowed(words: readonly Word[]): readonly Finding[] {
+  const byLength = words.map(({ text }) => text).toSorted((one, other) => one.length - other.length);
+  return words.slice(0, mostWords).flatMap(({ text, at }): readonly Finding[] => {
+    const shorter = byLength.slice(0, mostWords).find((one) => one.length < text.length && text.includes(one));
+    if (shorter === undefined) return [];
+    const message = `the word ${shortText(text)} is never needed: ${shortText(shorter)} blocks all that it would`;
+    const hint = 'leave the longer one out; or the shorter one, if that blocks too much';
+    return [{ code: 'rule/word-shadowed', severity: 'warning', at, message, hint }];
+  });
+}

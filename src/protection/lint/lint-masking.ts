@@ -1,0 +1,67 @@
+import type { Finding } from '../../model/diagnostic.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { pointer, type Pointer } from '../../model/pointer.ts';
+import type { Patterns } from '../pattern/compile.ts';
+import { objectsOf, textsOf } from '../scene.ts';
+import { shortText } from '../short-text.ts';
+import { registeredTypes } from '../simulate.ts';
+import { harmless } from './harmless.ts';
+import { doubled } from './lint-guardrail.ts';
+import { lintPattern, matchesHarmless } from './lint-pattern.ts';
+
+/** Looks through the custom entity types of a masking rule: their patterns, their words, and whether their scores are enough. */
+export function lintMasking(spec: JsonObject, patterns: Patterns): readonly Finding[] {
+  const entities = objectsOf(spec['custom_entity_types']);
+  const words = entities.flatMap(({ deny_list: list }, index) =>
+    textsOf(list).map((text, word) => ({ text, at: placeOf(index, 'deny_list') + pointer(String(word)) })),
+  );
+  const regexes = entities.flatMap(({ regex: text }, index) =>
+    typeof text === 'string' && text !== '' ? [{ text, at: placeOf(index, 'regex'), side: 'text' } as const] : [],
+  );
+  return [
+    ...doubled(words, 'word'),
+    ...doubled(regexes, 'pattern'),
+    ...words.flatMap(({ text, at }) =>
+      harmless.text.includes(text) ? [matchesHarmless({ what: `the word ${shortText(text)}`, at, side: 'text' }, text)] : [],
+    ),
+    ...regexes.flatMap((place) => lintPattern(place, patterns)),
+    ...lowScores(spec, entities),
+  ];
+}
+
+function placeOf(index: number, field: string): Pointer {
+  return pointer('spec', 'custom_entity_types', String(index), field);
+}
+
+/** Entity types whose score never reaches the threshold; where that leaves nothing to mask, the rule cannot work. */
+function lowScores(spec: JsonObject, entities: readonly JsonObject[]): readonly Finding[] {
+  const threshold = spec['score_threshold'];
+  const low = entities.flatMap((entity, index) => (isTooLow(scoreOf(entity), threshold) ? [{ entity, index }] : []));
+  const isIdle = typeof threshold === 'number' && low.length === entities.length && registeredTypes(spec).length === 0;
+  return low.map(({ entity, index }): Finding => {
+    const { name, score } = entity;
+    const stated = score === undefined ? 'has no score, which is 0' : `has the score ${scoreOf(entity)}`;
+    const beside =
+      typeof threshold === 'number'
+        ? `below the threshold of ${threshold}, so it masks nothing`
+        : 'the lowest there is: nothing reaches below';
+    return {
+      code: 'rule/score-below-threshold',
+      severity: isIdle ? 'error' : 'warning',
+      at: pointer('spec', 'custom_entity_types', String(index), ...(score === undefined ? [] : ['score'])),
+      message: `${typeof name === 'string' ? name : 'the entity type'} ${stated}, ${beside}`,
+      hint:
+        typeof threshold === 'number'
+          ? `give it a score of at least ${threshold}`
+          : 'give it a score above 0: a gateway may leave out what has none',
+    };
+  });
+}
+
+function scoreOf({ score }: JsonObject): number {
+  return typeof score === 'number' ? score : 0;
+}
+
+function isTooLow(score: number, threshold: Json | undefined): boolean {
+  return typeof threshold === 'number' ? score < threshold : score === 0;
+}

@@ -1,0 +1,85 @@
+import type { Finding } from '../../model/diagnostic.ts';
+import type { Pointer } from '../../model/pointer.ts';
+import type { Side } from '../../model/trial.ts';
+import { explosionOf } from '../pattern/ambiguous.ts';
+import type { Compiled, Pattern, Patterns } from '../pattern/compile.ts';
+import type { Refusal } from '../pattern/syntax.ts';
+import { shortPattern, shortText } from '../short-text.ts';
+import { harmless } from './harmless.ts';
+
+/** A pattern, where it stands, and what it is tried on. */
+export type PatternPlace = { readonly text: string; readonly at: Pointer; readonly side: Side };
+
+/** Looks through one pattern: RE2 must take it, and it should not match what is harmless, nor explode elsewhere. */
+export function lintPattern(place: PatternPlace, patterns: Patterns): readonly Finding[] {
+  const compiled = patterns(place.text);
+  if ('refusal' in compiled) return [refused(place, compiled.refusal)];
+  if ('tooLarge' in compiled) return [tooLarge(place)];
+  return [...matchesTooMuch(place, compiled), ...explosive(place, compiled.pattern)];
+}
+
+/** A guardrail is compiled by RE2; what masks may be another engine, that takes more. */
+function refused({ text, at, side }: PatternPlace, { what, index, hint, elsewhere }: Refusal): Finding {
+  const mayWork = side === 'text' && elsewhere === true;
+  return {
+    code: 'rule/pattern-refused',
+    severity: mayWork ? 'warning' : 'error',
+    at,
+    message: `RE2 does not take this pattern: ${what}, at character ${index + 1} of ${shortPattern(text)}`,
+    hint: mayWork ? 'the provider may take it; it is not simulated here' : (hint ?? 'correct the pattern'),
+    within: { text, index },
+  };
+}
+
+function tooLarge({ text, at }: PatternPlace): Finding {
+  return {
+    code: 'rule/pattern-too-large',
+    severity: 'warning',
+    at,
+    message: `the pattern ${shortPattern(text)} is too large to be tried here`,
+    hint: 'lower its repeat counts, or split it into several entries; it is not simulated',
+  };
+}
+
+function matchesTooMuch({ text, at, side }: PatternPlace, compiled: Compiled): readonly Finding[] {
+  if (!('pattern' in compiled)) return [];
+  const verb = side === 'text' ? 'masks' : 'blocks';
+  const isEmpty = compiled.pattern.finds('') === true;
+  const matched = harmless[side].filter((one) => compiled.pattern.finds(one) === true);
+  if (isEmpty) {
+    const outcome = matched.length === harmless[side].length ? `so it ${verb} everything` : `so it ${verb} what says nothing`;
+    const message = `the pattern ${shortPattern(text)} matches the empty text, ${outcome}`;
+    const hint = 'make some part of it required: + instead of *, no | beside nothing';
+    return [{ code: 'rule/matches-empty', severity: 'warning', at, message, hint }];
+  }
+  const [found] = matched;
+  return found === undefined ? [] : [matchesHarmless({ what: `the pattern ${shortPattern(text)}`, at, side }, found)];
+}
+
+/** The finding that something matches a text that it should not. */
+export function matchesHarmless(
+  { what, at, side }: { readonly what: string; readonly at: Pointer; readonly side: Side },
+  found: string,
+): Finding {
+  return {
+    code: 'rule/matches-harmless',
+    severity: 'warning',
+    at,
+    message: `${what} ${side === 'text' ? 'masks' : 'blocks'} ${shortText(found)}, which is harmless`,
+    hint: 'narrow it down; \\b stands for the edge of a word',
+  };
+}
+
+function explosive({ text, at }: PatternPlace, { node }: Pattern): readonly Finding[] {
+  const sample = explosionOf(node);
+  if (sample === undefined) return [];
+  return [
+    {
+      code: 'rule/pattern-backtracks',
+      severity: 'warning',
+      at,
+      message: `the pattern ${shortPattern(text)} takes exponential time in engines that go back, for example on longer texts like ${shortText(sample)}`,
+      hint: 'RE2 is safe; for proxies that are not, leave no repeat inside a repeat that can take the same text',
+    },
+  ];
+}

@@ -1,0 +1,43 @@
+import type { Finding } from '../../model/diagnostic.ts';
+import type { Pointer } from '../../model/pointer.ts';
+import type { Patterns } from '../pattern/compile.ts';
+import { shortText } from '../short-text.ts';
+
+type Place = { readonly text: string; readonly at: Pointer };
+
+const statements =
+  /^\s*(?:select|insert|update|delete|drop|truncate|alter|create|grant|revoke|merge|replace|exec|execute|call|copy|union|into|rename|shutdown)\b/i;
+
+/** Words that people may type in upper or lower case alike, and that block only one of the two. */
+export function missingSpellings(words: readonly Place[], others: readonly Place[], patterns: Patterns): readonly Finding[] {
+  return words.flatMap(({ text, at }): readonly Finding[] => {
+    const missing = spellingsOf(text).filter((spelling) => !isBlocked(spelling, words, { others, patterns }));
+    if (missing.length === 0) return [];
+    return [
+      {
+        code: 'rule/case-variant',
+        severity: 'warning',
+        at,
+        message: `the word ${shortText(text)} does not block ${missing.map(shortText).join(', nor ')}`,
+        hint: 'words are case-sensitive: add the other spellings, or write a pattern that begins with (?i)',
+      },
+    ];
+  });
+}
+
+/** Statements in both cases; of other words in capitals, the one in small letters. Commands of a shell are spelled in one way. */
+function spellingsOf(text: string): readonly string[] {
+  const [lower, upper] = [text.toLowerCase(), text.toUpperCase()];
+  if (statements.test(text)) return [lower, upper].filter((one) => one !== text);
+  return /^[A-Za-z ;*()]+$/.test(text) && lower !== text ? [lower] : [];
+}
+
+type Blocking = { readonly others: readonly Place[]; readonly patterns: Patterns };
+
+function isBlocked(spelling: string, words: readonly Place[], { others, patterns }: Blocking): boolean {
+  if (words.some(({ text }) => spelling.includes(text))) return true;
+  return others.some(({ text }) => {
+    const compiled = patterns(text);
+    return 'pattern' in compiled && compiled.pattern.finds(spelling) === true;
+  });
+}

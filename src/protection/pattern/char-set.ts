@@ -1,0 +1,89 @@
+/** Some characters: code points from and to, in turn; `opaque` names a class of Unicode whose characters are not known here. */
+export type CharSet = { readonly ranges: readonly number[]; readonly opaque?: string };
+
+const last = 0x10_ffff;
+
+/** Every character. */
+export const anyChar: CharSet = { ranges: [0, last] };
+
+/** Every character but the line feed. */
+export const anyButNewline: CharSet = { ranges: [0, 9, 11, last] };
+
+/** One character. */
+export function oneChar(rune: number): CharSet {
+  return { ranges: [rune, rune] };
+}
+
+/** Joins sets; the ranges come sorted and apart. */
+export function union(sets: readonly CharSet[]): CharSet {
+  const opaque = sets.flatMap((set) => set.opaque ?? []).join('');
+  return { ranges: tidy(sets.map(({ ranges }) => ranges)), ...(opaque === '' ? {} : { opaque }) };
+}
+
+/** Everything else; of a class that is not known, nobody knows what else there is. */
+export function complement({ ranges, opaque }: CharSet): CharSet {
+  if (opaque !== undefined) return { ranges: [], opaque: `^${opaque}` };
+  const rest: number[] = [];
+  let from = 0;
+  for (let index = 0; index < ranges.length; index += 2) {
+    const low = ranges[index] ?? 0;
+    if (low > from) rest.push(from, low - 1);
+    from = (ranges[index + 1] ?? 0) + 1;
+  }
+  if (from <= last) rest.push(from, last);
+  return { ranges: rest };
+}
+
+/** The set with both cases of its Latin letters. */
+export function withBothCases(set: CharSet): CharSet {
+  const others = [...shifted(set, 65, 32), ...shifted(set, 97, -32)];
+  return others.length === 0 ? set : union([set, { ranges: others }]);
+}
+
+function shifted({ ranges }: CharSet, first: number, by: number): readonly number[] {
+  const found: number[] = [];
+  for (let index = 0; index < ranges.length; index += 2) {
+    const low = Math.max(ranges[index] ?? 0, first);
+    const high = Math.min(ranges[index + 1] ?? 0, first + 25);
+    if (low <= high) found.push(low + by, high + by);
+  }
+  return found;
+}
+
+/** A character that is in both, one that can be printed where there is one. */
+export function someCommon(one: CharSet | undefined, other: CharSet | undefined): string | undefined {
+  let found: number | undefined;
+  const [left, right] = [one?.ranges ?? [], other?.ranges ?? []];
+  for (let first = 0, second = 0; first < left.length && second < right.length;) {
+    const [low, high] = [left[first] ?? 0, left[first + 1] ?? 0];
+    const [from, to] = [right[second] ?? 0, right[second + 1] ?? 0];
+    const [start, end] = [Math.max(low, from), Math.min(high, to)];
+    for (const best of [97, 33]) if (start <= best && best <= end) return String.fromCodePoint(best);
+    if (start <= end) found ??= start;
+    if (high < to) first += 2;
+    else second += 2;
+  }
+  return found === undefined ? undefined : String.fromCodePoint(found);
+}
+
+/** Tells whether the character is in the ranges. */
+export function contains(set: CharSet | undefined, rune: number): boolean {
+  const ranges = set?.ranges ?? [];
+  for (let index = 0; index < ranges.length; index += 2) {
+    if ((ranges[index] ?? 0) <= rune && rune <= (ranges[index + 1] ?? 0)) return true;
+  }
+  return false;
+}
+
+function tidy(lists: readonly (readonly number[])[]): readonly number[] {
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1) return only;
+  const pairs = lists.flatMap((list) => list.flatMap((low, index) => (index % 2 === 0 ? [[low, list[index + 1] ?? low] as const] : [])));
+  const ranges: number[] = [];
+  for (const [low, high] of pairs.toSorted(([one], [other]) => one - other)) {
+    const end = ranges.at(-1);
+    if (end !== undefined && low <= end + 1) ranges[ranges.length - 1] = Math.max(end, high);
+    else ranges.push(low, high);
+  }
+  return ranges;
+}

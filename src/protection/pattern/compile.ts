@@ -1,0 +1,75 @@
+import { RE2JS } from 're2js';
+import { parsePattern } from './parse.ts';
+import type { Node, Refusal } from './syntax.ts';
+
+/** A pattern that can be tried on texts: whether some part of the text matches, or undefined where trying takes too long. */
+export type Pattern = { readonly node: Node; readonly size: number; readonly finds: (text: string) => boolean | undefined };
+
+/** What becomes of a pattern: it can be tried, RE2 does not take it, or it is too large to be tried here. */
+export type Compiled = { readonly pattern: Pattern } | { readonly refusal: Refusal } | { readonly tooLarge: true };
+
+/** Larger patterns are not compiled: what they need in memory grows with their size. */
+const mostInstructions = 5_000;
+/** The most instructions times characters that are gone through, whatever pattern and text: well below a second. */
+const mostWork = 30_000_000;
+
+/** What becomes of patterns. */
+export type Patterns = (text: string) => Compiled;
+
+/** Compiles patterns; each is compiled once. */
+export function patternCache(): Patterns {
+  const known = new Map<string, Compiled>();
+  return (text) => {
+    const compiled = known.get(text) ?? compilePattern(text);
+    known.set(text, compiled);
+    return compiled;
+  };
+}
+
+/** Compiles a pattern as RE2 does: matching takes time that grows with the text alone, never with the ways to match it. */
+export function compilePattern(text: string): Compiled {
+  const read = parsePattern(text);
+  if ('refusal' in read) return read;
+  const size = sizeOf(read.node);
+  if (size > mostInstructions) return { tooLarge: true };
+  let machine: RE2JS;
+  try {
+    machine = RE2JS.compile(text);
+  } catch (error) {
+    return { refusal: foreignRefusal(text, error) };
+  }
+  const finds = (sample: string): boolean | undefined => (isTooLong(size, sample) ? undefined : machine.test(sample));
+  return { pattern: { node: read.node, size, finds } };
+}
+
+/** A machine that cannot be sped up goes through all of it at each character. */
+function isTooLong(size: number, sample: string): boolean {
+  return (size + 4) * sample.length > mostWork;
+}
+
+/** What the library says of a pattern, with the place of the part that it quotes. */
+function foreignRefusal(text: string, error: unknown): Refusal {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, what = message, part = ''] = /^error parsing regexp: (.*?)(?:: `(.*)`)?$/s.exec(message) ?? [];
+  return { what, index: Math.max(0, text.indexOf(part)), elsewhere: true };
+}
+
+/** How many instructions a pattern has once its repeats are written out; at least as many as the library makes. */
+function sizeOf(node: Node): number {
+  switch (node.op) {
+    case 'empty':
+    case 'char':
+    case 'assert':
+      return 1;
+    case 'group':
+      return sizeOf(node.of) + 2;
+    case 'join':
+      return node.parts.reduce((sum, part) => sum + sizeOf(part), 0);
+    case 'either':
+      return node.parts.reduce((sum, part) => sum + sizeOf(part) + 1, 0);
+    case 'repeat': {
+      const copies = node.max ?? node.min + 1;
+      return copies * (sizeOf(node.of) + 1) + 1;
+    }
+  }
+}

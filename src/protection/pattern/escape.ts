@@ -1,0 +1,139 @@
+import { complement, union, type CharSet } from './char-set.ts';
+import { nextRune, Refused, type Cursor } from './syntax.ts';
+
+const digit: CharSet = { ranges: [48, 57] };
+const space: CharSet = { ranges: [9, 10, 12, 13, 32, 32] };
+const word: CharSet = { ranges: [48, 57, 65, 90, 95, 95, 97, 122] };
+
+const perl: Readonly<Record<string, CharSet>> = {
+  d: digit,
+  D: complement(digit),
+  s: space,
+  S: complement(space),
+  w: word,
+  W: complement(word),
+};
+
+/** The class that `\d`, `\w`, `\pL` and the like stand for, or undefined where the cursor stands on none of them. */
+export function takeClassEscape(cursor: Cursor): CharSet | undefined {
+  const letter = cursor.text[cursor.at + 1] ?? '';
+  if (Object.hasOwn(perl, letter)) {
+    cursor.at += 2;
+    return perl[letter];
+  }
+  if (letter !== 'p' && letter !== 'P') return undefined;
+  const start = cursor.at;
+  cursor.at += 2;
+  const one = String.fromCodePoint(nextRune(cursor));
+  if (one === '{') {
+    const end = cursor.text.indexOf('}', cursor.at);
+    if (end === -1) throw new Refused({ what: `a class of characters without its }`, index: start });
+    cursor.at = end + 1;
+  }
+  return { ranges: [], opaque: cursor.text.slice(start, cursor.at) };
+}
+
+const controls: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
+
+const rewritten: Readonly<Record<string, readonly [string, string]>> = {
+  Z: ['\\Z', 'write \\z for the end of the text'],
+  G: ['\\G', 'leave it out'],
+  K: ['\\K', 'leave it out'],
+  R: ['\\R', 'write \\r?\\n'],
+  X: ['\\X', 'write . for a character'],
+  C: ['\\C', 'write . for a character'],
+  h: ['\\h', 'write [ \\t]'],
+  H: ['\\H', 'write [^ \\t]'],
+  N: ['\\N', 'write [^\\n]'],
+  e: ['\\e', 'write \\x1b'],
+  c: ['\\c', 'write the code: \\x01 for \\cA'],
+  u: ['\\u', 'write \\x{…} with the code'],
+  U: ['\\U', 'write \\x{…} with the code'],
+  k: ['a backreference', 'RE2 has none: write out what may be repeated'],
+  g: ['a backreference', 'RE2 has none: write out what may be repeated'],
+  E: ['\\E without its \\Q', 'leave it out'],
+};
+
+/** The character that an escape stands for. */
+export function takeEscape(cursor: Cursor): number {
+  const start = cursor.at;
+  cursor.at += 1;
+  if (cursor.at >= cursor.text.length)
+    throw new Refused({ what: 'a \\ at the end', index: start, hint: 'write \\\\ for the character itself' });
+  const rune = nextRune(cursor);
+  const letter = String.fromCodePoint(rune);
+  if (letter === 'x') return hexadecimal(cursor, start);
+  if (/[0-7]/.test(letter)) return octal(cursor, letter, start);
+  if (/[89]/.test(letter)) throw backreference(letter, start);
+  if (Object.hasOwn(controls, letter)) return controls[letter] ?? 0;
+  if (rune < 128 && !/[A-Za-z0-9]/.test(letter)) return rune;
+  const [what, hint] = Object.hasOwn(rewritten, letter) ? (rewritten[letter] ?? []) : [];
+  throw new Refused({
+    what: what ?? `the escape \\${letter}`,
+    index: start,
+    hint: hint ?? `write ${letter} for the character itself`,
+    elsewhere: true,
+  });
+}
+
+function backreference(number: string, start: number): Refused {
+  return new Refused({
+    what: `the backreference \\${number}`,
+    index: start,
+    hint: 'RE2 has none: write out what may be repeated',
+    elsewhere: true,
+  });
+}
+
+/** A single digit refers to a group; with more digits, or with 0, it is a code. */
+function octal(cursor: Cursor, first: string, start: number): number {
+  const [digits = ''] = /^[0-7]{0,2}/.exec(cursor.text.slice(cursor.at, cursor.at + 2)) ?? [];
+  if (first !== '0' && digits === '') throw backreference(first, start);
+  cursor.at += digits.length;
+  return Number.parseInt(`${first}${digits}`, 8);
+}
+
+function hexadecimal(cursor: Cursor, start: number): number {
+  const rest = cursor.text.slice(cursor.at, cursor.at + 16);
+  const found = /^(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))/.exec(rest);
+  const code = Number.parseInt(found?.[1] ?? found?.[2] ?? '', 16);
+  if (found === null || !(code <= 0x10_ffff))
+    throw new Refused({ what: 'an incomplete \\x', index: start, hint: 'write \\x41 or \\x{41}' });
+  cursor.at += found[0].length;
+  return code;
+}
+
+const posix: Readonly<Record<string, CharSet>> = {
+  alnum: { ranges: [48, 57, 65, 90, 97, 122] },
+  alpha: { ranges: [65, 90, 97, 122] },
+  ascii: { ranges: [0, 127] },
+  blank: { ranges: [9, 9, 32, 32] },
+  cntrl: { ranges: [0, 31, 127, 127] },
+  digit,
+  graph: { ranges: [33, 126] },
+  lower: { ranges: [97, 122] },
+  print: { ranges: [32, 126] },
+  punct: { ranges: [33, 47, 58, 64, 91, 96, 123, 126] },
+  space: union([space, { ranges: [11, 11] }]),
+  upper: { ranges: [65, 90] },
+  word,
+  xdigit: { ranges: [48, 57, 65, 70, 97, 102] },
+};
+
+/** The class that `[:alpha:]` and the like stand for inside brackets, or undefined where the cursor stands on none. */
+export function takePosixClass(cursor: Cursor): CharSet | undefined {
+  const end = cursor.text.indexOf(':]', cursor.at + 2);
+  if (!cursor.text.startsWith('[:', cursor.at) || end === -1) return undefined;
+  const name = cursor.text.slice(cursor.at + 2, end);
+  const plain = name.replace(/^\^/, '');
+  const set = Object.hasOwn(posix, plain) ? posix[plain] : undefined;
+  if (set === undefined)
+    throw new Refused({
+      what: `the class [:${name.slice(0, 20)}:]`,
+      index: cursor.at,
+      hint: 'write [:alpha:], [:digit:], [:space:] and the like',
+      elsewhere: true,
+    });
+  cursor.at = end + 2;
+  return plain === name ? set : complement(set);
+}

@@ -1,0 +1,124 @@
+import { takeBrackets } from './brackets.ts';
+import { anyButNewline, anyChar, oneChar, withBothCases, type CharSet } from './char-set.ts';
+import { takeClassEscape, takeEscape } from './escape.ts';
+import { readGroup, type Flags } from './group.ts';
+import { isRepeat, takeRepeat } from './repeat.ts';
+import { nextRune, Refused, takes, type Cursor, type Node, type Refusal } from './syntax.ts';
+
+/** Reads a pattern as RE2 does; what it does not take is told with its place. */
+export function parsePattern(text: string): { readonly node: Node } | { readonly refusal: Refusal } {
+  try {
+    const cursor = { text, at: 0 };
+    const reader: Reader = { cursor, names: new Set(), flags: { fold: false, lines: false, dots: false }, depth: 0 };
+    const node = takeEither(reader);
+    if (cursor.at < text.length)
+      throw new Refused({ what: 'a ) without its (', index: cursor.at, hint: 'write \\) for the character itself' });
+    return { node };
+  } catch (error) {
+    if (error instanceof Refused) return { refusal: error.refusal };
+    throw error;
+  }
+}
+
+type Reader = { readonly cursor: Cursor; readonly names: Set<string>; flags: Flags; depth: number };
+
+const deepest = 1000;
+
+function takeEither(reader: Reader): Node {
+  const { cursor } = reader;
+  const parts = [takeJoin(reader)];
+  while (takes(cursor, '|')) parts.push(takeJoin(reader));
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? only : { op: 'either', parts };
+}
+
+function takeJoin(reader: Reader): Node {
+  const { cursor } = reader;
+  const parts: Node[] = [];
+  let from = cursor.at;
+  while (cursor.at < cursor.text.length && cursor.text[cursor.at] !== '|' && cursor.text[cursor.at] !== ')') {
+    if (isRepeat(cursor)) {
+      const last = parts.pop();
+      if (last === undefined) throw nothingToRepeat(cursor);
+      parts.push(takeRepeat(cursor, last, from));
+    } else {
+      from = cursor.at;
+      parts.push(...takeAtom(reader));
+    }
+  }
+  const [only] = parts;
+  if (parts.length === 0) return { op: 'empty' };
+  return only !== undefined && parts.length === 1 ? only : { op: 'join', parts };
+}
+
+function nothingToRepeat({ text, at }: Cursor): Refused {
+  const sign = text[at] ?? '';
+  return new Refused({ what: `a ${sign} with nothing to repeat`, index: at, hint: `write \\${sign} for the character itself` });
+}
+
+/** The next thing that may be repeated, with what stands before it in the same breath; flags are nothing by themselves. */
+function takeAtom(reader: Reader): readonly Node[] {
+  const { cursor, flags } = reader;
+  switch (cursor.text[cursor.at] ?? '') {
+    case '(':
+      return takeGroup(reader);
+    case '[':
+      return [charOf(takeBrackets(cursor), flags)];
+    case '.':
+      cursor.at += 1;
+      return [{ op: 'char', set: flags.dots ? anyChar : anyButNewline }];
+    case '^':
+      cursor.at += 1;
+      return [{ op: 'assert', what: flags.lines ? 'line-start' : 'text-start' }];
+    case '$':
+      cursor.at += 1;
+      return [{ op: 'assert', what: flags.lines ? 'line-end' : 'text-end' }];
+    case '\\':
+      return takeBackslash(reader);
+    default:
+      return [charOf(oneChar(nextRune(cursor)), flags)];
+  }
+}
+
+function charOf(set: CharSet, { fold }: Flags): Node {
+  return { op: 'char', set: fold ? withBothCases(set) : set };
+}
+
+function takeGroup(reader: Reader): readonly Node[] {
+  const { cursor, names, flags } = reader;
+  const start = cursor.at;
+  const group = readGroup(cursor, flags, names);
+  if (group.is === 'flags') {
+    reader.flags = group.flags;
+    return [];
+  }
+  reader.depth += 1;
+  if (reader.depth > deepest)
+    throw new Refused({
+      what: `more than ${deepest} groups in one another`,
+      index: start,
+      hint: 'write a simpler pattern',
+      elsewhere: true,
+    });
+  reader.flags = group.flags;
+  const node = takeEither(reader);
+  if (!takes(cursor, ')')) throw new Refused({ what: 'a ( without its )', index: start, hint: 'write \\( for the character itself' });
+  reader.flags = flags;
+  reader.depth -= 1;
+  return [group.captures ? { op: 'group', of: node } : node];
+}
+
+function takeBackslash({ cursor, flags }: Reader): readonly Node[] {
+  if (takes(cursor, '\\A')) return [{ op: 'assert', what: 'text-start' }];
+  if (takes(cursor, '\\z')) return [{ op: 'assert', what: 'text-end' }];
+  if (takes(cursor, '\\b')) return [{ op: 'assert', what: 'word-edge' }];
+  if (takes(cursor, '\\B')) return [{ op: 'assert', what: 'no-word-edge' }];
+  if (takes(cursor, '\\Q')) {
+    const end = cursor.text.indexOf('\\E', cursor.at);
+    const quoted = cursor.text.slice(cursor.at, end === -1 ? undefined : end);
+    cursor.at = end === -1 ? cursor.text.length : end + 2;
+    return Array.from(quoted, (one) => charOf(oneChar(one.codePointAt(0) ?? 0), flags));
+  }
+  const known = takeClassEscape(cursor);
+  return [charOf(known ?? oneChar(takeEscape(cursor)), flags)];
+}

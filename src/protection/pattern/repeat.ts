@@ -1,0 +1,92 @@
+import { Refused, type Cursor, type Node } from './syntax.ts';
+
+type Count = { readonly min: number; readonly max: number | undefined; readonly text: string };
+
+const most = 1000;
+
+/** Tells whether a repeat count stands at the cursor. */
+export function isRepeat(cursor: Cursor): boolean {
+  return countAt(cursor) !== undefined;
+}
+
+/** Reads how often the node stands there, if that is said behind it. */
+export function takeRepeat(cursor: Cursor, node: Node, from: number): Node {
+  const start = cursor.at;
+  const count = countAt(cursor);
+  if (count === undefined) return node;
+  const { min, max, text } = count;
+  if (min > most || (max ?? 0) > most || (max !== undefined && max < min)) {
+    const isBackwards = max !== undefined && max < min && min <= most;
+    throw new Refused({
+      what: isBackwards ? `the repeat count ${text}, which runs backwards` : `the repeat count ${text}, above ${most}`,
+      index: start,
+      hint: `at most ${most} times`,
+      elsewhere: true,
+    });
+  }
+  cursor.at += text.length;
+  if (cursor.text[cursor.at] === '?') cursor.at += 1;
+  const second = countAt(cursor);
+  if (second !== undefined) throw doubled(cursor, second, start);
+  const repeated: Node = { op: 'repeat', of: node, min, max };
+  if (repeatsOf(repeated) > most)
+    throw new Refused({
+      what: `repeat counts in one another that come to more than ${most}`,
+      index: from,
+      hint: `at most ${most} times in all`,
+      elsewhere: true,
+    });
+  return repeated;
+}
+
+function doubled({ text }: Cursor, second: Count, start: number): Refused {
+  const shown = text.slice(start, start + 12);
+  if (second.text === '+')
+    return new Refused({
+      what: `a possessive quantifier ${shown.slice(0, shown.indexOf('+', 1) + 1)}`,
+      index: start,
+      hint: 'leave the last + out: RE2 never goes back',
+      elsewhere: true,
+    });
+  return new Refused({ what: 'a repeat of a repeat', index: start, hint: 'put what is repeated in (?:…)' });
+}
+
+function countAt({ text, at }: Cursor): Count | undefined {
+  switch (text[at] ?? '') {
+    case '*':
+      return { min: 0, max: undefined, text: '*' };
+    case '+':
+      return { min: 1, max: undefined, text: '+' };
+    case '?':
+      return { min: 0, max: 1, text: '?' };
+    case '{': {
+      const found = /^\{(0|[1-9]\d*)(,(0|[1-9]\d*)?)?\}/.exec(text.slice(at, at + 40));
+      if (found === null) return undefined;
+      const [whole, low = '0', comma, high] = found;
+      const min = Number(low);
+      return { min, max: comma === undefined ? min : high === undefined ? undefined : Number(high), text: whole };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** How often what is innermost may be written out, as RE2 counts it. */
+function repeatsOf(node: Node): number {
+  switch (node.op) {
+    case 'repeat': {
+      const own = node.max ?? node.min;
+      const isCounted = node.min >= 2 || (node.max ?? 0) >= 2;
+      return (isCounted ? Math.max(own, 1) : 1) * repeatsOf(node.of);
+    }
+    case 'group':
+      return repeatsOf(node.of);
+    case 'join':
+    case 'either':
+      return node.parts.reduce((highest, part) => Math.max(highest, repeatsOf(part)), 1);
+    case 'empty':
+    case 'char':
+    case 'assert':
+      return 1;
+  }
+}

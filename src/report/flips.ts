@@ -1,0 +1,66 @@
+import type { JsonObject } from '../model/json.ts';
+import type { Change } from '../model/plan.ts';
+import type { Flip, Protection } from '../model/protection.ts';
+import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
+import type { Block } from './shed.ts';
+import { clip } from './width.ts';
+
+const longestSample = 100;
+
+/** The samples that a change makes come out otherwise. */
+export function flipsIn(protection: Protection | undefined, { id }: Pick<Change, 'id'>): readonly Flip[] {
+  return (protection?.flips ?? []).filter(({ rule }) => rule === id);
+}
+
+/** What becomes of a sample: `blocked → allowed`, with the entity type of a masking rule before it. */
+function turnText({ type, before, after }: Flip): string {
+  const turn = `${before} → ${after}`;
+  return type === undefined ? turn : `${escapeTerminal(clip(type, 60))} ${turn}`;
+}
+
+/** The text of a sample in one line, and where it comes from if that is worth a word. */
+function sampleText({ text, side, gone }: Flip): { readonly text: string; readonly note: string } {
+  const notes = [...(side === 'output' ? ['output'] : []), ...(gone === true ? ['the sample is taken out'] : [])];
+  return { text: escapeTerminal(clip(text, longestSample)), note: notes.length === 0 ? '' : `(${notes.join('; ')})` };
+}
+
+/** Which way a sample goes: `-` it is less protected afterwards, `+` it is more, `!` nobody can tell. */
+export function flipSign({ before, after }: Flip): '-' | '+' | '!' {
+  if (before === 'blocked' || before === 'masked') return '-';
+  return after === 'blocked' || after === 'masked' ? '+' : '!';
+}
+
+/** A flip as one line of text. */
+export function flipLine(flip: Flip): string {
+  const { text, note } = sampleText(flip);
+  return `${flipSign(flip)} ${turnText(flip)}: ${text}${note === '' ? '' : ` ${note}`}`;
+}
+
+/** The samples that are less protected afterwards, or may be, as a Markdown list. */
+export function flipBlocks(protection: Protection | undefined): readonly Block[] {
+  const losses = (protection?.flips ?? []).filter((flip) => flipSign(flip) !== '+');
+  return losses.map((flip) => {
+    const { text, note } = sampleText(flip);
+    const end = note === '' ? '' : ` ${escapeMarkdown(note)}`;
+    return {
+      text: `- ${codeSpan(clip(flip.rule, 100))}: **${escapeMarkdown(turnText(flip))}**: ${codeSpan(text)}${end}\n`,
+      rank: 1,
+      sort: 'headline',
+    };
+  });
+}
+
+/** A flip as the plan's schema describes it. */
+export function flipObject({ rule, name, side, text, type, before, after, at, gone }: Flip): JsonObject {
+  return {
+    rule,
+    ...(name === undefined ? {} : { name }),
+    side,
+    text,
+    ...(type === undefined ? {} : { type }),
+    before,
+    after,
+    ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }),
+    ...(gone === undefined ? {} : { gone }),
+  };
+}

@@ -1,0 +1,36 @@
+import type { Position } from '../model/diagnostic.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { RuleTrials, TargetTrials, Trial } from '../model/trial.ts';
+import { jsonText } from './documents.ts';
+import { allRules, countTrials } from './trials.ts';
+
+/** Results of samples as the JSON that `schemas/documents/test.schema.json` describes. */
+export function trialsJson(targets: readonly TargetTrials[]): string {
+  return jsonText({
+    version: 1,
+    counts: { ...countTrials(allRules(targets)) },
+    targets: targets.map(({ target, rules }) => ({ target, rules: rules.map(ruleObject) })),
+  });
+}
+
+function ruleObject({ rule, at, trials, untried, notSimulated }: RuleTrials): JsonObject {
+  return { rule, at: positionObject(at), samples: trials.map(trialObject), untried, notSimulated };
+}
+
+function trialObject({ at, name, side, text, outcome, expected, found, why, hint }: Trial): JsonObject {
+  return {
+    at: positionObject(at),
+    ...(name === undefined ? {} : { name }),
+    side,
+    text,
+    outcome,
+    expected,
+    found,
+    ...(why === undefined ? {} : { why }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function positionObject({ file, line, column }: Position): JsonObject {
+  return { file, line, column };
+}

@@ -1,0 +1,33 @@
+import type { RuleTrials, TargetTrials, Trial } from '../model/trial.ts';
+
+/** How many samples came out how, and how many rules have none. */
+export type TrialCounts = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly notSimulated: number;
+  readonly rules: number;
+  readonly untested: number;
+};
+
+/** Counts samples and rules. */
+export function countTrials(rules: readonly RuleTrials[]): TrialCounts {
+  const trials = rules.flatMap((rule) => rule.trials);
+  const count = (outcome: Trial['outcome']): number => trials.filter((trial) => trial.outcome === outcome).length;
+  return {
+    passed: count('passed'),
+    failed: count('failed'),
+    notSimulated: count('not-simulated'),
+    rules: rules.length,
+    untested: untested(rules).length,
+  };
+}
+
+/** Rules that no sample tries. */
+export function untested(rules: readonly RuleTrials[]): readonly RuleTrials[] {
+  return rules.filter(({ trials }) => trials.length === 0);
+}
+
+/** The rules of all targets. */
+export function allRules(targets: readonly TargetTrials[]): readonly RuleTrials[] {
+  return targets.flatMap(({ rules }) => rules);
+}

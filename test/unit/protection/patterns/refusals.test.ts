@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { compilePattern } from '../../../../src/protection/pattern/compile.ts';
+
+test.each<readonly [pattern: string, what: string, index: number]>([
+  ['(?i)drop(?=\\s)', 'a look-ahead (?=', 8],
+  ['a(?!b)', 'a negative look-ahead (?!', 1],
+  ['(?<=a)b', 'a look-behind (?<=', 0],
+  ['x(?<!a)b', 'a negative look-behind (?<!', 1],
+  ['(?>a)', 'an atomic group (?>', 0],
+  ['(a)\\1', 'the backreference \\1', 3],
+  ['(?P<n>a)(?P=n)', 'a backreference (?P=', 8],
+  ['(?<n>a)\\k<n>', 'a backreference', 7],
+  ['\\w++x', 'a possessive quantifier ++', 2],
+  ['a{2,3}+', 'a possessive quantifier {2,3}+', 1],
+  ['a*+b', 'a possessive quantifier *+', 1],
+  ['a**', 'a repeat of a repeat', 1],
+  ['(?(1)a|b)', 'a condition (?(', 0],
+  ['a(?R)', 'a recursion', 1],
+  ['(?#x)', 'a comment (?#', 0],
+  ['(?x)a', 'the flag x', 0],
+  ['(?z)a', 'the flag z', 0],
+  ['a\\Z', '\\Z', 1],
+  ['\\hb', '\\h', 0],
+  ['\\u0041', '\\u', 0],
+  ['a{1001}', 'the repeat count {1001}, above 1000', 1],
+  ['(a{500}){3}', 'repeat counts in one another that come to more than 1000', 0],
+  ['a{3,2}', 'the repeat count {3,2}, which runs backwards', 1],
+  ['a(b', 'a ( without its )', 1],
+  ['ab)', 'a ) without its (', 2],
+  ['[ab', 'a [ without its ]', 0],
+  ['x[z-a]', 'the range z-a, which runs backwards', 2],
+  ['[[:nope:]]', 'the class [:nope:]', 1],
+  ['*a', 'a * with nothing to repeat', 0],
+  ['a|+', 'a + with nothing to repeat', 2],
+  ['a\\', 'a \\ at the end', 1],
+  ['\\p{Nope}', 'invalid character class range', 0],
+])('RE2 does not take %j: %s', (pattern, what, index) => {
+  const compiled = compilePattern(pattern);
+  expect('refusal' in compiled ? compiled.refusal : undefined).toMatchObject({ what, index });
+});
+
+test.each(['(?:a{1000}){1}', '[^]-]', '(?i-s:a)', '\\Q(?=\\E', '[(?=]', 'a{,5}', '\\x{10FFFF}', '(?U)a+?', '(?)', '((((((((((a))))))))))'])(
+  'RE2 takes %j',
+  (pattern) => {
+    expect(compilePattern(pattern)).toHaveProperty('pattern');
+  },
+);
+
+test.each([
+  '(?:a{1000}){1}(?:b{1000}){1}(?:c{1000}){1}(?:d{1000}){1}(?:e{1000}){1}',
+  `(${'abc|'.repeat(3000)}d)`,
+  '(?:(?:(?:a{10}){10}){10}bc){1}',
+])('what is too large is not compiled: %#', (pattern) => {
+  const compiled = compilePattern(pattern);
+  expect('tooLarge' in compiled || ('pattern' in compiled && compiled.pattern.size <= 5000)).toBe(true);
+});
