@@ -2,10 +2,11 @@ import { AppError } from '../model/errors.ts';
 
 /** What git could not do, in its own words where there are no better ones; credentials in addresses are left out. */
 export function failureOf(folder: string, args: readonly string[], stderr: string): AppError {
-  if (/^fatal: not a git repository/m.test(stderr)) {
+  const isAboutFolder = verbOf(args) === 'rev-parse';
+  if (isAboutFolder && /^fatal: not a git repository/m.test(stderr)) {
     return new AppError('git/no-repository', 3, `${folder} lies in no git repository`, { hint: 'run in a clone' });
   }
-  if (/must be run in a work tree/.test(stderr)) {
+  if (isAboutFolder && /must be run in a work tree/.test(stderr)) {
     const message = `${folder} lies in a repository without files: a bare one, or a folder of git's own`;
     return new AppError('git/no-working-tree', 3, message, { hint: 'run in a clone of it' });
   }

@@ -203,15 +203,15 @@ describe('what GitHub does not allow costs no run', () => {
     expect(bench.github().heard.length - before).toBeLessThanOrEqual(6);
   });
 
-  test('a secondary rate limit is waited out', async () => {
+  test.each([403, 429])('a secondary rate limit (%i) is waited out', async (status) => {
     const github = bench.github();
-    const cwd = checkout({ 'access/limited.yaml': connection('limited') });
-    const { number, commit } = await merge('limited');
+    const cwd = checkout({ 'access/limited.yaml': connection(`limited-${status}`) });
+    const { number, commit } = await merge(`limited-${status}`);
     let refused = 0;
     github.intercept(({ path, method }) => {
       if (method !== 'POST' || !path.endsWith('/comments') || refused > 0) return undefined;
       refused += 1;
-      return { status: 403, body: message('You have exceeded a secondary rate limit.'), headers: { 'retry-after': '1' } };
+      return { status, body: message('You have exceeded a secondary rate limit.'), headers: { 'retry-after': '1' } };
     });
     const ended = await apply(cwd, commit);
     expect(ended.stdout).not.toContain('::warning');

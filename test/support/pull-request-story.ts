@@ -124,7 +124,10 @@ async function change(scene: Scene): Promise<void> {
   must(/orders-db.*reviewer|reviewer.*orders-db/is.test(comment), 'the comment tells of the lost reviewers');
 
   scene.title('It is merged: apply, and the outcome on the pull request');
-  const applied = await merge(scene, pull);
+  const { digest = '' } = planned.outputs;
+  scene.say(`mode: apply, digest: ${digest.slice(0, 12)}\u2026: nothing but the plan that was shown.`);
+  scene.say('');
+  const applied = await merge(scene, pull, { digest });
   must(applied.code === 0 && applied.outputs['outcome'] === 'applied', 'the merge is applied');
   quote(scene, await lastComment(scene, pull));
   must((await namesOf(scene)).includes('reports-db'), 'the gateway has the new connection');
@@ -199,17 +202,17 @@ function plan(scene: Scene, pull: Proposal): Promise<StepEnded> {
 }
 
 /** Merges, and runs `mode: apply` as the workflow of the push does. */
-async function merge(scene: Scene, { number }: Proposal): Promise<StepEnded> {
+async function merge(scene: Scene, { number }: Proposal, inputs: StepOptions['inputs'] = {}): Promise<StepEnded> {
   const branch = git(scene.clone, 'branch --show-current');
   git(scene.clone, 'checkout --quiet main');
   git(scene.clone, ['merge', '--quiet', '--no-ff', `--message=Merge #${number}`, branch]);
   git(scene.clone, 'push --quiet origin main');
-  return apply(scene, await mergePullRequest(scene.github, number));
+  return apply(scene, await mergePullRequest(scene.github, number), inputs);
 }
 
-function apply(scene: Scene, commit: string): Promise<StepEnded> {
+function apply(scene: Scene, commit: string, inputs: StepOptions['inputs'] = {}): Promise<StepEnded> {
   const env = { ...environment(scene), GITHUB_SHA: commit };
-  return scene.step({ cwd: scene.clone, event: 'push', payload: { after: commit }, inputs: { mode: 'apply' }, env });
+  return scene.step({ cwd: scene.clone, event: 'push', payload: { after: commit }, inputs: { mode: 'apply', ...inputs }, env });
 }
 
 function environment({ gateway }: Scene): Readonly<Record<string, string>> {
