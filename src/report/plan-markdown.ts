@@ -81,10 +81,11 @@ function refusalLine({ code, message, hint, allowable, resource, at }: Refusal):
   const place = at === undefined ? '' : ` ${codeSpan(`${at.file}:${at.line}`)}`;
   const about = `${place}${resource === undefined ? '' : ` ${codeSpan(resource)}:`}`;
   const advice = [
-    ...(hint === undefined ? [] : [`: ${escapeMarkdown(clip(hint, longestValue))}`]),
-    ...(allowable ? [`; to go on all the same: ${codeSpan(`--allow ${code}=reason`)}`] : []),
-  ];
-  return `- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestValue))}${advice.join('')}\n`;
+    ...(hint === undefined ? [] : [escapeMarkdown(clip(hint, longestValue))]),
+    ...(allowable ? [`to go on all the same: ${codeSpan(`--allow ${code}=reason`)}`] : []),
+  ].filter((text) => text !== '');
+  const lines = [`- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestValue))}`, ...advice.map((text) => `  - ${text}`)];
+  return `${lines.join('\n')}\n`;
 }
 
 /** What nobody would miss is left out first: what is held and the pull request's own come before all else, details and all. */

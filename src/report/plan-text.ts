@@ -42,7 +42,7 @@ function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
     ...lines,
     ...flow(words(summaryText(plan), bold), { columns, indent: 0 }),
     ...(highest === undefined ? [] : [classPaint(highest, terminal.colour)(`Highest risk: ${highest}`)]),
-    dim(`Digest ${escapeTerminal(plan.digest)}`),
+    ...flow(words(`Digest ${escapeTerminal(plan.digest)}`, dim), { columns, indent: 0 }),
   ];
 }
 
