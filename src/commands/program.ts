@@ -145,6 +145,7 @@ function addPull(program: Command, world: World, finish: Finish): void {
         .choices(['keep', 'stubs', 'omit'])
         .default('keep'),
     )
+    .option('--from-state <file>', 'only what this state of Terraform or OpenTofu owns, and blocks that make it forget')
     .addOption(formatOption(['text', 'json']))
     .addHelpText(
       'after',

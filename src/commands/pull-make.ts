@@ -36,7 +36,11 @@ export type Making = {
 };
 
 /** Manifests to write, with their paths below the project, and what is told of them. */
-export type Made = { readonly manifests: readonly SourceFile[]; readonly drafts: Drafts; readonly pulled: Omit<Pulled, 'files'> };
+export type Made = {
+  readonly manifests: readonly SourceFile[];
+  readonly drafts: Drafts;
+  readonly pulled: Omit<Pulled, 'files' | 'terraform'>;
+};
 
 /** Makes the manifests, and makes sure of them: a plan of the project with them finds no change in what they declare. */
 export function makeFiles(making: Making): Made {
@@ -110,7 +114,7 @@ type Outcome = {
 function pulledOf(
   { managed, project, identity, secrets, world }: Making,
   { drafts, manifests, verdict, ignored }: Outcome,
-): Omit<Pulled, 'files'> {
+): Omit<Pulled, 'files' | 'terraform'> {
   const show = shower(world.cwd);
   const { name, url } = project.target;
   const changed = verdict.differing.length + verdict.gone.length;

@@ -60,7 +60,7 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return [];
-    throw refused(folder, error);
+    throw unwritable(folder, error);
   }
 }
 
@@ -124,11 +124,12 @@ function attempt<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof AppError ? error : refused(path, error);
+    throw error instanceof AppError ? error : unwritable(path, error);
   }
 }
 
-function refused(path: string, error: unknown): AppError {
+/** The error of a file that cannot be written. */
+export function unwritable(path: string, error: unknown): AppError {
   return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
     cause: error,
     hint: 'check the folder and the disk, then pull again: what is written already stays as it is',

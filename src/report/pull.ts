@@ -1,5 +1,5 @@
 import { compareText, type Json } from '../model/json.ts';
-import type { Differing, LeftOut, Pulled } from '../model/pulled.ts';
+import type { Differing, Inherited, LeftOut, Owned, Pulled } from '../model/pulled.ts';
 import { kindOf } from '../model/resource.ts';
 import { plural, shortList } from './counts.ts';
 import { jsonText } from './documents.ts';
@@ -27,15 +27,30 @@ export function pullText(pulled: Pulled, terminal: Terminal): string {
     ...(pulled.files.length === 0 ? [] : entry(`wrote ${shortList(pulled.files.map(escapeTerminal), 6).join(', ')}`, terminal)),
     ...section('Not as on the gateway, and not changed here:', differingEntries(pulled), { terminal, paint: yellow }),
     ...section('Left out:', leftEntries(pulled), { terminal, paint: yellow }),
+    ...section('Terraform keeps:', keptEntries(pulled), { terminal, paint: yellow }),
+    ...section('In the state, and not on the gateway:', goneEntries(pulled), { terminal, paint: yellow }),
     ...section('Not said by their manifests:', unstatedEntries(pulled), { terminal, paint: yellow }),
   ];
   const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} not touched.`;
-  const summary = `Pulled ${plural(written.length, 'object')}.${counted} ${secretsText(pulled)}`.trim();
+  const forgets = pulled.terraform?.file === undefined ? '' : ` Terraform may forget ${plural(pulled.terraform.taken.length, 'object')}.`;
+  const summary = `Pulled ${plural(written.length, 'object')}.${counted}${forgets} ${secretsText(pulled)}`.trim();
   return `${[...lines, ...(lines.at(-1) === '' ? [] : ['']), ...flow(words(summary, bold), { columns: widthFor(terminal), indent: 0 })].join('\n')}\n`;
 }
 
 /** What a pull did, for programs. */
-export function pullJson({ target, folder, written, unchanged, differing, gone, leftOut, unstated, secrets, files }: Pulled): string {
+export function pullJson({
+  target,
+  folder,
+  written,
+  unchanged,
+  differing,
+  gone,
+  leftOut,
+  unstated,
+  secrets,
+  files,
+  terraform,
+}: Pulled): string {
   return jsonText({
     version: 1,
     target: { ...target },
@@ -48,7 +63,16 @@ export function pullJson({ target, folder, written, unchanged, differing, gone, 
     unstated: unstated.map((one) => ({ ...one })),
     secrets: { ...secrets },
     files,
+    ...(terraform === undefined ? {} : { terraform: terraformJson(terraform) }),
   });
+}
+
+function terraformJson({ taken, gone, kept, file }: Inherited): Json {
+  return { taken: taken.map(ownedJson), gone: gone.map(ownedJson), kept: kept.map(ownedJson), ...(file === undefined ? {} : { file }) };
+}
+
+function ownedJson(owned: Owned): Json {
+  return { ...owned };
 }
 
 function placeJson({ id, at, fields }: Differing): Json {
@@ -83,6 +107,14 @@ function leftEntries({ leftOut }: Pulled): readonly string[] {
 
 function unstatedEntries({ unstated }: Pulled): readonly string[] {
   return unstated.map(({ id, path, reason }) => `${id}  ${pathText(path)}: ${reason}`);
+}
+
+function keptEntries({ terraform }: Pulled): readonly string[] {
+  return (terraform?.kept ?? []).map(({ address, reason }) => `${address}  ${reason}`);
+}
+
+function goneEntries({ terraform }: Pulled): readonly string[] {
+  return (terraform?.gone ?? []).map(({ address, id }) => [address, ...(id === undefined ? [] : [id])].join('  '));
 }
 
 function secretsText({ secrets: { form, kept, stubs, unseen } }: Pulled): string {

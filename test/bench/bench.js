@@ -1,4 +1,4 @@
-// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only version|ref|plan|hoop|apply|server]
+// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only version|ref|plan|hoop|pull|apply|server]
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -149,6 +149,34 @@ async function gateway(name) {
   return start(args, 'stderr', { OSTIARY_SERVE_KEY: token });
 }
 
+/** A pull into an empty folder against its own requests by a bare client: whole processes both. */
+function pullRow(what, { root, env, floor, secrets, aim }) {
+  let round = 0;
+  const pull = () => {
+    round += 1;
+    const into = join(folder, 'pulled', what.replaceAll(/\W+/g, '-'), String(round));
+    return run([cli, 'pull', into, '--url', root, '--secrets', secrets, '--quiet'], { env });
+  };
+  const { first, second, wall, cpu } = pairs(7, pull, () => run([here('hoop-floor.js'), root, ...floor], { env }));
+  const figure = `${wall.toFixed(2)} × its reads (CPU ${cpu.toFixed(2)} ×; ${first.wall.toFixed(0)} against ${second.wall.toFixed(0)} ms)`;
+  row(`pull of 1,000 connections, ${what}`, figure, `≤ ${aim} ×`, wall <= aim);
+}
+
+async function pullRows() {
+  const manifests = writeManifests(join(folder, '1000'), 1000);
+  const own = await gateway('pulled');
+  run([cli, 'apply', manifests, '--url', own.url, '--yes', '--quiet']);
+  pullRow('a gateway of its own', { root: own.url, env: {}, floor: ['interface'], secrets: 'keep', aim: 3 });
+  await stop(own.child);
+  const env = { OSTIARY_TOKEN: 'hpk_bench' };
+  const hoop = await hoopGateway(env.OSTIARY_TOKEN);
+  const root = `${hoop.url}/api`;
+  run([cli, 'apply', manifests, '--url', root, '--yes', '--quiet'], { env });
+  pullRow('the public gateway, without secrets', { root, env, floor: [], secrets: 'omit', aim: 3 });
+  pullRow('the public gateway, with secrets', { root, env, floor: ['details'], secrets: 'keep', aim: 1.2 });
+  await stop(hoop.child);
+}
+
 /** The share of the raw write rate that apply reaches, from its first request to the last object read back. */
 async function applyRow() {
   const count = 1000;
@@ -210,6 +238,7 @@ try {
     ref: refRow,
     plan: () => planRows(process.argv.includes('--full')),
     hoop: hoopRow,
+    pull: pullRows,
     apply: applyRow,
     server: () => serverRows({ cli, folder, token, start, stop, row, median }),
   };

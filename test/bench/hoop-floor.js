@@ -1,8 +1,9 @@
-// The bulk reads alone: the requests of an unchanged plan by a bare client, parsed, and nothing made of them. node hoop-floor.js URL
+// The bulk reads alone: the requests of an unchanged plan by a bare client, parsed, and nothing made of them;
+// with `details` also one read of each connection. node hoop-floor.js URL [details|interface]
 import { Agent, get } from 'node:http';
 import paths from '../support/hoop-lists.json' with { type: 'json' };
 
-const [url] = process.argv.slice(2);
+const [url, more] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 const headers = { authorization: `Bearer ${process.env['OSTIARY_TOKEN']}` };
 
@@ -28,6 +29,16 @@ async function readPages(path) {
 }
 
 const started = performance.now();
-await Promise.all([...paths.map((path) => read(path)), readPages('/resources')]);
+const asked = more === 'interface' ? paths.filter((path) => path !== '/userinfo') : paths;
+const lists = Promise.all(asked.map((path) => read(path)));
+if (more !== 'interface') await readPages('/resources');
+const connections = (await lists)[asked.indexOf('/connections')];
+if (more === 'details') {
+  const waiting = connections.values();
+  const reader = async () => {
+    for (const { name } of waiting) await read(`/connections/${name}`);
+  };
+  await Promise.all(Array.from({ length: 16 }, reader));
+}
 process.stdout.write(`${(performance.now() - started).toFixed(0)} ms\n`);
 agent.destroy();

@@ -198,3 +198,75 @@ test('what cannot be done is told before the gateway is asked', async () => {
   const wrong = await run(cwd, `pull new --url ${gateway.url()}`, { OSTIARY_TOKEN: 'wrong' });
   expect([wrong.code, existsSync(join(cwd, 'new'))]).toEqual([4, false]);
 });
+
+/** A state with one resource for each line: `ADDRESS NAME`, the name being what the gateway knows it by. */
+function stateOf(resources: readonly object[]): string {
+  return JSON.stringify({
+    version: 4,
+    terraform_version: '1.9.0',
+    serial: 3,
+    lineage: 'x',
+    outputs: { word: { value: 'canary-output' } },
+    resources,
+  });
+}
+
+function owned(type: string, name: string, attributes: object | readonly object[], more: object = {}): object {
+  const all = Array.isArray(attributes) ? attributes : [attributes];
+  const instances = all.map((one, index) => ({
+    schema_version: 0,
+    ...(Array.isArray(attributes) ? { index_key: index } : {}),
+    attributes: { secrets: { 'envvar:PASS': 'canary-in-state' }, ...one },
+    sensitive_attributes: [[{ type: 'get_attr', value: 'secrets' }]],
+  }));
+  return { mode: 'managed', type, name, provider: 'provider["registry.terraform.io/hoophq/hoop"]', instances, ...more };
+}
+
+test('what a state of Terraform owned, and blocks that make it forget', async () => {
+  const { list } = await gateway.call('GET', '/datamasking-rules');
+  const state = stateOf([
+    owned('hoop_connection', 'orders', { name: 'orders-db' }, { module: 'module.teams["a.b]"].module.x[0]' }),
+    owned('hoop_connection', 'gone', { name: 'gone-db', id: '00000000-0000-4000-8000-000000000000' }),
+    owned('hoop_connection', 'many', [{ name: 'Orders-DB' }, { name: 'owned' }]),
+    owned('hoop_datamasking_rules', 'x', { id: list[0]?.['id'] }),
+    owned('hoop_runbook_configuration', 'books', { git_url: 'git@git.example.com:ops/books' }),
+    owned('hoop_user', 'ada', { email: 'ada@example.com' }),
+    owned('hoop_connection', 'read', { name: 'owned' }, { mode: 'data' }),
+    owned('aws_instance', 'other', { name: 'orders-db' }, { provider: 'provider["registry.terraform.io/hashicorp/aws"]' }),
+  ]);
+  const cwd = makeProject({ 'terraform.tfstate': state });
+  const { code, stdout, stderr } = await run(cwd, `pull project --url ${gateway.url()} --from-state terraform.tfstate --format json`);
+  const told = JSON.parse(stdout);
+  expect([code, stderr, told.written.map(({ id }: { id: string }) => id)]).toEqual([
+    0,
+    '',
+    ['Connection/Orders-DB', 'Connection/orders-db', 'DataMaskingRule/../../x', 'RunbookConfiguration/ops-books'],
+  ]);
+  expect(told.terraform).toEqual({
+    taken: [
+      { address: 'module.teams["a.b]"].module.x[0].hoop_connection.orders', id: 'Connection/orders-db' },
+      { address: 'hoop_datamasking_rules.x' },
+      { address: 'hoop_runbook_configuration.books', id: 'RunbookConfiguration/git.example.com/ops/books' },
+    ],
+    gone: [{ address: 'hoop_connection.gone', id: 'Connection/gone-db' }],
+    kept: [
+      { address: 'hoop_connection.many[1]', id: 'Connection/owned', reason: 'managed by platform' },
+      { address: 'hoop_user.ada', reason: 'no manifest stands for this type' },
+      { address: 'hoop_connection.many[0]', id: 'Connection/Orders-DB', reason: expect.stringContaining('another instance') },
+    ],
+    file: 'project/terraform-removed.tf',
+  });
+  const project = join(cwd, 'project');
+  const removed = readFileSync(join(project, 'terraform-removed.tf'), 'utf8');
+  expect([...removed.matchAll(/^ {2}from = (.*)$/gm)].map(([, address]) => address)).toEqual([
+    'hoop_datamasking_rules.x',
+    'hoop_runbook_configuration.books',
+    'module.teams.module.x.hoop_connection.orders',
+  ]);
+  expect(removed).toContain('removed {\n  from = hoop_datamasking_rules.x\n\n  lifecycle {\n    destroy = false\n  }\n}\n');
+  expect((await run(project, 'plan --detailed-exitcode')).code).toBe(0);
+  for (const path of filesBelow(project)) expect(readFileSync(join(project, path), 'utf8')).not.toMatch(/canary|Y2FuYXJ5/);
+  const again = await run(cwd, `pull project --url ${gateway.url()} --from-state terraform.tfstate`);
+  expect([again.code, readFileSync(join(project, 'terraform-removed.tf'), 'utf8')]).toEqual([0, removed]);
+  expect(`${stdout}${again.stdout}`).not.toMatch(/canary/);
+});

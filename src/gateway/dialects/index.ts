@@ -1,5 +1,6 @@
 import type { Dialect, Hello } from '../dialect.ts';
 import { hoopDialect } from './hoop/index.ts';
+import { terraformKinds, terraformProvider } from './hoop/terraform.ts';
 import { interfaceDialect } from './interface/index.ts';
 
 type DialectName = 'interface' | 'hoop';
@@ -17,3 +18,9 @@ export function referencePrefixesOf(name: DialectName | 'auto'): readonly string
   const spoken = name === 'auto' ? Object.values(dialects) : [dialects[name]];
   return [...new Set(spoken.flatMap((dialect) => dialect.referencePrefixes))];
 }
+
+/** What the gateways' own Terraform provider is called, and which of its types stand for which kind. */
+export const terraform: { readonly name: string; readonly kinds: Readonly<Record<string, string>> } = {
+  name: terraformProvider,
+  kinds: terraformKinds,
+};

@@ -1,0 +1,26 @@
+import { readStateFile } from '../disk/state-file.ts';
+import { terraform } from '../gateway/dialects/index.ts';
+import { registry } from '../kinds/index.ts';
+import { inheritState, type Matched } from '../manifest/inherit-state.ts';
+import { readState, type StateObject } from '../manifest/terraform-state.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { InputError } from '../model/errors.ts';
+import type { Made } from './pull-make.ts';
+import type { World } from './world.ts';
+
+/** Reads what a state of Terraform owns; one that cannot be used is thrown. */
+export function ownedIn(path: string, world: World): readonly StateObject[] {
+  const { value: file, diagnostics: unread } = readStateFile(path, world.cwd);
+  if (file === undefined) throw new InputError(unread);
+  const { value, diagnostics } = readState(file, { ...terraform, registry });
+  if (value === undefined) throw new InputError(diagnostics);
+  return value;
+}
+
+export type Inheritance = ReturnType<typeof inheritState>;
+
+/** What Terraform may forget once the manifests are there, and the addresses of what it forgets. */
+export function inheritance(objects: Matched, { drafts, pulled }: Made, declared: DesiredState): Inheritance {
+  const keys = [...declared.resources, ...drafts.drafts].map(({ key }) => key);
+  return inheritState(objects, new Set(keys), new Map(pulled.leftOut.map(({ id, reason }) => [id, reason])));
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf } from '../disk/reason.ts';
+import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
+import { shower } from '../disk/walk.ts';
+import type { Stub } from '../manifest/draft-secrets.ts';
+import type { Pulled } from '../model/pulled.ts';
+import { environmentText } from '../report/manifest-text.ts';
+import { removedText } from '../report/terraform.ts';
+import { schemaFiles } from './init.ts';
+import type { Made } from './pull-make.ts';
+import type { Project } from './pull-project.ts';
+import type { Inheritance } from './pull-state.ts';
+import type { World } from './world.ts';
+
+/** Writes everything, and tells which files beside manifests; the config file last, so that what is broken off is not taken for whole. */
+export function writeAll(
+  { root, config }: Project,
+  { manifests, drafts, inherited }: Made & { readonly inherited: Inheritance | undefined },
+  world: World,
+): Pick<Pulled, 'files' | 'terraform'> {
+  const writer = treeWriter(root);
+  const files: string[] = [];
+  const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
+  for (const [path, text] of schemaFiles) create(path, text);
+  for (const { path, text } of manifests) writer.create(path, text);
+  const extend = (path: string, textAfter: (before: string | undefined) => string): void => {
+    if (extended(writer, join(root, path), path, textAfter)) files.push(path);
+  };
+  const { stubs } = drafts.secrets;
+  if (stubs.length > 0) extend('secrets.env.example', (before) => environmentText(before, stubs.map(variableOf)));
+  if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedText(before, inherited.blocks));
+  if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');
+  if (config !== undefined) create('ostiary.yaml', config);
+  const show = shower(world.cwd);
+  const terraform = inherited && terraformOf(inherited, show(join(root, removals)));
+  return { files: files.map((path) => show(join(root, path))), ...(terraform === undefined ? {} : { terraform }) };
+}
+
+const removals = 'terraform-removed.tf';
+
+function terraformOf({ blocks, taken, gone, kept }: Inheritance, file: string): Pulled['terraform'] {
+  return { taken, gone, kept, ...(blocks.length === 0 ? {} : { file }) };
+}
+
+function variableOf({ name, id }: Stub): { readonly name: string; readonly about: string } {
+  return { name, about: id };
+}
+
+/** Adds to a file what it lacks; false where it has everything. */
+function extended(writer: TreeWriter, full: string, path: string, textAfter: (before: string | undefined) => string): boolean {
+  const before = textIn(full);
+  const text = textAfter(before);
+  if (text === before) return false;
+  writer.replace(path, text);
+  return true;
+}
+
+function textIn(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw unwritable(path, error);
+  }
+}

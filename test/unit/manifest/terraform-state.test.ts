@@ -1,0 +1,117 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { terraform } from '../../../src/gateway/dialects/index.ts';
+import { registry } from '../../../src/kinds/index.ts';
+import { inheritState, matchState } from '../../../src/manifest/inherit-state.ts';
+import { readState } from '../../../src/manifest/terraform-state.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
+
+const provider = { ...terraform, registry };
+
+function read(value: Json | string): ReturnType<typeof readState> {
+  return readState({ path: 'state', text: typeof value === 'string' ? value : JSON.stringify(value) }, provider);
+}
+
+function state(...resources: readonly JsonObject[]): JsonObject {
+  return { version: 4, resources };
+}
+
+const hoop = 'provider["registry.opentofu.org/hoophq/hoop"].eu';
+const orders = {
+  type: 'hoop_connection',
+  name: 'orders',
+  mode: 'managed',
+  provider: hoop,
+  instances: [{ attributes: { name: 'orders-db' } }],
+};
+
+describe('a state that cannot be used says why, and repeats nothing of it', () => {
+  test.each<[string, Json | string, RegExp]>([
+    ['no JSON', '{"version": 4, canary', /no JSON/],
+    ['nothing', '', /no JSON/],
+    ['a list', [], /no JSON/],
+    ['a configuration', 'resource "hoop_connection" "canary" {}', /no JSON/],
+    ['what show -json prints', { format_version: '1.0', values: { canary: 1 } }, /show -json/],
+    ['an encrypted one', { serial: 1, encrypted_data: 'canary' }, /encrypted/],
+    ['an early version', { version: 3, modules: [] }, /version 3/],
+    ['a later version', { version: 5, resources: [] }, /version 5/],
+    ['no version', { resources: [] }, /no state/],
+    ['no resources', { version: 4 }, /no list of resources/],
+    ['nothing of the provider', state({ ...orders, provider: 'provider["registry.terraform.io/hashicorp/aws"]' }), /owns nothing/],
+    ['a data source alone', state({ ...orders, mode: 'data' }), /owns nothing/],
+    ['a name that would break out', state({ ...orders, name: 'a\n}\nresource "canary"' }), /names a resource/],
+    ['a type that would break out', state({ ...orders, type: 'hoop_connection.x {' }), /names a resource/],
+    ['a module that would break out', state({ ...orders, module: 'module.a\nmodule.canary' }), /names a resource/],
+    ['a module that is none', state({ ...orders, module: 'canary.a' }), /names a resource/],
+  ])('%s', (_, value, words) => {
+    const { value: objects, diagnostics } = read(value);
+    expect(objects).toBeUndefined();
+    expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([['terraform/not-a-state', expect.stringMatching(words)]]);
+    expect(JSON.stringify(diagnostics)).not.toContain('canary');
+  });
+});
+
+test('any JSON is a state or an error', () => {
+  const part = fc.oneof(fc.jsonValue(), fc.constantFrom(hoop, 'hoop_connection', 'managed', 4));
+  const resource = fc.record(
+    { mode: part, type: part, name: part, provider: fc.constant(hoop), module: part, instances: part },
+    { requiredKeys: ['provider'] },
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.json(),
+        fc.record({ version: fc.constant(4), resources: fc.array(resource) }).map((one) => JSON.stringify(one)),
+      ),
+      (text) => {
+        const { value, diagnostics } = read(text);
+        expect(value === undefined ? diagnostics.length : 1).toBe(1);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test('what the state holds as sensitive, or with credentials, is known by its address alone', () => {
+  const hidden = {
+    ...orders,
+    instances: [{ attributes: { name: 'canary' }, sensitive_attributes: [[{ type: 'get_attr', value: 'name' }]] }],
+  };
+  const login = {
+    ...orders,
+    type: 'hoop_runbook_configuration',
+    instances: [{ index_key: 'eu', attributes: { git_url: 'https://me:canary@git.example.com/a' } }],
+  };
+  const objects = matchState(read(state(hidden, login)).value ?? [], []);
+  const told = inheritState(objects, new Set(), new Map());
+  expect(told.gone).toEqual([{ address: 'hoop_connection.orders' }, { address: 'hoop_runbook_configuration.orders["eu"]' }]);
+});
+
+test('what is being replaced, and whatever shares its resource, stays with Terraform', () => {
+  const two = {
+    ...orders,
+    instances: [
+      { index_key: 0, attributes: { name: 'a' } },
+      { index_key: 1, attributes: { name: 'b' }, deposed: 'abcd1234' },
+      { index_key: 2, attributes: {} },
+    ],
+  };
+  const live = [
+    { id: 'Connection/a' as const, uid: '1' },
+    { id: 'Connection/b' as const, uid: '2' },
+  ].map((one) => ({
+    ...one,
+    spec: {},
+    secrets: {},
+    edges: {},
+    raw: undefined,
+    unknown: [],
+  }));
+  const told = inheritState(matchState(read(state(two)).value ?? [], live), new Set(['Connection/a', 'Connection/b']), new Map());
+  expect([told.taken, told.blocks, told.gone]).toEqual([[], [], []]);
+  expect(told.kept.map(({ address, reason }) => [address, reason])).toEqual([
+    ['hoop_connection.orders[1]', expect.stringContaining('replaced')],
+    ['hoop_connection.orders[2]', expect.stringContaining('does not name')],
+    ['hoop_connection.orders[0]', expect.stringContaining('another instance')],
+  ]);
+});
