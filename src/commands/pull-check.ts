@@ -18,8 +18,8 @@ import { plan } from '../plan/plan.ts';
 export type Verdict = {
   /** Paths, by live id, at which a draft does not say what is live. */
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
-  /** Drafts, by live id, that no plan could be made with, and why. */
-  readonly excluded: ReadonlyMap<ResourceId, string>;
+  /** Drafts, by live id, that are wrong, and why. */
+  readonly wrong: ReadonlyMap<ResourceId, string>;
   readonly differing: readonly Differing[];
   readonly gone: readonly Differing[];
 };
@@ -39,11 +39,11 @@ export function judge({ drafts, desired, live, identity: { url, dialect }, targe
   const known = forDialect(desired, dialect, registry).desired;
   const input = { target: { name, url, dialect }, desired: known, live, base: undefined, limits: defaultLimits, allowed: [] };
   const { value, diagnostics } = plan(input, registry);
-  if (value !== undefined) return { ...changesOf(value, keys), excluded: new Map() };
+  if (value !== undefined) return { ...changesOf(value, keys), wrong: new Map() };
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  const excluded = new Map(errors.flatMap((one) => draftOf(one, keys)));
-  if (excluded.size === 0) throw new InputError(errors);
-  return { ignored: new Map(), excluded, differing: [], gone: [] };
+  const wrong = new Map(errors.flatMap((one) => draftOf(one, keys)));
+  if (wrong.size === 0) throw new InputError(errors);
+  return { ignored: new Map(), wrong, differing: [], gone: [] };
 }
 
 function draftOf({ resource, message }: Diagnostic, keys: ReadonlyMap<ResourceId, ResourceId>): readonly (readonly [ResourceId, string])[] {
@@ -51,7 +51,7 @@ function draftOf({ resource, message }: Diagnostic, keys: ReadonlyMap<ResourceId
   return key === undefined ? [] : [[key, message]];
 }
 
-function changesOf({ changes, edges }: Plan, keys: ReadonlyMap<ResourceId, ResourceId>): Omit<Verdict, 'excluded'> {
+function changesOf({ changes, edges }: Plan, keys: ReadonlyMap<ResourceId, ResourceId>): Omit<Verdict, 'wrong'> {
   const ignored = new Map<ResourceId, readonly Pointer[]>();
   const differing = new Map<ResourceId, Differing>();
   const gone: Differing[] = [];

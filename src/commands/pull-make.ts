@@ -1,4 +1,5 @@
 import { join, posix, relative, sep } from 'node:path';
+import { maxBytes } from '../disk/text-file.ts';
 import { shower } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
@@ -46,22 +47,25 @@ export type Made = {
 export function makeFiles(making: Making): Made {
   const ignored = new Map<ResourceId, readonly Pointer[]>();
   const excluded = new Map<ResourceId, string>();
+  const doubtful = new Set<ResourceId>();
   for (;;) {
-    const drafts = draftManifests({ ...draftingOf(making), ignored, excluded });
+    const drafts = draftManifests({ ...draftingOf(making), ignored, excluded, doubtful });
     const manifests = filesOf(drafts.drafts, making);
-    const verdict =
-      drafts.drafts.length === 0 && making.project.declared.resources.length === 0 ? agreed : verdictOn(drafts.drafts, manifests, making);
+    const verdict = verdictOn(drafts.drafts, manifests, making);
     const more = [...verdict.ignored].filter(([id, paths]) => paths.some((path) => ignored.get(id)?.includes(path) !== true));
-    if (more.length === 0 && verdict.excluded.size === 0)
+    if (more.length === 0 && verdict.wrong.size === 0)
       return { manifests, drafts, pulled: pulledOf(making, { drafts, manifests, verdict, ignored }) };
     for (const [id, paths] of more) ignored.set(id, [...new Set([...(ignored.get(id) ?? []), ...paths])]);
-    for (const [id, reason] of verdict.excluded) excluded.set(id, reason);
+    for (const [id, reason] of verdict.wrong) {
+      if (doubtful.has(id)) excluded.set(id, reason);
+      else doubtful.add(id);
+    }
   }
 }
 
-const agreed: Verdict = { ignored: new Map(), excluded: new Map(), differing: [], gone: [] };
+const agreed: Verdict = { ignored: new Map(), wrong: new Map(), differing: [], gone: [] };
 
-function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<Drafting, 'ignored' | 'excluded'> {
+function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<Drafting, 'ignored' | 'excluded' | 'doubtful'> {
   const { declared, target, setting, folder } = project;
   const known = new Set(declaredEnds(declared, indexOf({ desired: declared, live, registry })).map(edgeKey));
   const isShared = setting.targets.some(({ name, manifests }) => name !== target.name && manifests.some((path) => isWithin(folder, path)));
@@ -95,13 +99,24 @@ function filesOf(drafts: readonly Draft[], { project, taken }: Making): readonly
   });
 }
 
+/** What a plan would say of the project with the manifests; of wrong ones, what is wrong. Mistakes elsewhere are thrown. */
 function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], { project, live, identity, world }: Making): Verdict {
-  const { sources, setting, target } = project;
+  const { sources, setting, target, declared } = project;
+  if (drafts.length === 0 && declared.resources.length === 0) return agreed;
   const show = shower(world.cwd);
-  const files = [...sources.files, ...manifests.map(({ path, text }) => ({ path: show(join(project.root, path)), text }))];
-  const { value: desired, diagnostics } = loadSources({ ...sources, files }, loadingOf(setting, target, world));
-  if (desired === undefined) throw new InputError(diagnostics.filter(({ severity }) => severity === 'error'));
-  return judge({ drafts, desired, live, identity, target });
+  const files = manifests.map(({ path, text }) => ({ path: show(join(project.root, path)), text }));
+  const large = files.flatMap(({ text }, index) => (Buffer.byteLength(text) > maxBytes ? (drafts[index]?.key ?? []) : []));
+  if (large.length > 0) return { ...agreed, wrong: new Map(large.map((key) => [key, 'its manifest would be larger than 1 MiB'])) };
+  const { value: desired, diagnostics } = loadSources(
+    { ...sources, files: [...sources.files, ...files] },
+    loadingOf(setting, target, world),
+  );
+  if (desired !== undefined) return judge({ drafts, desired, live, identity, target });
+  const keys = new Map(files.map(({ path }, index) => [path, drafts[index]?.key]));
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const wrong = errors.map(({ at, message }) => ({ key: keys.get(at?.file ?? ''), message }));
+  if (wrong.length === 0 || wrong.some(({ key }) => key === undefined)) throw new InputError(errors);
+  return { ...agreed, wrong: new Map(wrong.flatMap(({ key, message }) => (key === undefined ? [] : [[key, message]]))) };
 }
 
 type Outcome = {

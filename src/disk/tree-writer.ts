@@ -8,8 +8,8 @@ import {
   readdirSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
@@ -102,7 +102,7 @@ function createWhole(path: string, text: string): boolean {
     renameSync(draft, path);
     return true;
   } finally {
-    rmSync(draft, { force: true });
+    discard(draft);
   }
 }
 
@@ -112,7 +112,16 @@ function replaceWhole(path: string, text: string): void {
     writeFileSync(draft, text, { flag: 'wx' });
     renameSync(draft, path);
   } finally {
-    rmSync(draft, { force: true });
+    discard(draft);
+  }
+}
+
+/** Removes a draft; one that was given its name, or never written, is gone already. */
+function discard(draft: string): void {
+  try {
+    unlinkSync(draft);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
   }
 }
 

@@ -37,6 +37,8 @@ export type Drafting = {
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
   /** Live objects that no manifest can be made of, and why. */
   readonly excluded: ReadonlyMap<ResourceId, string>;
+  /** Live objects whose manifests are held against the rules, and cut where they have to be. */
+  readonly doubtful: ReadonlySet<ResourceId>;
 };
 
 export type Drafts = {
@@ -66,7 +68,7 @@ export function draftManifests(drafting: Drafting): Drafts {
       spec: specOf(view.kind, live, { id, dialect: drafting.dialect, writer: secrets }),
     };
     const rules = { secrets: { envPrefixes: [writing.prefix], referencePrefixes: writing.referencePrefixes }, targets: drafting.targets };
-    const sound = soundBody(view, body, rules);
+    const sound = drafting.doubtful.has(live.id) ? soundBody(view, body, rules) : { body, dropped: [] };
     if ('reason' in sound) excluded.set(live.id, sound.reason);
     else {
       labels.add(id);

@@ -1,6 +1,7 @@
 /** Characters that print nothing, move the cursor, reorder text or look like a plain space without being one. */
 const unsafe = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
 const printableAscii = /^[ -~]*$/;
+const printableLines = /^[\n -~]*$/;
 const short: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
 
 /** Makes every character visible: control, format and bidi characters and line ends come out as `\u001b`; the result is one line. */
@@ -26,6 +27,7 @@ export function escapeJson(json: string): string {
 
 /** Escapes a finished YAML text whose special characters all stand in double quotes; its meaning stays. */
 export function escapeYaml(yaml: string): string {
+  if (printableLines.test(yaml)) return yaml;
   return yaml.replace(unsafe, (character) => {
     if (character === '\n') return character;
     const hex = (character.codePointAt(0) ?? 0).toString(16);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { runIn } from '../support/here.ts';
 import { agentId, base64, connectionBody, idOf, makeKey } from '../server/client.ts';
+import { owned, stateOf } from '../support/terraform-state.ts';
 import { useGateway } from './gateway.ts';
 import { config, connection, guardrail, workshop, writeFiles } from './project.ts';
 
@@ -198,29 +199,6 @@ test('what cannot be done is told before the gateway is asked', async () => {
   const wrong = await run(cwd, `pull new --url ${gateway.url()}`, { OSTIARY_TOKEN: 'wrong' });
   expect([wrong.code, existsSync(join(cwd, 'new'))]).toEqual([4, false]);
 });
-
-/** A state with one resource for each line: `ADDRESS NAME`, the name being what the gateway knows it by. */
-function stateOf(resources: readonly object[]): string {
-  return JSON.stringify({
-    version: 4,
-    terraform_version: '1.9.0',
-    serial: 3,
-    lineage: 'x',
-    outputs: { word: { value: 'canary-output' } },
-    resources,
-  });
-}
-
-function owned(type: string, name: string, attributes: object | readonly object[], more: object = {}): object {
-  const all = Array.isArray(attributes) ? attributes : [attributes];
-  const instances = all.map((one, index) => ({
-    schema_version: 0,
-    ...(Array.isArray(attributes) ? { index_key: index } : {}),
-    attributes: { secrets: { 'envvar:PASS': 'canary-in-state' }, ...one },
-    sensitive_attributes: [[{ type: 'get_attr', value: 'secrets' }]],
-  }));
-  return { mode: 'managed', type, name, provider: 'provider["registry.terraform.io/hoophq/hoop"]', instances, ...more };
-}
 
 test('what a state of Terraform owned, and blocks that make it forget', async () => {
   const { list } = await gateway.call('GET', '/datamasking-rules');
