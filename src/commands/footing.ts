@@ -76,7 +76,9 @@ async function baseOf(site: Site, input: FootingInput): Promise<Checked<Base>> {
   if (commit === undefined) return { diagnostics: [...diagnostics, ...(await noneRecorded(site.repository, target))] };
   const tree = await soundTree(site, commit);
   if (tree.target.url !== target.url) return { diagnostics: [...diagnostics, otherGateway(commit, tree.target, target)] };
-  return { value: await loadBase(input, site, { commit, tree }), diagnostics: [...diagnostics] };
+  const value = await loadBase(input, site, { commit, tree });
+  const behind = value.desired === input.desired ? [] : await behindApplied(site, commit);
+  return { value, diagnostics: [...diagnostics, ...behind] };
 }
 
 /** The files of the base; throws where they cannot be read. */
@@ -125,6 +127,15 @@ async function noneRecorded(repository: Repository, { name }: Target): Promise<r
   if ((await headOf(repository)) === undefined) return [];
   const message = `no commit is recorded as wholly applied to "${name}": intent and drift are not told apart, nothing is held or deleted`;
   return [{ code: 'git/no-base', severity: 'notice', message, hint: 'the first whole apply records one; --base REF names one by hand' }];
+}
+
+/** Whoever runs an earlier job again, or runs two in the wrong order, takes back what came since. */
+async function behindApplied({ repository, target }: Pick<Site, 'repository' | 'target'>, commit: string): Promise<readonly Diagnostic[]> {
+  const head = await headOf(repository);
+  if (head === undefined || head === commit || (await mergeBaseOf(repository, head, commit)) !== head) return [];
+  const message = `HEAD (${head.slice(0, 10)}) is older than ${commit.slice(0, 10)}, which was last applied to "${target.name}": this takes back what came since`;
+  const hint = 'check out the branch as it is now; to go back for good, revert the commits';
+  return [{ code: 'git/behind-applied', severity: 'warning', message, hint }];
 }
 
 function otherGateway(commit: string, then: Target, now: Target): Diagnostic {

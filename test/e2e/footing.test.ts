@@ -60,6 +60,26 @@ describe('the base', () => {
     expect(base?.desired.resources[0]?.locate('').file).toBe(`${commit.slice(0, 10)}:access/a.yaml`);
   });
 
+  it('warns of a checkout that is older than what was applied, where that makes a difference', async () => {
+    const { repository, commit } = await applied(make);
+    repository.save({ 'README.md': '' });
+    const readme = repository.git('rev-parse', 'HEAD');
+    repository.save({ 'access/a.yaml': connection('a', { reviewers: ['dba'] }) });
+    await record(repository);
+    const behind = async (): Promise<readonly string[]> => codes((await footing(repository)).diagnostics);
+    expect(await behind()).toStrictEqual([]);
+    for (const older of [commit, readme]) {
+      repository.git('checkout', '--quiet', older);
+      expect(await behind()).toStrictEqual(['warning git/behind-applied']);
+    }
+    // Of a branch that left earlier nothing is known to be taken back.
+    repository.save({ 'access/c.yaml': connection('c') });
+    expect(await behind()).toStrictEqual([]);
+    repository.git('checkout', '--quiet', 'main');
+    repository.git('revert', '--no-edit', 'HEAD');
+    expect(await behind()).toStrictEqual([]);
+  });
+
   it('counts what a selection leaves out as there', async () => {
     const { repository } = await applied(make);
     const { base } = await footing(repository, { only: ['Connection/a'] });
