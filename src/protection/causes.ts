@@ -54,9 +54,9 @@ function bearingsOf(change: Change, registry: Registry): readonly Bearing[] {
   return [...bearings.values()];
 }
 
-/** A resource that comes or goes. */
-export function wholeCause({ id, at }: Pick<Change, 'id' | 'at'>): Cause {
-  return { by: id, ...placeOf(at) };
+/** A resource that comes or goes; one that comes back was taken away by hand. */
+export function wholeCause({ id, at, fields }: Pick<Change, 'id' | 'at' | 'fields'>): Cause {
+  return { by: id, ...placeOf(at), ...(fields.some(({ origin }) => origin === 'drift') ? { byHand: true } : {}) };
 }
 
 /** Of what is deep inside, the entry is named. */

@@ -1,8 +1,9 @@
-import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan.ts';
+import { keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
 import type { Flip } from '../model/protection.ts';
+import type { ResourceId } from '../model/resource.ts';
 import type { Risk } from '../model/risk.ts';
-import { groupEdges, noteText, type EdgeGroups } from './change-rows.ts';
+import { groupEdges, noteText } from './change-rows.ts';
 import { plural } from './counts.ts';
 import { flipsIn } from './flips.ts';
 
@@ -38,9 +39,11 @@ const order: readonly GroupName[] = ['held', 'changed', 'own', 'also', 'undone',
  */
 export function groupsOf(plan: Plan): Grouped {
   const edges = groupEdges(plan);
+  const near = nearOwn(plan);
   const entries = new Map<GroupName, Entry[]>(order.map((name) => [name, []]));
   for (const change of plan.changes) {
-    const parts = partsOf(change, edges);
+    const undone = change.own === false && !near.has(keyOf(change)) ? 'elsewhere' : 'undone';
+    const parts = partsOf(change, edges.written.get(change.id) ?? [], undone);
     const main = parts.find(([name]) => name !== 'held') ?? parts[0];
     for (const [name, part] of parts) {
       const flips = name === main?.[0] ? flipsIn(plan.protection, change) : [];
@@ -82,20 +85,19 @@ function commitOf({ id, action }: Change, { orphans }: Plan): Plan['orphans'][nu
 type Part = readonly [GroupName, Omit<Entry, 'note' | 'flips'>];
 
 /** What is created, deleted, adopted or blocked is one thing; of an update each field and edge goes where it belongs. */
-function partsOf(change: Change, { written }: EdgeGroups): readonly Part[] {
-  const edges = written.get(change.id) ?? [];
+function partsOf(change: Change, edges: readonly EdgeChange[], undone: GroupName): readonly Part[] {
   const isSplit = change.action === 'update' || change.action === 'rename';
   if (change.action === 'held') return [['held', { change: { ...change, carried: [] }, edges }]];
-  if (!isSplit) return [[wholeGroup(change, edges), { change, edges }]];
+  if (!isSplit) return [[wholeGroup(change, edges, undone), { change, edges }]];
   const parts = new Map<GroupName, { readonly fields: FieldChange[]; readonly edges: EdgeChange[] }>();
   const partFor = (name: GroupName): { readonly fields: FieldChange[]; readonly edges: EdgeChange[] } => {
     const part = parts.get(name) ?? { fields: [], edges: [] };
     parts.set(name, part);
     return part;
   };
-  for (const field of change.fields) partFor(groupFor(change, field)).fields.push(field);
-  for (const edge of edges) partFor(groupFor(change, edge)).edges.push(edge);
-  if (parts.size === 0) return [[wholeGroup(change, edges), { change, edges }]];
+  for (const field of change.fields) partFor(groupFor(change, field, undone)).fields.push(field);
+  for (const edge of edges) partFor(groupFor(change, edge, undone)).edges.push(edge);
+  if (parts.size === 0) return [[wholeGroup(change, edges, undone), { change, edges }]];
   const held = new Set(parts.get('held')?.fields.map(({ path }) => path));
   const carried = change.carried.filter((path) => !held.has(path));
   // What the write carries besides, and what it may do as a whole, is told once.
@@ -124,9 +126,9 @@ function isNear(one: Pointer, other: Pointer): boolean {
 
 type Moved = Pick<FieldChange, 'origin' | 'own' | 'held'>;
 
-function groupFor(change: Change, { origin, own = change.own, held }: Moved): GroupName {
+function groupFor(change: Change, { origin, own = change.own, held }: Moved, undone: GroupName): GroupName {
   if (held === true) return 'held';
-  if (change.action === 'update' && origin === 'drift') return change.own === false ? 'elsewhere' : 'undone';
+  if (change.action === 'update' && origin === 'drift') return undone;
   return mainGroup(own);
 }
 
@@ -135,9 +137,19 @@ function mainGroup(own: boolean | undefined): GroupName {
   return own ? 'own' : 'also';
 }
 
-function wholeGroup(change: Change, edges: readonly EdgeChange[]): GroupName {
-  if (change.own === true || !isDrift(change, edges)) return mainGroup(change.own);
-  return change.own === undefined ? 'undone' : 'elsewhere';
+function wholeGroup(change: Change, edges: readonly EdgeChange[], undone: GroupName): GroupName {
+  return change.own === true || !isDrift(change, edges) ? mainGroup(change.own) : undone;
+}
+
+/** What an edge that moves ties to something that the pull request changes: drift there has to do with it. */
+function nearOwn({ changes, edges }: Plan): ReadonlySet<ResourceId> {
+  const own = new Set(changes.flatMap((change) => (change.own === true ? [keyOf(change)] : [])));
+  const moving = edges.filter(({ action, rule, connection }) => isMoving(action) && (own.has(rule) || own.has(connection)));
+  return new Set(moving.flatMap(({ rule, connection }) => [rule, connection]));
+}
+
+function isMoving(action: EdgeChange['action']): boolean {
+  return action === 'attach' || action === 'detach';
 }
 
 /** Tells whether all that differs was changed by hand. */

@@ -44,6 +44,16 @@ describe('groupsOf', () => {
     ]);
   });
 
+  it('counts drift as related where an edge that moves ties it to what the pull request changes', () => {
+    const changes = [update('mine', [field('a', intent)], { own: true }), update('rule', [field('a', drift)], { own: false })];
+    const edge = { rule: 'Connection/rule', connection: 'Connection/mine', action: 'attach', declared: [] } as const;
+    expect(shown(changes, { edges: [edge] })).toEqual([
+      ['own', ['mine', '/a']],
+      ['undone', ['rule', '/a']],
+    ]);
+    expect(shown(changes, { edges: [{ ...edge, action: 'foreign' }] })).toContainEqual(['elsewhere', ['rule', '/a']]);
+  });
+
   it('stays sensible where nobody asked what is whose', () => {
     const changes = [update('drifted', [field('a', drift), field('b', intent)]), update('kept', [field('a', held)], { action: 'held' })];
     expect(shown(changes)).toEqual([
