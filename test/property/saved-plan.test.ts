@@ -1,8 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
+import { isOfLive, keyOf } from '../../src/model/plan.ts';
+import type { Json } from '../../src/model/json.ts';
+import { kindOf } from '../../src/model/resource.ts';
 import { planDocument } from '../../src/report/plan-json.ts';
 import { desiredState } from '../support/desired.ts';
+import { gatewayOf as historyGateway, history, planAgainst as planHistory } from '../support/history.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import { windows } from '../support/posture.ts';
 import { carryOut, planAgainst } from '../support/run.ts';
@@ -21,7 +25,7 @@ test('a saved plan reads as what was planned, byte for byte', async () => {
       const { plan } = openText(savedText({ ...made, desired }));
       expect(JSON.stringify(planDocument([plan]))).toBe(JSON.stringify(planDocument([made.plan])));
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -51,7 +55,7 @@ test('a saved plan does what the plan does, and done once it has nothing left to
         expect(gateway.state()).toEqual(other.state());
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -77,6 +81,69 @@ test('stopped at any request, the same file goes on to the same end, and nothing
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
+});
+
+test('names, replacements, deletions and what is held: stopped at any request, the same file goes on to the same end', async () => {
+  let stops = 0;
+  await fc.assert(
+    fc.asyncProperty(history, fc.constantFrom('before' as const, 'after' as const), async (past, when) => {
+      const whole = historyGateway(past);
+      const before = whole.state();
+      const text = savedText(await planHistory(whole, past));
+      const first = await resume(text, { gateway: whole, desired: past.desired });
+      expect(first.refusals).toEqual([]);
+      const end = whole.state();
+      for (let stop = 1; stop < whole.requests.length; stop += 1) {
+        const gateway = historyGateway(past);
+        const same = savedText(await planHistory(gateway, past));
+        expect(same).toBe(text);
+        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? when : 'before'));
+        await resume(text, { gateway, desired: past.desired }).catch(() => undefined);
+        expect(windows(gateway.state(), before, end)).toEqual([]);
+        gateway.setFault(undefined);
+        const { refusals, result } = await resume(text, { gateway, desired: past.desired });
+        expect(refusals).toEqual([]);
+        expect(result?.outcomes.filter(({ status }) => !['done', 'already', 'blocked', 'held'].includes(status))).toEqual([]);
+        expect(gateway.state()).toEqual(end);
+        stops += 1;
+      }
+    }),
+    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 15) },
+  );
+  expect(stops).toBeGreaterThan(50);
+});
+
+/** Another value of a field that every object of the kind has, and no scenario gives. */
+const marks: Readonly<Record<string, readonly [string, Json]>> = {
+  Connection: ['access_max_duration', 12_345],
+  GuardrailRule: ['description', 'moved'],
+  DataMaskingRule: ['description', 'moved'],
+  RunbookConfiguration: ['git_user', 'moved'],
+};
+
+test('what somebody else changed is refused before the first write; what is ignored, and edges, are theirs', async () => {
+  let moved = 0;
+  await fc.assert(
+    fc.asyncProperty(scenario, fc.nat(), async (one, choice) => {
+      const desired = desiredState(one.manifests);
+      const gateway = gatewayOf(one);
+      const made = await planAgainst(gateway, desired);
+      const written = made.plan.changes.filter(isOfLive);
+      fc.pre(written.length > 0);
+      const change = written[choice % written.length];
+      const there = change === undefined ? undefined : gateway.state()[keyOf(change)];
+      if (change === undefined || there === undefined) return;
+      const [field, value] = marks[kindOf(change.id)] ?? ['', null];
+      gateway.put({ ...there, spec: { ...there.spec, [field]: value } });
+      const isIgnored = desired.resources.some(({ id, ignore }) => id === change.id && ignore.includes(`/${field}`));
+      const { refusals } = await resume(savedText({ ...made, desired }), { gateway, desired });
+      expect(refusals.map(({ code, resource }) => [code, resource])).toEqual(isIgnored ? [] : [['plan/moved', change.id]]);
+      if (!isIgnored) expect(gateway.writes).toEqual([]);
+      moved += isIgnored ? 0 : 1;
+    }),
+    { numRuns: 60 },
+  );
+  expect(moved).toBeGreaterThan(20);
 });

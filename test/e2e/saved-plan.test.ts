@@ -1,0 +1,205 @@
+import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isObject, type JsonObject } from '../../src/model/json.ts';
+import { sealedPlan } from '../../src/plan/saved-plan.ts';
+import type { Effect } from '../../src/server/chaos.ts';
+import { openText } from '../support/saved.ts';
+import { commitAll, git } from '../support/workflow.ts';
+import { makeKey } from '../server/client.ts';
+import { useGateway } from './gateway.ts';
+import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
+
+const makeProject = workshop();
+let chaos: ((path: string) => Effect | undefined) | undefined;
+const gateway = useGateway({ chaos: ({ method, path }) => (method === 'GET' ? undefined : chaos?.(path)) });
+
+const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } } };
+const environment = { OSTIARY_SECRET_PASS: 'canary-value' };
+
+function project(files: Files): string {
+  return makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
+}
+
+/** A live connection whose manifest says more since, and the plan of that in a file. */
+async function planned(name: string): Promise<string> {
+  const cwd = project({ 'access/db.yaml': connection(name, { reviewers: ['dba'], secret }) });
+  expect((await gateway.run('apply --yes', cwd, environment)).code).toBe(0);
+  writeFiles(cwd, { 'access/db.yaml': connection(name, { reviewers: ['dba', 'sre'], secret }) });
+  expect((await gateway.run('plan --out plan.json', cwd, environment)).code).toBe(0);
+  return cwd;
+}
+
+async function reviewersOf(name: string): Promise<unknown> {
+  return (await gateway.call('GET', `/connections/${name}`)).body['reviewers'];
+}
+
+/** Runs what must not write, and returns what it said. */
+async function refused(
+  cwd: string,
+  line = 'apply --yes --plan plan.json',
+): Promise<{ readonly code: number | null; readonly stderr: string }> {
+  const before = gateway.server().log.length;
+  const { code, stderr } = await gateway.run(line, cwd, environment);
+  const asked = gateway.server().log.slice(before);
+  expect(asked.filter((entry) => !entry.startsWith('GET '))).toEqual([]);
+  return { code, stderr };
+}
+
+function documentIn(cwd: string): JsonObject {
+  const value: unknown = JSON.parse(readFileSync(join(cwd, 'plan.json'), 'utf8'));
+  if (!isObject(value)) throw new Error('no plan');
+  return value;
+}
+
+describe('a saved plan', () => {
+  test('is carried out by the built command, once; its file is its owner’s alone, and holds no secret', async () => {
+    const cwd = await planned('saved');
+    expect(await gateway.process('plan --out plan.json', cwd, environment)).toMatchObject({ code: 0 });
+    const text = readFileSync(join(cwd, 'plan.json'), 'utf8');
+    expect(text).not.toContain('canary');
+    expect(text).not.toContain(btoa('canary-value'));
+    expect(statSync(join(cwd, 'plan.json')).mode & 0o777).toBe(0o600);
+    const applied = await gateway.process('apply --yes --plan plan.json', cwd, environment);
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('Applied: 1 updated.')]);
+    expect(await reviewersOf('saved')).toEqual(['dba', 'sre']);
+    const again = await gateway.process('apply --yes --plan plan.json', cwd);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Applied: 1 unchanged.')]);
+  });
+
+  test('is refused where somebody changed the object since, with what was, what is and what should be', async () => {
+    const cwd = await planned('moved');
+    const { body } = await gateway.call('GET', '/connections/moved');
+    await gateway.call('PUT', '/connections/moved', { body: { ...body, reviewers: ['dba', 'night'], access_schema: 'disabled' } });
+    const { code, stderr } = await refused(cwd);
+    expect(code).toBe(6);
+    expect(stderr).toContain('/reviewers: planned from ["dba"], now ["dba","night"], desired ["dba","sre"]');
+    expect(stderr).toContain('/access_schema: planned from "enabled", now "disabled", desired "enabled"');
+    expect(await reviewersOf('moved')).toEqual(['dba', 'night']);
+    await gateway.call('DELETE', '/connections/moved');
+    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('it is no longer on the gateway') });
+    expect((await gateway.call('POST', '/connections', { body })).status).toBe(201);
+    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('deleted and made anew') });
+  });
+
+  test('is for one target, its manifests and its repository', async () => {
+    const cwd = await planned('placed');
+    const other = makeProject({ 'ostiary.yaml': config({ staging: gateway.url() }) });
+    cpSync(join(cwd, 'access'), join(other, 'access'), { recursive: true });
+    cpSync(join(cwd, 'plan.json'), join(other, 'plan.json'));
+    expect(await refused(other)).toEqual({ code: 6, stderr: expect.stringContaining('plan/other-target') });
+    writeFiles(cwd, { 'access/more.yaml': guardrail('more') });
+    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('plan/other-manifests') });
+    const [here, there] = ['One', 'Another'].map((message) => {
+      const folder = project({ 'access/rule.yaml': guardrail('here') });
+      commitAll(folder, message);
+      return folder;
+    });
+    if (here === undefined || there === undefined) throw new Error('no folders');
+    git(there, 'commit --quiet --allow-empty --amend -m other');
+    expect((await gateway.run('plan --base none --out plan.json', here)).code).toBe(0);
+    cpSync(join(here, 'plan.json'), join(there, 'plan.json'));
+    expect(await refused(there)).toEqual({ code: 6, stderr: expect.stringContaining('plan/other-repository') });
+  });
+
+  test('is exactly what was saved: whatever else is one clear error, and nothing is asked', async () => {
+    const cwd = await planned('whole');
+    const text = readFileSync(join(cwd, 'plan.json'), 'utf8');
+    const document = documentIn(cwd);
+    const { saved: _, ...report } = document;
+    const { plan: __, ...saved } = openText(text);
+    const resealed = (change: object): string => JSON.stringify(sealedPlan(report, { ...saved, ...change }));
+    const cases: readonly (readonly [string, number, string])[] = [
+      ['', 3, 'it is empty'],
+      ['null', 3, 'it is no JSON object'],
+      ['[]', 3, 'it is no JSON object'],
+      [text.slice(0, -20), 3, 'it is no JSON, or not whole'],
+      [text.replace('"sre"', '"evil"'), 3, 'it was changed since it was saved'],
+      [text.replace('"/reviewers/sre"', '"/reviewers/evil"'), 3, 'it was changed since it was saved'],
+      [JSON.stringify(report), 3, 'it is a report of a plan'],
+      [text.replace('"action": "update"', '"action": "destroy"'), 3, 'it is not as plans are written'],
+      ['['.repeat(100_000), 3, 'it nests more than'],
+      [text.replace('"version": 1', '"version": 2'), 6, 'the plan has version 2'],
+      [resealed({ tool: '9.9.0' }), 6, 'the plan was made by Ostiary 9.9.0'],
+      [resealed({ live: [] }), 3, 'it does not say what Connection/whole was'],
+      [resealed({ sources: [] }), 3, 'its digest is that of another plan'],
+      [text.replace('"version": 1', '"version": 1, "__proto__": {}'), 3, 'it is not as plans are written'],
+    ];
+    const before = gateway.server().log.length;
+    for (const [content, code, says] of cases) {
+      writeFileSync(join(cwd, 'plan.json'), content);
+      expect(await refused(cwd)).toEqual({ code, stderr: expect.stringContaining(says) });
+    }
+    expect(gateway.server().log.slice(before)).toEqual([]);
+    expect(await refused(cwd, 'apply --yes --plan nowhere.json')).toEqual({
+      code: 3,
+      stderr: expect.stringContaining('plan/unreadable-file'),
+    });
+  });
+
+  test('takes no flag that would have shaped it, and reads its secrets anew', async () => {
+    const cwd = project({ 'access/db.yaml': connection('anew', { secret }) });
+    const saved = await gateway.run('plan --secrets unresolved --out plan.json', cwd);
+    expect([saved.code, saved.stderr]).toEqual([0, expect.stringContaining('apply --plan plan.json')]);
+    for (const flag of ['--only Connection/anew', '--prune', '--base none', '--adopt Connection/anew', 'access'])
+      expect(await refused(cwd, `apply --yes --plan plan.json ${flag}`)).toMatchObject({ code: 3 });
+    expect(await gateway.run('apply --yes --plan plan.json', cwd)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('OSTIARY_SECRET_PASS'),
+    });
+    expect(await gateway.run('apply --yes --plan plan.json', cwd, { OSTIARY_SECRET_PASS: 'anew' })).toMatchObject({ code: 0 });
+    const { body } = await gateway.call('GET', '/connections/anew');
+    expect(body).toMatchObject({ secret: { 'envvar:PASS': btoa('anew') } });
+  });
+
+  test('of an auditor, who sees no secret, is carried out by an admin; no secret is lost', async () => {
+    const cwd = project({ 'access/db.yaml': connection('audited', { secret }) });
+    expect((await gateway.run('apply --yes', cwd, environment)).code).toBe(0);
+    writeFiles(cwd, { 'access/db.yaml': connection('audited', { reviewers: ['dba'], secret }) });
+    const auditor = { OSTIARY_TOKEN: await makeKey(gateway.call, 'plan-auditor', ['auditor']) };
+    expect((await gateway.run('plan --secrets unresolved --out plan.json', cwd, auditor)).code).toBe(0);
+    expect(await gateway.run('apply --yes --plan plan.json', cwd, auditor)).toMatchObject({ code: 4 });
+    expect(await gateway.run('apply --yes --plan plan.json', cwd)).toMatchObject({ code: 0 });
+    const { body } = await gateway.call('GET', '/connections/audited');
+    expect(body).toMatchObject({ reviewers: ['dba'], secret: { 'envvar:PASS': btoa('canary-value') } });
+  });
+
+  test('goes on after a crash in the middle', async () => {
+    const cwd = project(manyConnections('crash', 8, { secret }));
+    expect((await gateway.run('plan --out plan.json', cwd, environment)).code).toBe(0);
+    let left = 3;
+    chaos = () => {
+      left -= 1;
+      return left >= 0 ? undefined : { status: 500 };
+    };
+    expect((await gateway.run('apply --yes --concurrency 2 --plan plan.json', cwd, environment)).code).toBe(5);
+    chaos = undefined;
+    const made = (await gateway.names('/connections')).filter((name) => name.startsWith('crash'));
+    expect(made).toHaveLength(3);
+    const again = await gateway.run('apply --yes --plan plan.json', cwd, environment);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Applied: 5 created, 3 unchanged.')]);
+    expect(await gateway.run('plan --detailed-exitcode', cwd, environment)).toMatchObject({ code: 0 });
+  });
+});
+
+/** Twelve connections, more than a breaker lets pass at once. */
+function twelve(reviewers: readonly string[]): Files {
+  return manyConnections('digested', 12, { reviewers });
+}
+
+test('a digest is the one plan that apply carries out; breakers do not bind it', async () => {
+  const cwd = project(twelve(['dba']));
+  expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+  writeFiles(cwd, twelve(['dba', 'sre']));
+  const shown = await gateway.run('plan --out plan.json', cwd);
+  expect([shown.code, shown.stdout]).toEqual([6, expect.stringContaining('plan/too-many-updates')]);
+  const [, digest = ''] = /^Digest ([0-9a-f]{64})$/m.exec(shown.stdout) ?? [];
+  const other = 'a'.repeat(64);
+  for (const line of [`apply --yes --digest ${other}`, `apply --yes --plan plan.json --digest ${other}`]) {
+    const { code, stderr } = await refused(cwd, line);
+    expect([code, stderr]).toEqual([6, expect.stringMatching(new RegExp(`plan/other-digest[^\\n]*${digest}[^\\n]*${other}`))]);
+  }
+  expect(await refused(cwd, 'apply --yes --digest short')).toMatchObject({ code: 3 });
+  expect(await gateway.run(`apply --yes --digest ${digest.toUpperCase()}`, cwd)).toMatchObject({ code: 0 });
+  expect(await gateway.run(`apply --yes --plan plan.json --digest ${digest}`, cwd)).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,82 @@
+import * as fc from 'fast-check';
+import { registry } from '../../src/kinds/index.ts';
+import type { Base } from '../../src/model/base.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { inherited } from '../../src/plan/inherit.ts';
+import { plan as planOver, type Consent } from '../../src/plan/plan.ts';
+import { desiredState } from './desired.ts';
+import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
+import { noLimits, testTarget } from './run.ts';
+import { scenario, type Manifest, type Scenario } from './scenario.ts';
+
+/** Manifests that were applied once, those of today, and a gateway that went its own way. */
+export type History = {
+  readonly one: Scenario;
+  readonly desired: DesiredState;
+  readonly base: Base;
+  readonly consent: Consent;
+};
+
+/** The same manifests, their first one of the kind under another name, with a word of its former one. */
+function renamed(manifests: readonly Manifest[], kind: string, field: 'renamedFrom' | 'replaces'): readonly Manifest[] {
+  const [first] = manifests.filter((one) => one.kind === kind);
+  if (first === undefined) return manifests;
+  const name = first.metadata.name;
+  const copies: readonly Manifest[] = JSON.parse(JSON.stringify(manifests).replaceAll(`"${name}"`, '"renamed"'));
+  return copies.map((one) =>
+    one.kind === kind && one.metadata.name === 'renamed' ? { ...one, metadata: { ...one.metadata, [field]: name } } : one,
+  );
+}
+
+/** Any two sets of manifests, and any gateway. */
+export const history: fc.Arbitrary<History> = fc
+  .record({
+    one: scenario,
+    past: scenario,
+    prune: fc.boolean(),
+    reverts: fc.boolean(),
+    renames: fc.constantFrom('', 'rule', 'connection'),
+    protect: fc.boolean(),
+  })
+  .map(({ one, past, prune, reverts, renames, protect }) => {
+    const manifests = {
+      '': one.manifests,
+      rule: renamed(one.manifests, 'GuardrailRule', 'renamedFrom'),
+      connection: renamed(one.manifests, 'Connection', 'replaces'),
+    }[renames];
+    const desired = desiredState(manifests);
+    const applied = past.manifests.map((manifest, index) =>
+      protect && index === 0 ? { ...manifest, metadata: { ...manifest.metadata, protect: true } } : manifest,
+    );
+    const ids = desired.resources.map(({ id }) => id);
+    const base: Base = { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
+    return { one, desired, base, consent: { adopt: ids, revert: reverts && renames !== 'connection' ? ids : [], prune } };
+  });
+
+/** The gateway of a history. */
+export function gatewayOf({ one }: Pick<History, 'one'>, onWrite?: () => Promise<void>): MemoryGateway {
+  return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...(onWrite === undefined ? {} : { onWrite }) });
+}
+
+/** What somebody cannot know beforehand: an edge of a rule without a manifest cannot move, a kept secret may be missing. */
+function isPossible(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.every(({ severity }) => severity !== 'error');
+}
+
+/** Plans a history over its gateway, and skips what cannot be planned. */
+export async function planAgainst(
+  gateway: MemoryGateway,
+  { desired, base, consent }: History,
+): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState }> {
+  const { value: live } = await gateway.readAll([...registry.keys()]);
+  if (live === undefined) throw new Error('the list is not whole');
+  const heirs = inherited(desired, live, { registry, base });
+  fc.pre(isPossible(heirs.diagnostics));
+  const input = { target: testTarget, desired: heirs.desired, live, base, limits: noLimits, allowed: [], consent };
+  const { value, diagnostics } = planOver(input, registry);
+  if (value === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
+  return { plan: value, live, desired: heirs.desired };
+}
