@@ -5,6 +5,11 @@ export const formats = ['text', 'json', 'markdown'] as const;
 
 export type Format = (typeof formats)[number];
 
+/** What reports of plans may be written as. */
+export const planReportFormats = ['text', 'json', 'markdown', 'html'] as const;
+
+export type ReportFormat = (typeof planReportFormats)[number];
+
 /** How something that was looked up is printed. */
 export const viewFormats = ['text', 'json', 'yaml'] as const;
 
@@ -19,7 +24,7 @@ export const trialFormats = ['text', 'json', 'junit'] as const;
 export type TrialFormat = (typeof trialFormats)[number];
 
 /** A report to be written beside what is printed. */
-export type ReportFlag<F = Format> = { readonly format: F; readonly path: string };
+export type ReportFlag<F = ReportFormat> = { readonly format: F; readonly path: string };
 
 /** Whether the sources of secrets are read, or only looked at. */
 export const secretsChoices = ['resolve', 'unresolved'] as const;

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Allowance } from '../model/plan.ts';
 import { riskClasses } from '../model/risk.ts';
-import { formats, secretsChoices, type ReportFlag } from './flags.ts';
+import { formats, secretsChoices, type ReportFlag, type ReportFormat } from './flags.ts';
 
 export function command(program: Command, name: string, description: string): Command {
   return program
@@ -36,18 +36,18 @@ export function baseOptions(on: Command): Command {
     .option('--no-origin', 'neither ask origin what was last applied nor tell it');
 }
 
-export function planOptions(on: Command): Command {
-  return reportOptions(baseOptions(cacheOption(on)))
+export function planOptions(on: Command, reports: readonly ReportFormat[] = formats): Command {
+  return reportOptions(baseOptions(cacheOption(on)), reports)
     .addOption(new Option('--max-risk <class>', 'refuse what is riskier; any class unless told').choices([...riskClasses]))
     .option('--adopt <kind/name>', 'take over an object that was never applied, though it differs (repeatable)', collect, [])
     .option('--revert <kind/name>', 'undo what was tightened by hand on this object (repeatable)', collect, [])
     .option('--prune', 'delete what was applied and is in no manifest any more', false);
 }
 
-export function reportOptions(on: Command): Command {
+export function reportOptions(on: Command, reports: readonly ReportFormat[] = formats): Command {
   return on
     .addOption(formatOption(formats))
-    .option('--report <format=path>', 'also write a report to a file (repeatable)', collectReport(formats), [])
+    .option('--report <format=path>', `also write a report to a file: ${reports.join(', ')} (repeatable)`, collectReport(reports), [])
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
 }
 

@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
-import { defaultDatabase, trialFormats, viewFormats } from './flags.ts';
+import { defaultDatabase, planReportFormats, trialFormats, viewFormats } from './flags.ts';
 import {
   baseOptions,
   cacheOption,
@@ -174,7 +174,7 @@ function addReviewing(program: Command, world: World, finish: Finish): void {
 
 function addPlanning(program: Command, world: World, finish: Finish): void {
   const plan = command(program, 'plan', 'show what apply would do; changes nothing').argument(...pathsArgument);
-  planOptions(selectionOption(targetOptions(plan)))
+  planOptions(selectionOption(targetOptions(plan)), planReportFormats)
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
     .addOption(secretsOption())

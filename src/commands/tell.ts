@@ -24,6 +24,8 @@ type Telling = {
   readonly flags: Pick<PlanFlags, 'format' | 'report'>;
   readonly world: World;
   readonly printer: Printer;
+  /** Makes the page, where one may be asked for. */
+  readonly html?: () => string;
   /** It was printed before: only the reports are left to write. */
   readonly printed?: boolean;
 };
@@ -63,9 +65,14 @@ export function tellResult(result: ApplyResult, plan: Plan, telling: Telling): v
   });
 }
 
-function tell({ flags, world, printer, printed }: Telling, render: (format: Format, terminal: Terminal) => string): void {
+function tell({ flags, world, printer, printed, html }: Telling, render: (format: Format, terminal: Terminal) => string): void {
   if (printed !== true) printer.print(render(flags.format, printer.results));
-  for (const { format, path } of flags.report) writeReport(absolute(path, world), render(format, plain));
+  for (const { format, path } of flags.report) writeReport(absolute(path, world), format === 'html' ? pageOf(html) : render(format, plain));
+}
+
+function pageOf(html: Telling['html']): string {
+  if (html === undefined) throw new Error('nobody makes a page here');
+  return html();
 }
 
 /** Refuses files that could not be written, before anything is done. */

@@ -1,0 +1,77 @@
+import type { EdgeChange } from '../../model/plan.ts';
+import type { Way } from '../../model/protection.ts';
+import { edgeRowsOf, edgeText, rowsOf, symbols, type Row } from '../change-rows.ts';
+import { shortList } from '../counts.ts';
+import type { Entry, Group } from '../groups.ts';
+import type { LinkOf } from '../links.ts';
+import { risksText } from '../risks.ts';
+import { pathText } from '../value.ts';
+import { element, type Html } from './markup.ts';
+import { placeHtml } from './place.ts';
+
+const mostLines = 200;
+
+/** What a change means as a whole, where it has risks. */
+type WayOf = (entry: Entry) => Way;
+
+/** A group of changes, each with its differences folded. */
+export function groupSection({ title, entries, edges }: Group, wayOf: WayOf, linkOf: LinkOf | undefined): Html {
+  return element('section', { 'data-part': true }, [
+    ...(title === '' ? [] : [element('h3', {}, title)]),
+    ...entries.map((entry) => changeDetails(entry, wayOf(entry), linkOf)),
+    ...edges.map((edge) => heldEdge(edge)),
+  ]);
+}
+
+function changeDetails({ change, edges, note }: Entry, way: Way, linkOf: LinkOf | undefined): Html {
+  const lines = [
+    ...rowsOf(change).flatMap((row) => rowLines(row, change.action)),
+    ...edgeRowsOf(change, edges).map(({ sign, text }) => line(sign, `edge: ${text}`)),
+    ...(change.carried.length === 0 ? [] : [ended(element('span', { class: 'quiet' }, `  carries ${carriedText(change.carried)}`))]),
+  ];
+  const risks = risksText(change.risks);
+  return element('details', { 'data-name': change.id.toLowerCase(), 'data-way': way }, [
+    element('summary', {}, [
+      element('span', { class: 'mono' }, `${symbols[change.action]} ${change.id}`),
+      ' ',
+      element('span', { class: 'quiet' }, [note === '' ? change.action : note, risks === '' ? '' : ` · ${risks}`]),
+    ]),
+    ...(change.at === undefined ? [] : [element('p', {}, [placeHtml(change.at, linkOf)])]),
+    lines.length === 0
+      ? element('p', { class: 'quiet' }, 'No field of its own.')
+      : element('pre', { tabindex: '0' }, lines.slice(0, mostLines)),
+    ...(lines.length > mostLines ? [element('p', { class: 'quiet' }, `and ${lines.length - mostLines} more lines`)] : []),
+  ]);
+}
+
+function carriedText(carried: Entry['change']['carried']): string {
+  return shortList(carried.map(pathText), 10).join(', ');
+}
+
+function rowLines({ label, parts, note }: Row, action: Entry['change']['action']): readonly Html[] {
+  const name = note === '' ? label : `${label} (${note})`;
+  return parts.flatMap((part) => {
+    if (part.sign === '~') return [line('-', `${name}: ${part.before}`), line('+', `${name}: ${part.after}`)];
+    const alone = action === 'create' ? '+' : action === 'delete' ? '-' : '!';
+    return [line(part.sign === '' ? alone : part.sign, `${name}: ${part.text}`)];
+  });
+}
+
+const kinds = { '+': 'gains', '-': 'loses', '!': 'becomes' } as const;
+
+function line(sign: keyof typeof kinds, text: string): Html {
+  return ended(element('span', { class: kinds[sign] }, `${sign} ${text}`));
+}
+
+/** A line of preformatted text. */
+function ended(one: Html): Html {
+  return { html: `${one.html}\n` };
+}
+
+function heldEdge(edge: EdgeChange): Html {
+  return element(
+    'p',
+    { class: 'mono', 'data-name': `${edge.rule} ${edge.connection}`.toLowerCase(), 'data-way': 'strengthens' },
+    `= ${edgeText(edge)}`,
+  );
+}

@@ -1,0 +1,146 @@
+import { compareText, type Json } from '../../model/json.ts';
+import type { Picture, PictureCell, PictureRow } from '../../model/picture.ts';
+import { aspects, type Aspect } from '../../model/protection.ts';
+import { nameOf } from '../../model/resource.ts';
+import { plural, shortList } from '../counts.ts';
+import { element, type Html } from './markup.ts';
+import { signOf, wordOf } from './ways.ts';
+
+const longestList = 40;
+
+/** What each column of the picture is called. */
+export const aspectNames: Readonly<Record<Aspect, string>> = {
+  access: 'open modes',
+  review: 'reviewers',
+  input: 'blocked input',
+  output: 'blocked output',
+  masking: 'masked',
+  redaction: 'redacted',
+  force: 'may force',
+  duration: 'longest session',
+  schema: 'schema',
+  metadata: 'must state',
+  attributes: 'attributes',
+};
+
+/**
+ * All connections × what protects them as one table: what changes has a row of its own, with sign and border; what stays
+ * and looks the same stands in one row. Grouped by the tag that most connections have.
+ */
+export function pictureTable(picture: Picture): Html {
+  const key = groupingTag(picture);
+  const groups = new Map<string, PictureRow[]>();
+  for (const row of picture) {
+    const group = key === undefined ? '' : tagText(row.tags[key]);
+    groups.set(group, [...(groups.get(group) ?? []), row]);
+  }
+  const head = element('thead', {}, [
+    element('tr', {}, [
+      element('th', { scope: 'col' }, 'connection'),
+      ...aspects.map((aspect) => element('th', { scope: 'col' }, aspectNames[aspect])),
+    ]),
+  ]);
+  const bodies = [...groups]
+    .toSorted(([left], [right]) => compareText(left, right))
+    .map(([group, rows]) => groupBody(key === undefined ? undefined : `${key}: ${group === '' ? '(none)' : group}`, rows));
+  const caption = element('caption', {}, [
+    'Each cell counts what is there, before → after. ▼ weaker, ▲ stronger, ◆ both, ? cannot be told, · nothing; ≥ there may be more.',
+  ]);
+  return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Connections and what protects them' }, [
+    element('table', { class: 'picture' }, [caption, head, ...bodies]),
+  ]);
+}
+
+/** The tag that tells connections apart at a glance: on most of them, with few values. */
+function groupingTag(picture: Picture): string | undefined {
+  const values = new Map<string, Map<string, number>>();
+  for (const { tags } of picture) {
+    for (const [key, value] of Object.entries(tags)) {
+      const counts = values.get(key) ?? new Map<string, number>();
+      values.set(key, counts.set(tagText(value), (counts.get(tagText(value)) ?? 0) + 1));
+    }
+  }
+  const usable = [...values].filter(([, counts]) => counts.size > 1 && counts.size <= 12 && total(counts) * 2 >= picture.length);
+  const [best] = usable.toSorted(
+    ([left, one], [right, other]) => total(other) - total(one) || one.size - other.size || compareText(left, right),
+  );
+  return best?.[0];
+}
+
+function total(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
+function tagText(value: Json | undefined): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function groupBody(title: string | undefined, rows: readonly PictureRow[]): Html {
+  const changed = rows.filter(({ way }) => way !== undefined);
+  const alike = new Map<string, PictureRow[]>();
+  for (const row of rows.filter(({ way }) => way === undefined)) {
+    const look = row.cells.map((cell) => cellText(cell.aspect, cell.after)).join('|');
+    alike.set(look, [...(alike.get(look) ?? []), row]);
+  }
+  const counted = `${plural(rows.length, 'connection')}, ${changed.length} changed`;
+  const head = title === undefined ? [] : [element('tr', { class: 'group' }, [groupHead(`${title} · ${counted}`)])];
+  return element('tbody', { 'data-part': true }, [...head, ...changed.map(changedRow), ...[...alike.values()].map(alikeRow)]);
+}
+
+function groupHead(text: string): Html {
+  return element('th', { scope: 'rowgroup', colspan: String(aspects.length + 1) }, text);
+}
+
+function changedRow({ connection, tags, comes, goes, way = 'neutral', cells }: PictureRow): Html {
+  const name = nameOf(connection);
+  const note = comes === true ? ' comes' : goes === true ? ' goes' : '';
+  const head = element('th', { scope: 'row' }, [
+    element('span', { class: 'mono' }, name),
+    note === '' ? '' : element('span', { class: 'quiet' }, note),
+  ]);
+  return element('tr', { 'data-name': searchText(name, tags), 'data-way': way }, [head, ...cells.map((cell) => cellOf(cell))]);
+}
+
+/** Connections that stay and look the same, as one row. */
+function alikeRow(rows: readonly PictureRow[]): Html {
+  const names = rows.map(({ connection }) => nameOf(connection));
+  const [first] = rows;
+  const title =
+    rows.length === 1
+      ? element('span', { class: 'mono' }, names[0] ?? '')
+      : element('span', { title: shortList(names, longestList).join(', ') }, `${rows.length} more, unchanged`);
+  const text = rows.map(({ connection, tags }) => searchText(nameOf(connection), tags)).join(' ');
+  return element('tr', { 'data-name': text, 'data-way': 'same' }, [
+    element('th', { scope: 'row' }, [title]),
+    ...(first?.cells ?? []).map((cell) => cellOf(cell)),
+  ]);
+}
+
+function cellOf({ aspect, before, after, way, atLeast }: PictureCell): Html {
+  const [first, last] = [cellText(aspect, before), cellText(aspect, after)];
+  const least = atLeast === true ? '≥' : '';
+  if (way === undefined)
+    return element('td', { class: last === '·' ? 'none' : undefined, title: listText(aspect, after) }, `${least}${last}`);
+  const said = `${aspectNames[aspect]}: ${listText(aspect, before)} → ${listText(aspect, after)}, ${wordOf(way)}`;
+  return element('td', { class: way, title: said }, [
+    element('span', { 'aria-hidden': 'true' }, `${least}${first} → ${last} ${signOf(way)}`),
+    element('span', { class: 'skip' }, said),
+  ]);
+}
+
+/** A cell in few characters: a count, or the value where there is one only. */
+function cellText(aspect: Aspect, texts: readonly string[]): string {
+  if (aspect === 'duration') return texts[0] ?? '·';
+  if (aspect === 'schema') return texts.length === 0 ? '·' : 'shown';
+  return texts.length === 0 ? '·' : String(texts.length);
+}
+
+function listText(aspect: Aspect, texts: readonly string[]): string {
+  return texts.length === 0 ? (aspect === 'access' ? 'closed' : 'none') : shortList(texts, longestList).join(', ');
+}
+
+/** What a search finds a connection by. */
+export function searchText(name: string, tags: Readonly<Record<string, Json>>): string {
+  return [name, ...Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`)].join(' ').toLowerCase();
+}

@@ -1,0 +1,67 @@
+import { positionOf } from '../../model/diagnostic.ts';
+import type { AspectChange, Cause, PostureChange } from '../../model/protection.ts';
+import { nameOf } from '../../model/resource.ts';
+import { shortList } from '../counts.ts';
+import type { LinkOf } from '../links.ts';
+import { pathText } from '../value.ts';
+import { element, type Html } from './markup.ts';
+import { aspectNames, searchText } from './picture.ts';
+import { placeHtml } from './place.ts';
+import { badge } from './ways.ts';
+
+const mostParts = 40;
+const mostCauses = 5;
+
+/** The protection of one connection before and after, and which lines do it; folded. */
+export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined): Html {
+  const { connection, way, comes, goes, tags, aspects } = change;
+  const name = nameOf(connection);
+  const note = comes === true ? 'comes' : goes === true ? 'goes' : aspects.map(({ aspect }) => aspectNames[aspect]).join(', ');
+  const rows = aspects.map((aspect) => aspectRow(aspect, linkOf));
+  const head = element('thead', {}, [
+    element(
+      'tr',
+      {},
+      ['what', 'before', 'after', 'which is', 'because of'].map((text) => element('th', { scope: 'col' }, text)),
+    ),
+  ]);
+  return element('details', { 'data-name': searchText(name, tags), 'data-way': way }, [
+    element('summary', {}, [badge(way), ' ', element('span', { class: 'mono' }, name), ' ', element('span', { class: 'quiet' }, note)]),
+    element('div', { class: 'scroll' }, [element('table', {}, [head, element('tbody', {}, rows)])]),
+  ]);
+}
+
+function aspectRow({ aspect, way, before, after, atLeast, causes }: AspectChange, linkOf: LinkOf | undefined): Html {
+  const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least: there may be more') : '';
+  return element('tr', {}, [
+    element('th', { scope: 'row' }, aspectNames[aspect]),
+    element('td', {}, parts(before, after, 'loses')),
+    element('td', {}, [...parts(after, before, 'gains'), least]),
+    element('td', {}, [badge(way)]),
+    element('td', {}, causesHtml(causes, linkOf)),
+  ]);
+}
+
+/** One side, with what the other side lacks marked by sign and colour. */
+function parts(own: readonly string[], other: readonly string[], kind: 'gains' | 'loses'): readonly Html[] {
+  if (own.length === 0) return [element('span', { class: 'quiet' }, 'nothing')];
+  const there = new Set(other);
+  const sign = kind === 'gains' ? '+ ' : '− ';
+  return shortList(own, mostParts).map((text) =>
+    element('div', { class: `mono${there.has(text) ? '' : ` ${kind}`}` }, `${there.has(text) ? '' : sign}${text}`),
+  );
+}
+
+function causesHtml(causes: readonly Cause[], linkOf: LinkOf | undefined): readonly Html[] {
+  const shown = causes.slice(0, mostCauses).map(({ by, path, edge, place, byHand }) => {
+    const at = place === undefined ? undefined : positionOf(place);
+    const what = [by, ...(path === undefined ? [] : [pathText(path)]), ...(edge === undefined ? [] : [`↔ ${edge}`])].join(' ');
+    return element('div', {}, [
+      element('span', { class: 'mono' }, what),
+      ...(at === undefined ? [] : [' ', placeHtml(at, linkOf)]),
+      ...(byHand === true ? [element('span', { class: 'quiet' }, ' changed by hand')] : []),
+    ]);
+  });
+  const more = causes.length - shown.length;
+  return more > 0 ? [...shown, element('div', { class: 'quiet' }, `and ${more} more`)] : shown;
+}

@@ -1,0 +1,50 @@
+/** The look of the page: light, dark and printed; contrasts are those of WCAG AA. */
+export const style: string = `
+:root { --ink: #1b1f24; --quiet: #57606a; --page: #ffffff; --line: #d0d7de; --shade: #f6f8fa; --link: #0550ae;
+  --weakens: #a40e26; --weakens-bg: #ffebe9; --strengthens: #116329; --strengthens-bg: #dafbe1;
+  --both: #7d4e00; --both-bg: #fff8c5; --neutral: #0550ae; --neutral-bg: #ddf4ff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --quiet: #9ea7b3; --page: #0d1117; --line: #30363d; --shade: #161b22;
+  --link: #79c0ff; --weakens: #ffa198; --weakens-bg: #490202; --strengthens: #7ee787; --strengthens-bg: #04260f;
+  --both: #f2cc60; --both-bg: #341a00; --neutral: #a5d6ff; --neutral-bg: #051d4d; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 80rem; padding: 1rem 1.5rem 4rem; color: var(--ink); background: var(--page);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+h1 { font-size: 1.5rem; margin: .5rem 0; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; border-bottom: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
+a { color: var(--link); } .skip { position: absolute; left: -99rem; } .skip:focus { position: static; }
+code, pre, .mono { font: .86em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+pre { overflow-x: auto; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; margin: .4rem 0; }
+.quiet { color: var(--quiet); } .count { font-weight: 600; }
+ul.headlines { list-style: none; padding: 0; } ul.headlines > li { margin: .3rem 0; padding: .4rem .6rem; border-left: 4px solid var(--line);
+  background: var(--shade); }
+ul.headlines > li.weakens { border-color: var(--weakens); } ul.headlines > li.strengthens { border-color: var(--strengthens); }
+ul.headlines > li.both, ul.headlines > li.unknown { border-color: var(--both); }
+.badge { display: inline-block; padding: 0 .45em; border-radius: 1em; font-size: .8rem; font-weight: 600; border: 1px solid; white-space: nowrap; }
+.weakens.badge, td.weakens { color: var(--weakens); background: var(--weakens-bg); }
+.strengthens.badge, td.strengthens { color: var(--strengthens); background: var(--strengthens-bg); }
+.both.badge, .unknown.badge, td.both, td.unknown { color: var(--both); background: var(--both-bg); }
+.neutral.badge, td.neutral { color: var(--neutral); background: var(--neutral-bg); }
+.tools { position: sticky; top: 0; z-index: 2; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; padding: .6rem 0;
+  background: var(--page); border-bottom: 1px solid var(--line); }
+.tools input[type=search] { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: 6px;
+  padding: .25rem .5rem; min-width: 16rem; }
+.tools select { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: 6px; padding: .25rem; }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 1px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
+th, td { text-align: left; vertical-align: top; padding: .15rem .5rem; border: 1px solid var(--line); }
+thead th { background: var(--shade); }
+table.picture td { text-align: center; white-space: nowrap; font-size: .85rem; padding: .05rem .4rem; }
+table.picture td.none { color: var(--quiet); }
+table.picture td.weakens, table.picture td.strengthens, table.picture td.both, table.picture td.unknown, table.picture td.neutral {
+  font-weight: 700; border: 2px solid currentColor; }
+table.picture tbody th { font-weight: 400; white-space: nowrap; } table.picture tr.group th { font-weight: 600; background: var(--shade); }
+details { border: 1px solid var(--line); border-radius: 6px; margin: .4rem 0; padding: 0 .6rem; content-visibility: auto; contain-intrinsic-size: auto 2.2rem; }
+summary { cursor: pointer; padding: .35rem 0; } details[open] > summary { border-bottom: 1px solid var(--line); margin-bottom: .4rem; }
+summary .mono { font-weight: 600; }
+.gains { color: var(--strengthens); } .loses { color: var(--weakens); } .becomes { color: var(--both); }
+.refusals { border: 2px solid var(--weakens); border-radius: 6px; padding: .2rem 1rem; }
+[hidden] { display: none !important; }
+@media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+`;
