@@ -4,7 +4,8 @@ import { aspects, type Aspect } from '../../model/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { plural, shortList } from '../counts.ts';
 import { element, type Html } from './markup.ts';
-import { signOf, wordOf } from './ways.ts';
+import { icon } from './icons.ts';
+import { signOf, ways, wordOf } from './ways.ts';
 
 const longestList = 40;
 
@@ -44,7 +45,9 @@ export function pictureTable(picture: Picture): Html {
     .toSorted(([left], [right]) => compareText(left, right))
     .map(([group, rows]) => groupBody(key === undefined ? undefined : `${key}: ${group === '' ? '(none)' : group}`, rows));
   const caption = element('caption', {}, [
-    'Each cell counts what is there, before → after. ▼ weaker, ▲ stronger, ◆ both, ? cannot be told, · nothing; ≥ there may be more.',
+    'Each cell counts what is there; where it changes, before and after, and which it is: ',
+    ...ways.flatMap((way) => [signOf(way), ` ${wordOf(way)}, `]),
+    'a dot is nothing, and a + may be more.',
   ]);
   return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Connections and what protects them' }, [
     element('table', { class: 'picture' }, [caption, head, ...bodies]),
@@ -119,13 +122,13 @@ function alikeRow(rows: readonly PictureRow[]): Html {
 
 function cellOf({ aspect, before, after, way, atLeast }: PictureCell): Html {
   const [first, last] = [cellText(aspect, before), cellText(aspect, after)];
-  const least = atLeast === true ? '≥' : '';
+  const least = atLeast === true ? '+' : '';
   if (way === undefined)
-    return element('td', { class: last === '·' ? 'none' : undefined, title: listText(aspect, after) }, `${least}${last}`);
+    return element('td', { class: last === '·' ? 'none' : undefined, title: listText(aspect, after) }, `${last}${least}`);
   const said = `${aspectNames[aspect]}: ${listText(aspect, before)} → ${listText(aspect, after)}, ${wordOf(way)}`;
   return element('td', { class: way, title: said }, [
-    element('span', { 'aria-hidden': 'true' }, `${least}${first} → ${last} ${signOf(way)}`),
-    element('span', { class: 'skip' }, said),
+    element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, signOf(way)]),
+    element('span', { class: 'said' }, said),
   ]);
 }
 

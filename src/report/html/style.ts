@@ -12,6 +12,8 @@ body { margin: 0 auto; max-width: 80rem; padding: 1rem 1.5rem 4rem; color: var(-
 h1 { font-size: 1.5rem; margin: .5rem 0; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; border-bottom: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
 a { color: var(--link); } .skip { position: absolute; left: -99rem; } .skip:focus { position: static; }
+.said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.icon { width: .7em; height: .7em; fill: currentColor; vertical-align: baseline; }
 code, pre, .mono { font: .86em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { overflow-x: auto; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; margin: .4rem 0; }
 .quiet { color: var(--quiet); } .count { font-weight: 600; }
@@ -34,17 +36,17 @@ ul.headlines > li.both, ul.headlines > li.unknown { border-color: var(--both); }
 table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .15rem .5rem; border: 1px solid var(--line); }
 thead th { background: var(--shade); }
-table.picture td { text-align: center; white-space: nowrap; font-size: .85rem; padding: .05rem .4rem; }
+table.picture td { position: relative; text-align: center; white-space: nowrap; font-size: .85rem; padding: .05rem .4rem; }
 table.picture td.none { color: var(--quiet); }
 table.picture td.weakens, table.picture td.strengthens, table.picture td.both, table.picture td.unknown, table.picture td.neutral {
   font-weight: 700; border: 2px solid currentColor; }
 table.picture tbody th { font-weight: 400; white-space: nowrap; } table.picture tr.group th { font-weight: 600; background: var(--shade); }
-details { border: 1px solid var(--line); border-radius: 6px; margin: .4rem 0; padding: 0 .6rem; content-visibility: auto; contain-intrinsic-size: auto 2.2rem; }
+details { border: 1px solid var(--line); border-radius: 6px; margin: .4rem 0; padding: 0 .6rem; }
 summary { cursor: pointer; padding: .35rem 0; } details[open] > summary { border-bottom: 1px solid var(--line); margin-bottom: .4rem; }
 summary .mono { font-weight: 600; }
 .gains { color: var(--strengthens); } .loses { color: var(--weakens); } .becomes { color: var(--both); }
 .refusals { border: 2px solid var(--weakens); border-radius: 6px; padding: .2rem 1rem; }
 [hidden] { display: none !important; }
-@media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible; }
+@media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 `;

@@ -1,13 +1,14 @@
 import type { Way } from '../../model/protection.ts';
+import { icon, type Icon } from './icons.ts';
 import { element, type Html } from './markup.ts';
 
 /** A way by its sign and its word: colour never tells it alone. */
-const shown: Readonly<Record<Way, { readonly sign: string; readonly word: string }>> = {
-  weakens: { sign: '▼', word: 'weaker' },
-  both: { sign: '◆', word: 'weaker and stronger' },
-  unknown: { sign: '?', word: 'cannot be told' },
-  neutral: { sign: '=', word: 'neither weaker nor stronger' },
-  strengthens: { sign: '▲', word: 'stronger' },
+const shown: Readonly<Record<Way, { readonly sign: Icon; readonly word: string }>> = {
+  weakens: { sign: 'down', word: 'weaker' },
+  both: { sign: 'diamond', word: 'weaker and stronger' },
+  unknown: { sign: 'question', word: 'cannot be told' },
+  neutral: { sign: 'bars', word: 'neither weaker nor stronger' },
+  strengthens: { sign: 'up', word: 'stronger' },
 };
 
 /** The ways, the most dangerous first. */
@@ -19,11 +20,11 @@ export function wordOf(way: Way): string {
 }
 
 /** The sign alone. */
-export function signOf(way: Way): string {
-  return shown[way].sign;
+export function signOf(way: Way): Html {
+  return icon(shown[way].sign);
 }
 
 /** A small label with sign and word. */
 export function badge(way: Way): Html {
-  return element('span', { class: `badge ${way}` }, [element('span', { 'aria-hidden': 'true' }, `${signOf(way)} `), wordOf(way)]);
+  return element('span', { class: `badge ${way}` }, [signOf(way), ' ', wordOf(way)]);
 }

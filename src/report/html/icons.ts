@@ -1,0 +1,21 @@
+import { element, empty, type Html } from './markup.ts';
+
+/** Drawn, not written: not every font has such signs. */
+const drawings = {
+  down: 'M1 2h8L5 9z',
+  up: 'M1 8h8L5 1z',
+  diamond: 'M5 0l5 5-5 5-5-5z',
+  arrow: 'M0 4h6V1.5L10 5 6 8.5V6H0z',
+  bars: 'M1 2.5h8v1.8H1zM1 5.7h8v1.8H1z',
+  question:
+    'M2.2 3.4C2.2 1.6 3.4.6 5.1.6s2.8 1 2.8 2.5c0 1.3-.8 1.9-1.5 2.4-.5.4-.7.6-.7 1.2H4.3c0-1.1.5-1.7 1.2-2.2.6-.4.9-.7.9-1.3 0-.7-.5-1.1-1.3-1.1S3.8 2.6 3.8 3.4zM4.2 7.6h1.7v1.7H4.2z',
+} as const;
+
+export type Icon = keyof typeof drawings;
+
+/** A small picture that says nothing by itself: words stand beside it. */
+export function icon(name: Icon): Html {
+  return element('svg', { class: 'icon', viewBox: '0 0 10 10', 'aria-hidden': 'true', focusable: 'false' }, [
+    empty('path', { d: drawings[name] }),
+  ]);
+}
