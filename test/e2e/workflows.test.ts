@@ -85,6 +85,8 @@ test.each(examples)('examples/github/%s asks for what its mode needs, and does i
   const [job, ...others] = Object.values(workflow.jobs);
   expect(others).toEqual([]);
   const step = job?.steps.find(({ uses = '' }) => uses.includes('/ostiary@'));
+  // What an example runs is this one step; the others bring the checkout, and take files away.
+  expect(job?.steps.filter(({ run }) => run !== undefined)).toEqual([]);
   const mode = step?.with?.['mode'] ?? '';
   expect(job?.permissions).toEqual(needed[mode]);
   expect(job?.environment === undefined).toBe(mode === 'validate');
