@@ -12,11 +12,11 @@ export type Wish = {
 
 const defaultPatience = 120_000;
 
-// What simple-git refuses unless told, so that no argument smuggles it in: here arguments are ours, and such settings and programs
-// are the user's own, out of the environment. What origin would run (`allowUnsafePack`) stays refused.
+// What simple-git refuses unless told, so that no argument smuggles it in. Here arguments are ours, none begins with what somebody
+// wrote, and such settings and programs are the user's own: git finds the same ones in its files.
 const ofTheUser: NonNullable<SimpleGitOptions['unsafe']> = Object.fromEntries(
   [
-    ['AskPass', 'CredentialHelper', 'SshCommand', 'GitProxy', 'UrlRewrite', 'ProtocolOverride', 'Exec'],
+    ['AskPass', 'CredentialHelper', 'SshCommand', 'GitProxy', 'UrlRewrite', 'ProtocolOverride', 'Exec', 'Pack'],
     ['ConfigEnvCount', 'ConfigPaths', 'Include', 'Alias', 'CommandBinaries', 'Editor', 'Pager', 'MergeDriver', 'HooksPath', 'FsMonitor'],
     ['DiffExternal', 'DiffTextConv', 'Filter', 'GpgProgram', 'TemplateDir', 'Submodule'],
   ]

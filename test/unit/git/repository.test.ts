@@ -173,6 +173,7 @@ describe.each(ways)('%s', (_, ask) => {
       'url.https://mirror.example.com/.insteadOf': 'https://example.com/',
       'protocol.file.allow': 'always',
       'core.pager': 'less',
+      'remote.origin.uploadpack': 'git-upload-pack',
     };
     const given = Object.entries(settings).flatMap(([key, value], index): [string, string][] => [
       [`GIT_CONFIG_KEY_${index}`, key],
