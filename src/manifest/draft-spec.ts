@@ -29,7 +29,7 @@ function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean 
 }
 
 /** The value in one order, without what no manifest may say: keys that nobody knows, and what is empty. */
-function statedValue(field: FieldRule, value: Json): Json {
+export function statedValue(field: FieldRule, value: Json): Json {
   if (field.shape === 'object' && isObject(value)) return statedObject(field.fields, value);
   if (field.shape === 'map' && isObject(value)) return Object.fromEntries(sortedKeys(value).map((key) => [key, value[key] ?? null]));
   if (field.shape !== 'keyed' || !Array.isArray(value)) return value;

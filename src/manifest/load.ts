@@ -88,7 +88,7 @@ function diagnoserOf(book: Book, manifests: readonly Manifest[]): NonNullable<De
 type Reading = { readonly book: Book; readonly manifests: readonly Manifest[]; readonly diagnostics: Diagnostic[] };
 
 /** Reads the manifests that are for the target, overlays merged, sorted by id. */
-function readTarget(input: LoadInput): Reading {
+export function readTarget(input: LoadInput): Reading {
   const views = new Map([...input.registry].map(([name, kind]) => [name, viewKind(kind)]));
   const { book, base, broken, overlays, declared, whole, diagnostics } = readDocuments(input.files, input.overlays, views);
   const here = base.filter((manifest) => isFor(manifest, input.target));

@@ -48,12 +48,13 @@ export function keyOf({ view, id, name, spec }: Manifest): ResourceId {
 }
 
 /** Finds places in whichever of the manifest's documents had the last word on them. */
-export function locateIn({ layers }: Manifest): Locate {
-  return (path, part) => {
-    const tokens = tokensOf(path);
-    const deciding = layers.findLast((layer) => decides(layer.value, tokens)) ?? layers[0];
-    return deciding.locate(path, part);
-  };
+export function locateIn(manifest: Manifest): Locate {
+  return (path, part) => (decidingLayer(manifest, tokensOf(path)) ?? manifest.layers[0]).locate(path, part);
+}
+
+/** The manifest's document that has the last word on a place; undefined where none speaks of it. */
+export function decidingLayer({ layers }: Pick<Manifest, 'layers'>, tokens: readonly string[]): ManifestDocument | undefined {
+  return layers.findLast((layer) => decides(layer.value, tokens));
 }
 
 /** Tells whether the document holds the place, or something other than a map on the way to it. */

@@ -60,7 +60,8 @@ function chooser(seeds: readonly number[]): Choose {
   };
 }
 
-const seeds = fc.array(fc.nat({ max: 999 }), { minLength: 40, maxLength: 120 });
+/** Numbers that choose a style. */
+export const seeds: fc.Arbitrary<number[]> = fc.array(fc.nat({ max: 999 }), { minLength: 40, maxLength: 120 });
 
 /** Files in all sorts of styles. */
 export const yamlFile: fc.Arbitrary<YamlFile> = fc
@@ -86,6 +87,16 @@ export const yamlFile: fc.Arbitrary<YamlFile> = fc
     const text = bom + lines.map((line) => line.text).join(newline) + (open ? '' : newline);
     return { text, newline: text.includes(newline) ? newline : '\n', lines, values };
   });
+
+/** A document in a style that the numbers choose. */
+export function styledText(value: JsonObject, choices: readonly number[]): string {
+  const choose = chooser(choices);
+  const writer: Writer = { choose, step: [2, 4][choose(2)] ?? 2, listStep: [0, 2][choose(2)] ?? 0, anchors: [], names: [] };
+  const newline = choose(4) === 1 ? '\r\n' : '\n';
+  return mapLines(writer, value, '', 0)
+    .map(({ text }) => text + newline)
+    .join('');
+}
 
 type Writer = {
   readonly choose: Choose;

@@ -4,16 +4,19 @@ import { opened, valueOf, withPair, withValue, written, type Draft, type DraftEn
 
 /** One change of a document, at a JSON Pointer from its root; entries of lists by index, or by their `name` or text. */
 export type DocumentEdit =
-  /** Puts a value there, making the maps on the way; a new key comes behind those that `order` names before it. */
-  | { readonly edit: 'set'; readonly path: Pointer; readonly value: Json; readonly order?: readonly string[] }
+  /** Puts a value there, making the maps on the way. */
+  | ({ readonly edit: 'set'; readonly path: Pointer; readonly value: Json } & Ordered)
   /** Takes a key or an entry away. */
   | { readonly edit: 'remove'; readonly path: Pointer }
   /** Adds an entry to the list there, unless it has an equal one. */
-  | { readonly edit: 'add'; readonly path: Pointer; readonly value: Json; readonly order?: readonly string[] }
+  | ({ readonly edit: 'add'; readonly path: Pointer; readonly value: Json } & Ordered)
   /** Takes the entries that equal the value out of the list there. */
   | { readonly edit: 'drop'; readonly path: Pointer; readonly value: Json }
   /** Gives a key of a map another name. */
   | { readonly edit: 'rename'; readonly path: Pointer; readonly key: string };
+
+/** A new key comes behind those that `order` names before it: the last of the path, or the one after so many tokens. */
+type Ordered = { readonly order?: readonly string[]; readonly level?: number };
 
 /** Why an edit cannot be made. */
 export type Refusal = { readonly refused: string };
@@ -74,7 +77,9 @@ function changedPair(map: OpenMap, [key = '', ...rest]: readonly string[], edit:
     if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(key) : map;
     const value = changedAt(written(null), rest, edit, sheet);
     if ('refused' in value) return value;
-    const before = rest.length === 0 || edit.edit === 'add' ? predecessor(map.pairs, key, edit.order) : map.pairs.at(-1)?.key;
+    const depth = tokensOf(edit.path).length;
+    const isOrdered = (edit.level ?? depth) === depth - rest.length;
+    const before = isOrdered ? predecessor(map.pairs, key, edit.order) : map.pairs.at(-1)?.key;
     return { ...map, pairs: withPair(map.pairs, { key, value }, before) };
   }
   const value = changedAt(pair.value, rest, edit, sheet);

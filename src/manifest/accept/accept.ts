@@ -1,0 +1,156 @@
+import type { DesiredState } from '../../model/desired.ts';
+import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
+import { edgeKey, type Ends } from '../../model/live-edges.ts';
+import type { LiveState } from '../../model/live.ts';
+import type { Plan } from '../../model/plan.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { loadManifests, readTarget, type LoadInput } from '../load.ts';
+import type { Manifest } from '../manifest.ts';
+import { differencesOf, type Difference } from './drift.ts';
+import { declaredEdges, edgeEdits } from './edge-edits.ts';
+import { fieldEdits } from './field-edits.ts';
+import { edited, withTexts, type Tagged } from './texts.ts';
+import { following, impliedBy, unlike } from './verify.ts';
+
+/** All that accepting follows from: the manifests of one target, what is live, and the plan between them. */
+export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
+  readonly live: LiveState;
+  readonly plan: Pick<Plan, 'changes' | 'edges'>;
+  /** What was changed on the gateway since the base (held changes too), unless told: whatever differs. */
+  readonly which?: 'drift' | 'all';
+};
+
+/** The files as they are to be, and what they then say that they did not. */
+export type Acceptance = {
+  /** Files and overlays that change, with their text as it is to be. */
+  readonly files: readonly SourceFile[];
+  readonly accepted: readonly Difference[];
+  /** What cannot be accepted, each with its reason; with errors of the manifests themselves nothing is. */
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/**
+ * Edits manifests in place so that they say what is live. A value goes to the file that set it, overlay or manifest; one
+ * that nobody set goes to the manifest, in the order of the schema; a key that an overlay takes away becomes null there;
+ * lists of overlays are edited where they stand. An edge that was detached leaves its list, or becomes an exception of the
+ * selector that declares it; one that was attached is listed on the side that states edges. Edges that other accepted
+ * changes would make or lose (tags that selectors match) stay as they are live. Secrets are only ever said to be kept.
+ * The edited files are loaded again: what they would not say exactly is left out and told, and the rest is done.
+ */
+export function acceptLive(input: AcceptInput): Acceptance {
+  const load: LoadInput = withTexts(input, new Map());
+  const { value: desired, diagnostics } = loadManifests(load);
+  if (desired === undefined) return { files: [], accepted: [], diagnostics: diagnostics.filter(({ severity }) => severity === 'error') };
+  const found = differencesOf(input.plan, input.which ?? 'drift');
+  const told: Diagnostic[] = found.removed.map(({ id, at }) => ({
+    code: 'adopt/removed',
+    severity: 'warning',
+    message: `${id} was deleted on the gateway; its manifest stays`,
+    hint: 'delete the manifest, or let apply create the object again',
+    resource: id,
+    ...(at === undefined ? {} : { at }),
+  }));
+  let wanted = [...found.differences, ...following(load.registry, desired, input.live, found.differences)];
+  for (;;) {
+    const { texts, failures } = attempt(load, { desired, live: input.live, wanted });
+    if (failures.size === 0) return { files: changedFiles(load, texts), accepted: wanted, diagnostics: sortDiagnostics(told) };
+    told.push(...[...failures].map(([one, why]) => impossible(one, why, desired)));
+    wanted = wanted.filter((one) => !failures.has(one));
+  }
+}
+
+type Work = { readonly desired: DesiredState; readonly live: LiveState; readonly wanted: readonly Difference[] };
+type Attempt = { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<Difference, string> };
+
+/** Edits the files for all that is wanted, fields before edges, and finds what did not come out. */
+function attempt(load: LoadInput, { desired, live, wanted }: Work): Attempt {
+  const { manifests } = readTarget(load);
+  const byField = editFields(load, manifests, { desired, live, wanted });
+  if (byField.failures.size > 0) return byField;
+  const after = readTarget(withTexts(load, byField.texts));
+  const blamed = blame(after.diagnostics, wanted);
+  if (blamed.size > 0) return { texts: byField.texts, failures: blamed };
+  const edges = wantedEdges(manifests, live, wanted);
+  const edits = edgeEdits(after.manifests, edges, live).map(({ key, ...one }): Tagged => ({ ...one, by: byEdge(wanted, key) }));
+  const byEdges = edited(withTexts(load, byField.texts), edits, byField.texts);
+  if (byEdges.failures.size > 0) return byEdges;
+  const { value, diagnostics } = loadManifests(withTexts(load, byEdges.texts));
+  if (value === undefined) return { texts: byEdges.texts, failures: blame(diagnostics, wanted) };
+  const { manifests: last } = readTarget(withTexts(load, byEdges.texts));
+  const has = new Set(declaredEdges(last, live).keys());
+  const strange = [...edges.keys()].some((key) => !has.has(key)) || has.size !== edges.size;
+  const failures = new Map(unlike(load.registry, desired, value, wanted));
+  const edged = wanted.filter(({ is }) => is === 'edge');
+  if (strange)
+    for (const one of edged.length > 0 ? edged : wanted)
+      failures.set(one, 'the manifests would not declare exactly the edges that are live');
+  return { texts: byEdges.texts, failures };
+}
+
+function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, live, wanted }: Work): Attempt {
+  const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
+  const implied = impliedBy(load.registry, desired, live, wanted);
+  const failures = new Map<Difference, string>();
+  const edits = wanted.flatMap((one): readonly Tagged[] => {
+    if (one.is === 'edge' || implied.has(one)) return [];
+    const manifest = byId.get(one.id);
+    const made = manifest === undefined ? { why: 'no manifest declares it' } : fieldEdits(manifest, one.field);
+    if (!('why' in made)) return made.map((edit) => ({ ...edit, by: [one] }));
+    failures.set(one, made.why);
+    return [];
+  });
+  return failures.size > 0 ? { texts: new Map(), failures } : edited(load, edits, new Map());
+}
+
+/** The edges that manifests are to declare: those that they do, with what was detached and attached by hand. */
+function wantedEdges(manifests: readonly Manifest[], live: LiveState, wanted: readonly Difference[]): ReadonlyMap<string, Ends> {
+  const edges = new Map([...declaredEdges(manifests, live)].map(([key, { ends }]) => [key, ends]));
+  for (const one of wanted) {
+    if (one.is !== 'edge') continue;
+    if (one.attached) edges.set(edgeKey(one.ends), one.ends);
+    else edges.delete(edgeKey(one.ends));
+  }
+  return edges;
+}
+
+/** What an edit of an edge is for: that edge; where it follows from accepted fields, from all of them. */
+function byEdge(wanted: readonly Difference[], key: string): readonly Difference[] {
+  const own = wanted.filter((one) => one.is === 'edge' && edgeKey(one.ends) === key);
+  return own.length > 0 ? own : wanted;
+}
+
+/** Finds which of the wanted changes make manifests invalid: those of the resource that the words name; else all. */
+function blame(diagnostics: readonly Diagnostic[], wanted: readonly Difference[]): ReadonlyMap<Difference, string> {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const guilty = errors.flatMap(({ resource, message }) => {
+    const own = wanted.filter((one) =>
+      one.is === 'field' ? one.id === resource : one.ends.rule === resource || one.ends.connection === resource,
+    );
+    const named = own.filter((one) => one.is === 'field' && message.includes(tokensOf(one.field.path)[0] ?? message));
+    return (named.length > 0 ? named : own).map((one) => [one, message] as const);
+  });
+  if (guilty.length > 0 || errors.length === 0) return new Map(guilty);
+  return new Map(wanted.map((one) => [one, errors[0]?.message ?? '']));
+}
+
+function changedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): readonly SourceFile[] {
+  return [...load.files, ...load.overlays.flat()].flatMap(({ path, text }) => {
+    const after = texts.get(path);
+    return after === undefined || after === text ? [] : [{ path, text: after }];
+  });
+}
+
+function impossible(one: Difference, why: string, desired: DesiredState): Diagnostic {
+  const id = one.is === 'field' ? one.id : one.ends.rule;
+  const what = one.is === 'field' ? `${one.field.path} of ${one.id}` : `the edge between ${one.ends.rule} and ${one.ends.connection}`;
+  const at = one.is === 'field' ? one.field.at : desired.resources.find((resource) => resource.id === id)?.locate('');
+  return {
+    code: 'adopt/impossible',
+    severity: 'warning',
+    message: `the manifests cannot take over ${what}: ${why}`,
+    hint: 'change the manifest by hand, or the gateway',
+    resource: id,
+    ...(at === undefined ? {} : { at }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { Position } from '../../model/diagnostic.ts';
+import type { Ends } from '../../model/live-edges.ts';
+import type { Change, FieldChange, Plan } from '../../model/plan.ts';
+import type { ResourceId } from '../../model/resource.ts';
+
+/** Something that is live and that manifests do not say. */
+export type Difference =
+  | { readonly is: 'field'; readonly id: ResourceId; readonly field: FieldChange }
+  /** `attached`: the edge is live; else it is declared, and gone. */
+  | { readonly is: 'edge'; readonly ends: Ends; readonly attached: boolean };
+
+/** What a plan says about live that manifests could say, and what they could not. */
+export type Differences = {
+  readonly differences: readonly Difference[];
+  /** Objects that are declared and are not live. */
+  readonly removed: readonly { readonly id: ResourceId; readonly at?: Position }[];
+};
+
+/** Picks out of a plan what was changed on the gateway; `all`: whoever changed it. */
+export function differencesOf({ changes, edges }: Pick<Plan, 'changes' | 'edges'>, which: 'drift' | 'all'): Differences {
+  const isMeant = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
+    which === 'all' || origin === 'drift' || held === true;
+  const fields = changes.flatMap((change) =>
+    isCompared(change) ? change.fields.filter(isMeant).map((field): Difference => ({ is: 'field', id: change.id, field })) : [],
+  );
+  const ends = edges.flatMap(({ rule, connection, action, origin }): readonly Difference[] => {
+    const isOurs = action === 'attach' || action === 'detach' || action === 'held';
+    if (!isOurs || !(which === 'all' || origin === 'drift')) return [];
+    return [{ is: 'edge', ends: { rule, connection }, attached: action !== 'attach' }];
+  });
+  const removed = changes.filter(({ action, fields: given }) => action === 'create' && (which === 'all' || given.some(isMeant)));
+  const gone = new Set(removed.flatMap(({ id, key }) => [id, key ?? id]));
+  const isThere = (one: Difference): boolean => one.is === 'field' || !(gone.has(one.ends.rule) || gone.has(one.ends.connection));
+  return {
+    differences: [...fields, ...ends].filter(isThere),
+    removed: removed.map(({ id, at }) => ({ id, ...(at === undefined ? {} : { at }) })),
+  };
+}
+
+/** Tells whether the change is between a manifest and what is live. */
+function isCompared({ action }: Change): boolean {
+  return action === 'update' || action === 'held' || action === 'blocked' || action === 'rename';
+}

@@ -1,0 +1,135 @@
+import type { DeclaredEdge } from '../../model/desired.ts';
+import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { edgeKey, type Ends } from '../../model/live-edges.ts';
+import type { LiveState } from '../../model/live.ts';
+import { pointer, tokensOf } from '../../model/pointer.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import { collectEdges } from '../edges.ts';
+import type { KindView, SelectorField } from '../kind-view.ts';
+import { decidingLayer, type Manifest } from '../manifest.ts';
+import { textsOf } from '../resource.ts';
+import { tagSelector } from '../selector.ts';
+import type { LayerEdit } from './field-edits.ts';
+
+/** Edges by key, each with its ends. */
+export type Edges = ReadonlyMap<string, Ends>;
+
+/** The edges that manifests declare, by the names of their ends; a gateway's own id counts as the name of what has it. */
+export function declaredEdges(
+  manifests: readonly Manifest[],
+  live: LiveState,
+): ReadonlyMap<string, { readonly ends: Ends; readonly edge: DeclaredEdge }> {
+  const uids = new Map(live.resources.map(({ id, uid }) => [resourceId(kindOf(id), uid.toLowerCase()), id]));
+  const named = new Set<ResourceId>([...manifests.map(({ id }) => id), ...live.resources.map(({ id }) => id)]);
+  const end = ({ kind, text }: DeclaredEdge['rule']): ResourceId => {
+    const id = resourceId(kind, text);
+    return named.has(id) ? id : (uids.get(resourceId(kind, text.toLowerCase())) ?? id);
+  };
+  return new Map(
+    collectEdges(manifests).edges.map((edge) => {
+      const ends = { rule: end(edge.rule), connection: end(edge.connection) };
+      return [edgeKey(ends), { ends, edge }];
+    }),
+  );
+}
+
+/** The edits after which manifests declare exactly the wanted edges: lists lose and gain names, selectors make exceptions. */
+export function edgeEdits(
+  manifests: readonly Manifest[],
+  wanted: Edges,
+  live: LiveState,
+): readonly (LayerEdit & { readonly key: string })[] {
+  const declared = declaredEdges(manifests, live);
+  const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
+  const lost = [...declared].filter(([key]) => !wanted.has(key));
+  const gained = [...wanted].filter(([key]) => !declared.has(key)).toSorted(([left], [right]) => compareText(left, right));
+  const undeclared = lost.flatMap(([key, { edge }]) =>
+    edge.declarations.flatMap(({ by, how, path }) => {
+      const manifest = byId.get(by);
+      if (manifest === undefined) return [];
+      const edit = how === 'listed' ? unlisted(manifest, tokensOf(path)) : excepted(manifest, path, edge.connection.text);
+      return edit.map((one) => ({ ...one, key }));
+    }),
+  );
+  const select = tagSelector(manifests);
+  const added = gained.flatMap(([key, ends]) => declaring(ends, byId, select).map((edit) => ({ ...edit, key })));
+  return [...undeclared, ...added, ...emptied(manifests, [...undeclared, ...added])];
+}
+
+function unlisted(manifest: Manifest, [field = '', text = '']: readonly string[]): readonly LayerEdit[] {
+  const place = ['spec', field];
+  const layer = decidingLayer(manifest, place) ?? manifest.layers[0];
+  return [{ layer, edit: { edit: 'drop', path: pointer(...place), value: text } }];
+}
+
+/** A selector leaves a name out: in the document that has its exceptions, else in the one that has the selector. */
+function excepted(manifest: Manifest, path: string, name: string): readonly LayerEdit[] {
+  const place = ['spec', ...tokensOf(path)];
+  const own = [...place, 'except'];
+  const layer = decidingLayer(manifest, own) ?? decidingLayer(manifest, place) ?? manifest.layers[0];
+  return [{ layer, edit: { edit: 'add', path: pointer(...own), value: name, order: ['match_tags', 'except', 'allow_empty'] } }];
+}
+
+/** A selector that leaves out all it matched has to say that this is meant. */
+function emptied(manifests: readonly Manifest[], edits: readonly LayerEdit[]): readonly (LayerEdit & { readonly key: string })[] {
+  const select = tagSelector(manifests);
+  return manifests.flatMap((rule) =>
+    rule.view.selectors.flatMap((selector) => {
+      const value = rule.spec[selector.name];
+      const kind = rule.view.edges.find(({ name }) => name === selector.edge)?.refers;
+      if (!isObject(value) || kind === undefined || value['allow_empty'] === true) return [];
+      const path = pointer('spec', selector.name, 'except');
+      const news = edits.filter(({ layer, edit }) => rule.layers.includes(layer) && edit.path === path && edit.edit === 'add');
+      if (news.length === 0) return [];
+      const names = news.flatMap(({ edit }) => (edit.edit === 'add' ? [edit.value] : []));
+      const except: readonly Json[] = [...textsOf(value['except']), ...names];
+      if (select(rule, selector, kind, { ...value, except }).names.length > 0) return [];
+      const layer = decidingLayer(rule, ['spec', selector.name]) ?? rule.layers[0];
+      return [{ layer, key: '', edit: { edit: 'set', path: pointer('spec', selector.name, 'allow_empty'), value: true } as const }];
+    }),
+  );
+}
+
+type Side = { readonly manifest: Manifest; readonly field: KindView['edges'][number]; readonly other: ResourceId };
+
+/**
+ * Declares an edge: an exception of a selector that matches goes; else it is listed on the side that states its edges,
+ * the connection's where both do or none does.
+ */
+function declaring(ends: Ends, byId: ReadonlyMap<ResourceId, Manifest>, select: ReturnType<typeof tagSelector>): readonly LayerEdit[] {
+  const sides = [sideOf(byId.get(ends.connection), ends.rule), sideOf(byId.get(ends.rule), ends.connection)].flatMap((side) => side ?? []);
+  const freed = sides.flatMap((side) => side.manifest.view.selectors.map((selector) => freeing(side, selector, select)));
+  const edits = freed.flatMap((one) => one.edits);
+  if (freed.some(({ isSelected }) => isSelected)) return edits;
+  const side =
+    sides.find(({ manifest, field }) => textsOf(manifest.spec[field.name]).length > 0) ??
+    sides.find(({ manifest, field }) => manifest.spec[field.name] !== undefined) ??
+    sides[0];
+  if (side === undefined) return edits;
+  const place = ['spec', side.field.name];
+  const layer = decidingLayer(side.manifest, place) ?? side.manifest.layers[0];
+  const order = side.manifest.view.kind.fields.map(({ name }) => name);
+  return [...edits, { layer, edit: { edit: 'add', path: pointer(...place), value: nameOf(side.other), order } }];
+}
+
+function sideOf(manifest: Manifest | undefined, other: ResourceId): Side | undefined {
+  const field = manifest?.view.edges.find(({ refers }) => refers === kindOf(other));
+  return manifest === undefined || field === undefined ? undefined : { manifest, field, other };
+}
+
+/** Takes a name out of a selector's exceptions; then the selector may match it. */
+function freeing(
+  { manifest, field, other }: Side,
+  selector: SelectorField,
+  select: ReturnType<typeof tagSelector>,
+): { readonly edits: readonly LayerEdit[]; readonly isSelected: boolean } {
+  const value = manifest.spec[selector.name];
+  const name = nameOf(other);
+  const except = isObject(value) ? textsOf(value['except']) : [];
+  if (selector.edge !== field.name || !isObject(value) || !except.includes(name)) return { edits: [], isSelected: false };
+  const place = ['spec', selector.name, 'except'];
+  const layer = decidingLayer(manifest, place) ?? manifest.layers[0];
+  const without: JsonObject = { ...value, except: except.filter((one) => one !== name) };
+  const isSelected = select(manifest, selector, field.refers, without).names.includes(name);
+  return { edits: [{ layer, edit: { edit: 'drop', path: pointer(...place), value: name } }], isSelected };
+}

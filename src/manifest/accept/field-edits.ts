@@ -1,0 +1,168 @@
+import { byToken, elementToken, type KeyedRule } from '../../model/entries.ts';
+import type { FieldRule } from '../../model/field.ts';
+import { equal, isObject, type Json } from '../../model/json.ts';
+import { normalizeObject } from '../../model/normalize.ts';
+import type { FieldChange, Value } from '../../model/plan.ts';
+import { pointer, tokensOf } from '../../model/pointer.ts';
+import type { ManifestDocument } from '../document.ts';
+import { statedValue } from '../draft-spec.ts';
+import type { DocumentEdit } from '../edit/change.ts';
+import { decidingLayer, type Manifest } from '../manifest.ts';
+
+/** An edit of one of a manifest's documents. */
+export type LayerEdit = { readonly layer: ManifestDocument; readonly edit: DocumentEdit };
+
+/** Why a value cannot be accepted. */
+export type Impossible = { readonly why: string };
+
+/** A field below `place` of a layer, and what of it is to become as it is live. */
+type Step = {
+  readonly layer: ManifestDocument;
+  readonly place: readonly string[];
+  readonly fields: readonly FieldRule[];
+  readonly tokens: readonly string[];
+  readonly live: Json | undefined;
+};
+
+const keep: Json = { keep: true };
+
+/** The edits after which a manifest says of one field what is live: in the document that has the last word on it. */
+export function fieldEdits(manifest: Manifest, { path, before }: FieldChange): readonly LayerEdit[] | Impossible {
+  if ('unknown' in before) return { why: 'the value that is live cannot be seen' };
+  const tokens = tokensOf(path);
+  const { rules, rest } = ruleAt(manifest.view.kind.fields, tokens);
+  const rule = rules.at(-1);
+  if (rule === undefined) return { why: 'the kind has no such field' };
+  const place = ['spec', ...tokens.slice(0, tokens.length - rest.length)];
+  const live = liveValue(before);
+  const [key] = rest;
+  const isMap = rule.shape === 'map' || rule.secret === 'base64';
+  if (isMap && key !== undefined) return keyEdits(manifest, place, { key, live, fields: manifest.view.kind.fields });
+  const layer = decidingLayer(manifest, place) ?? manifest.layers[0];
+  if (live === undefined && rest.length === 0) return removal(manifest, layer, place);
+  const fields = rules.length === 1 ? manifest.view.kind.fields : (fieldsOf(rules.at(-2)) ?? []);
+  const step = { layer, place: place.slice(0, -1), fields, tokens: [rule.name, ...rest], live };
+  const order = manifest.view.kind.fields.map(({ name }) => name);
+  const edits = valueEdits(step);
+  return 'why' in edits ? edits : edits.map((edit) => ({ layer, edit: ordered(edit, order) }));
+}
+
+/** What a manifest says of a value: of a secret no more than that it is kept. */
+function liveValue(before: Value): Json | undefined {
+  if ('secret' in before) return keep;
+  return 'value' in before ? before.value : undefined;
+}
+
+/** The rules from a field of spec down to the one that holds the value as a whole, and the tokens inside that. */
+function ruleAt(
+  fields: readonly FieldRule[],
+  tokens: readonly string[],
+): { readonly rules: readonly FieldRule[]; readonly rest: readonly string[] } {
+  const [name, ...rest] = tokens;
+  const rule = fields.find((field) => field.name === name);
+  if (rule === undefined) return { rules: [], rest: tokens };
+  if (rule.shape !== 'object' || rest.length === 0) return { rules: [rule], rest };
+  const below = ruleAt(rule.fields, rest);
+  return { rules: [rule, ...below.rules], rest: below.rest };
+}
+
+function fieldsOf(rule: FieldRule | undefined): readonly FieldRule[] | undefined {
+  return rule?.shape === 'object' || rule?.shape === 'keyed' ? rule.fields : undefined;
+}
+
+/** A field of spec that is new in a document stands where the schema has it. */
+function ordered(edit: DocumentEdit, order: readonly string[]): DocumentEdit {
+  return edit.edit === 'set' || edit.edit === 'add' ? { order, level: 2, ...edit } : edit;
+}
+
+type Key = { readonly key: string; readonly live: Json | undefined; readonly fields: readonly FieldRule[] };
+
+/** A key of a map: in the document that gives it, else where the map stands; an overlay takes a key away by null. */
+function keyEdits(manifest: Manifest, place: readonly string[], { key, live, fields }: Key): readonly LayerEdit[] | Impossible {
+  const own = [...place, key];
+  const stating = decidingLayer(manifest, place) ?? manifest.layers[0];
+  if (stating !== manifest.layers[0] && rawAt(stating.value, place) === null) {
+    return { why: `an overlay resets ${pointer(...place)} as a whole` };
+  }
+  const layer = decidingLayer(manifest, own) ?? stating;
+  if (live === undefined) return removal(manifest, layer, own);
+  const order = fields.map(({ name }) => name);
+  return [{ layer, edit: { edit: 'set', path: pointer(...own), value: live, order, level: 2 } }];
+}
+
+/** Takes a key out of the document that gives it; where an earlier one gives it too, null takes it away. */
+function removal(manifest: Manifest, layer: ManifestDocument, place: readonly string[]): readonly LayerEdit[] {
+  const path = pointer(...place);
+  const earlier = manifest.layers.slice(0, manifest.layers.indexOf(layer));
+  const isBelow = earlier.some(({ value }) => (rawAt(value, place) ?? null) !== null);
+  return [{ layer, edit: isBelow ? { edit: 'set', path, value: null } : { edit: 'remove', path } }];
+}
+
+/** The edits below a place of one document. */
+function valueEdits(step: Step): readonly DocumentEdit[] | Impossible {
+  const { place, fields, tokens, live, layer } = step;
+  const [name = '', ...rest] = tokens;
+  const rule = fields.find((field) => field.name === name);
+  if (rule === undefined) return { why: 'the kind has no such field' };
+  const path = pointer(...place, name);
+  const [token] = rest;
+  if (token === undefined) return [live === undefined ? { edit: 'remove', path } : { edit: 'set', path, value: statedValue(rule, live) }];
+  const raw = rawAt(layer.value, [...place, name]);
+  switch (rule.shape) {
+    case 'set':
+      if (live !== undefined) return [{ edit: 'add', path, value: live }];
+      return listOf(raw).flatMap((value) => (elementToken(value) === token ? [{ edit: 'drop', path, value }] : []));
+    case 'keyed':
+      return entryEdits({ ...step, place: [...place, name], tokens: rest }, rule, listOf(raw));
+    case 'object':
+      return valueEdits({ ...step, place: [...place, name], fields: rule.fields, tokens: rest });
+    case 'map':
+      return [
+        live === undefined ? { edit: 'remove', path: path + pointer(token) } : { edit: 'set', path: path + pointer(token), value: live },
+      ];
+    case 'list':
+    case 'scalar':
+      return { why: 'it has no parts' };
+  }
+}
+
+/** A whole entry of a keyed list, or a value inside one. */
+function entryEdits(step: Step, rule: KeyedRule, raw: readonly Json[]): readonly DocumentEdit[] | Impossible {
+  const { place, live } = step;
+  const [token = '', ...rest] = step.tokens;
+  const index = indexOf(rule, raw, token);
+  const entry = raw[index];
+  if (rest.length > 0) {
+    if (entry === undefined) return { why: 'the manifest has no such entry' };
+    const edits = valueEdits({ ...step, place: [...place, String(index)], fields: rule.fields, tokens: rest });
+    const order = rule.fields.map(({ name }) => name);
+    return 'why' in edits
+      ? edits
+      : edits.map((edit) => (edit.edit === 'set' || edit.edit === 'add' ? { ...edit, order, level: place.length + 2 } : edit));
+  }
+  const path = pointer(...place);
+  if (live === undefined) return entry === undefined ? [] : [{ edit: 'drop', path, value: entry }];
+  const [value] = listOf(statedValue(rule, [live]));
+  return [{ edit: 'add', path, value: value ?? live }];
+}
+
+/** Where the entry of a token stands in a list as it is written. */
+function indexOf(rule: KeyedRule, raw: readonly Json[], token: string): number {
+  const normal = raw.map((entry) => (isObject(entry) ? normalizeObject(rule.fields, entry) : entry));
+  const wanted = byToken(rule, normal).get(token);
+  return wanted === undefined ? -1 : normal.findIndex((entry) => equal(entry, wanted));
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The value at a place of a document, as it is written. */
+export function rawAt(value: Json, place: readonly string[]): Json | undefined {
+  let found: Json | undefined = value;
+  for (const token of place) {
+    if (Array.isArray(found)) found = found[Number(token)];
+    else found = isObject(found) && Object.hasOwn(found, token) ? found[token] : undefined;
+  }
+  return found;
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import type { ResourceId } from '../../../src/model/resource.ts';
+import { accepted, change, orders, rule } from './accepting.ts';
+
+describe('accepting what was changed by hand', () => {
+  it('edits scalars, sets and maps on their lines, and adds what nobody stated in the order of the schema', async () => {
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders },
+      change('Connection/orders', {
+        access_max_duration: 900,
+        reviewers: ['dba', 'security: on call'],
+        connection_tags: { env: 'prod', owner: 'ann' },
+        redact_types: ['PERSON'],
+        redact_enabled: true,
+      }),
+    );
+    expect(texts['orders.yaml']).toBe(
+      orders
+        .replace('3600 # an hour', '900 # an hour')
+        .replace("  - 'sre'\n", "  - 'security: on call'\n")
+        .replace('{env: prod, team: orders}', '{env: prod, owner: ann}\n  redact_types:\n  - PERSON'),
+    );
+    expect(left).toEqual([]);
+  });
+
+  it('says of a secret only that it is kept', async () => {
+    const { texts, left } = await accepted({ 'orders.yaml': orders }, (gateway) => {
+      const found = gateway.state()['Connection/orders'];
+      if (found === undefined) throw new Error('it is gone');
+      gateway.put({ ...found, secrets: { '/secret/envvar:HOST': btoa('canary'), '/secret/envvar:NEW': btoa('canary') } });
+    });
+    expect(texts['orders.yaml']).toBe(
+      orders
+        .replace('{ value: 10.0.0.5 }', '{ keep: true }')
+        .replace('    envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_ORDERS } }\n', '    envvar:NEW: { keep: true }\n'),
+    );
+    expect(texts['orders.yaml']).not.toMatch(/canary|Y2FuYXJ5/);
+    expect(left).toEqual([]);
+  });
+
+  it('writes a value to the file that set it', async () => {
+    const overlay = orders
+      .split('\n')
+      .slice(1, 4)
+      .join('\n')
+      .concat('\nspec:\n  # Shorter there.\n  access_max_duration: 600\n  connection_tags: { team: ops }\n');
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders },
+      change('Connection/orders', { access_max_duration: 300, reviewers: ['dba'], connection_tags: { env: 'dev' } }),
+      { 'over.yaml': overlay },
+    );
+    expect(texts).toEqual({
+      'orders.yaml': orders.replace("  - 'sre'\n", '').replace('env: prod', 'env: dev'),
+      'over.yaml': overlay.replace('600', '300').replace('team: ops', 'team: null'),
+    });
+    expect(left).toEqual([]);
+  });
+
+  it('edits a list of an overlay where it stands', async () => {
+    const overlay = 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: {name: orders}\nspec: {reviewers: [dba, sre, leads]}\n';
+    const { texts, left } = await accepted({ 'orders.yaml': orders }, change('Connection/orders', { reviewers: ['dba', 'leads', 'new'] }), {
+      'over.yaml': overlay,
+    });
+    expect(texts).toEqual({ 'over.yaml': overlay.replace('[dba, sre, leads]', '[dba, leads, new]') });
+    expect(left).toEqual([]);
+  });
+
+  it('makes an exception of a selector for an edge that was detached', async () => {
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule },
+      change('GuardrailRule/no-drop', {}, { connection_ids: ['Connection/bills'] }),
+    );
+    expect(texts).toEqual({ 'rule.yaml': rule.replace('{ env: prod } }', '{ env: prod }, except: [orders] }') });
+    expect(left).toEqual([]);
+  });
+
+  it('says that a selector may be empty where nothing is left of it', async () => {
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders, 'rule.yaml': rule },
+      change('GuardrailRule/no-drop', {}, { connection_ids: [] }),
+    );
+    expect(texts).toEqual({ 'rule.yaml': rule.replace('{ env: prod } }', '{ env: prod }, except: [orders], allow_empty: true }') });
+    expect(left).toEqual([]);
+  });
+
+  it('lists an edge that was attached on the side that states edges', async () => {
+    const listing = rule.replace(/ {2}connection_selector.*\n/, '  connection_ids: [bills]\n');
+    const bills = orders.replace('name: orders', 'name: bills');
+    const both: readonly ResourceId[] = ['Connection/bills', 'Connection/orders'];
+    const byRule = await accepted(
+      { 'orders.yaml': orders, 'bills.yaml': bills, 'rule.yaml': listing },
+      change('GuardrailRule/no-drop', {}, { connection_ids: both }),
+    );
+    expect(byRule.texts).toEqual({ 'rule.yaml': listing.replace('[bills]', '[bills, orders]') });
+    expect(byRule.left).toEqual([]);
+    const silent = rule.replace(/ {2}connection_selector.*\n/, '');
+    const byConnection = await accepted(
+      { 'orders.yaml': orders, 'rule.yaml': silent },
+      change('GuardrailRule/no-drop', {}, { connection_ids: ['Connection/orders'] }),
+    );
+    expect(byConnection.texts).toEqual({
+      'orders.yaml': orders.replace('team: orders}\n', 'team: orders}\n  guardrail_rules:\n  - no-drop\n'),
+    });
+    expect(byConnection.left).toEqual([]);
+  });
+
+  it('takes a name out of the exceptions where that attaches the edge', async () => {
+    const excepting = rule.replace('{ env: prod } }', '{ env: prod }, except: [orders] }');
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': excepting },
+      change('GuardrailRule/no-drop', {}, { connection_ids: ['Connection/bills', 'Connection/orders'] }),
+    );
+    expect(texts).toEqual({ 'rule.yaml': excepting.replace('[orders]', '[]') });
+    expect(left).toEqual([]);
+  });
+
+  it('keeps the edges as they are live when a tag changes that a selector matches', async () => {
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule },
+      change('Connection/orders', { connection_tags: { env: 'dev', team: 'orders' } }),
+    );
+    expect(texts).toEqual({
+      'orders.yaml': orders.replace('{env: prod, team: orders}\n', '{env: dev, team: orders}\n  guardrail_rules:\n  - no-drop\n'),
+    });
+    expect(left).toEqual([]);
+  });
+
+  it('edits entries of rules inside, adds and removes them', async () => {
+    const drop = { name: 'drop', type: 'deny_words_list', words: ['DROP', 'DELETE'], pattern_regex: '' };
+    const added = { name: 'copy', type: 'pattern_match', words: [], pattern_regex: '(?i)copy' };
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders, 'rule.yaml': rule },
+      change('GuardrailRule/no-drop', { input: { rules: [drop, added] } }),
+    );
+    expect(texts['rule.yaml']).toBe(
+      rule
+        .replace('[DROP, TRUNCATE]', '[DROP, DELETE]')
+        .replace(
+          '      - { name: grant, type: deny_words_list, words: [GRANT] }\n',
+          '      - name: copy\n        type: pattern_match\n        pattern_regex: (?i)copy\n',
+        ),
+    );
+    expect(left).toEqual([]);
+  });
+
+  it('leaves other users of an anchored value alone', async () => {
+    const text = `${orders.replace('  reviewers:\n', '  reviewers: &groups\n').replace(/ {2}connection_tags[\s\S]*/, '')}  force_approve_groups: *groups\n`;
+    const { texts, left } = await accepted({ 'orders.yaml': text }, change('Connection/orders', { reviewers: ['dba'] }));
+    expect(texts['orders.yaml']).toBe(
+      text.replace(' &groups', '').replace("  - 'sre'\n", '').replace('*groups', '&groups\n  - dba\n  - sre'),
+    );
+    expect(left).toEqual([]);
+  });
+
+  it('tells of what it cannot accept, and does the rest', async () => {
+    const twins = ['DROP', 'DELETE'].map((word) => ({ name: 'drop', type: 'deny_words_list', words: [word], pattern_regex: '' }));
+    const files = { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule };
+    const { texts, diagnostics } = await accepted(files, (gateway) => {
+      change('Connection/orders', { access_max_duration: 60 })(gateway);
+      change('GuardrailRule/no-drop', { description: 'why', input: { rules: twins } })(gateway);
+      gateway.drop('Connection/bills');
+    });
+    expect([...new Set(diagnostics.map(({ code, resource, at }) => `${code} ${resource} ${at?.file}:${at?.line}`))]).toEqual([
+      'adopt/removed Connection/bills bills.yaml:2',
+      'adopt/impossible GuardrailRule/no-drop rule.yaml:9',
+      'adopt/impossible GuardrailRule/no-drop rule.yaml:11',
+      'adopt/impossible GuardrailRule/no-drop rule.yaml:12',
+    ]);
+    expect(texts['orders.yaml']).toBe(orders.replace('3600', '60'));
+    expect(texts['rule.yaml']).toContain('  description: why\n');
+  });
+});

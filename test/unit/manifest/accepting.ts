@@ -1,0 +1,112 @@
+import { registry } from '../../../src/kinds/index.ts';
+import { acceptLive, type Acceptance } from '../../../src/manifest/accept/accept.ts';
+import { loadManifests, type LoadInput } from '../../../src/manifest/load.ts';
+import type { Base } from '../../../src/model/base.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { ResourceId } from '../../../src/model/resource.ts';
+import { plan } from '../../../src/plan/plan.ts';
+import { memoryGateway, type MemoryGateway } from '../../support/memory-gateway.ts';
+import { carryOut, noLimits, planAgainst, testTarget } from '../../support/run.ts';
+import { sources } from './loading.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+function inputOf(files: Files, overlays: Files): LoadInput {
+  return {
+    files: sources(files),
+    overlays: [sources(overlays)],
+    target: 'test',
+    targets: ['test'],
+    secretPrefixes: ['OSTIARY_SECRET_'],
+    referencePrefixes: [],
+    resolve: () => ({ value: 'sesame', diagnostics: [] }),
+    registry,
+  };
+}
+
+const agent = { registry, agents: ['default', 'other'] };
+
+/** Applies manifests, lets somebody work on the gateway, and accepts that: the texts of the changed files. */
+export async function accepted(
+  files: Files,
+  byHand: (gateway: MemoryGateway) => void,
+  overlays: Files = {},
+): Promise<Acceptance & { readonly texts: Files; readonly left: readonly string[] }> {
+  const input = inputOf(files, overlays);
+  const { value: desired, diagnostics } = loadManifests(input);
+  if (desired === undefined) throw new Error(diagnostics.map(({ message, at }) => `${at?.file}:${at?.line} ${message}`).join('\n'));
+  const gateway = memoryGateway(agent);
+  await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
+  byHand(gateway);
+  const base: Base = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
+  const { live } = await planAgainst(gateway, desired);
+  const drift = plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry).value;
+  if (drift === undefined) throw new Error('no plan');
+  const result = acceptLive({ ...input, live, plan: drift });
+  const texts = Object.fromEntries(result.files.map(({ path, text }) => [path, text]));
+  const after = loadManifests(inputOf({ ...files, ...pick(texts, files) }, { ...overlays, ...pick(texts, overlays) }));
+  if (after.value === undefined) throw new Error(after.diagnostics.map(({ message }) => message).join('\n'));
+  const next = await planAgainst(gateway, after.value);
+  const left = next.plan.changes.flatMap(({ id, action, fields }) =>
+    action === 'create' ? [id] : fields.map(({ path }) => `${id} ${path}`),
+  );
+  return { ...result, texts, left: [...left, ...next.plan.edges.map(({ action, rule }) => `${action} ${rule}`)] };
+}
+
+function pick(texts: Files, files: Files): Files {
+  return Object.fromEntries(Object.entries(texts).filter(([path]) => Object.hasOwn(files, path)));
+}
+
+/** Changes fields of an object behind everybody's back. */
+export function change(
+  id: ResourceId,
+  spec: JsonObject,
+  edges?: Readonly<Record<string, readonly ResourceId[]>>,
+): (gateway: MemoryGateway) => void {
+  return (gateway) => {
+    const found = gateway.state()[id];
+    if (found === undefined) throw new Error(`there is no ${id}`);
+    gateway.put({ ...found, spec: { ...found.spec, ...spec }, ...(edges === undefined ? {} : { edges }) });
+  };
+}
+
+/** A connection with comments, quotes of both sorts, and lists in both layouts. */
+export const orders = `# Orders.
+apiVersion: ostiary/v1
+kind: Connection
+metadata: { name: orders }
+
+spec:
+  type: database        # what it is
+  subtype: "postgres"
+  agent_id: default
+  access_mode_connect: enabled
+  access_mode_exec: enabled
+  access_mode_runbooks: disabled
+  access_schema: enabled
+  access_max_duration: 3600 # an hour
+  # Who looks at it.
+  reviewers:
+  - 'dba'   # always
+  - 'sre'
+
+  connection_tags: {env: prod, team: orders}
+  secret:
+    envvar:HOST: { value: 10.0.0.5 }
+    envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_ORDERS } }
+`;
+
+/** A rule with a selector, and entries in both layouts. */
+export const rule = `apiVersion: ostiary/v1
+kind: GuardrailRule
+metadata: { name: no-drop }
+spec:
+  connection_selector: { match_tags: { env: prod } }   # all of production
+  input:
+    rules:
+      # Tables stay.
+      - name: drop
+        type: deny_words_list
+        words: [DROP, TRUNCATE]
+      - { name: grant, type: deny_words_list, words: [GRANT] }
+`;
