@@ -9,6 +9,7 @@ import { inherited } from '../src/plan/inherit.ts';
 import { labelOwn, ownChanges } from '../src/plan/own.ts';
 import { plan, type Consent } from '../src/plan/plan.ts';
 import { assess } from '../src/protection/assess.ts';
+import { withFlips } from '../src/protection/flips.ts';
 import { diagnosticsText } from '../src/report/diagnostics.ts';
 import { planJson } from '../src/report/plan-json.ts';
 import { planMarkdown } from '../src/report/plan-markdown.ts';
@@ -104,7 +105,11 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
   const told =
     planned?.value === undefined || heirs === undefined
       ? undefined
-      : assess(planned.value, { desired: heirs.desired, live: state, base: base?.desired, registry });
+      : withFlips(
+          assess(planned.value, { desired: heirs.desired, live: state, base: base?.desired, registry }),
+          { desired: heirs.desired, base },
+          { live: state, registry },
+        );
   const shown = told === undefined || own === undefined ? told : labelOwn(told, own);
   const diagnostics = [...loaded.diagnostics, ...(heirs?.diagnostics ?? []), ...(planned?.diagnostics ?? [])];
   const texts = {

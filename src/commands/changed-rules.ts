@@ -18,15 +18,10 @@ export async function checkRules(
   const rules = desired.resources.filter(({ id, written }) => written !== undefined && ids.has(id));
   const gone = base?.desired.resources.some(({ id, samples = [] }) => samples.length > 0 && ids.has(id)) === true;
   if (rules.length === 0 && !gone) return { plan, warnings: [] };
-  const [{ ruleInspector }, { flipsOf }] = await Promise.all([import('../protection/inspect.ts'), import('../protection/flips.ts')]);
+  const [{ ruleInspector }, { withFlips }] = await Promise.all([import('../protection/inspect.ts'), import('../protection/flips.ts')]);
   const inspect = ruleInspector('warning');
   const tell = desired.diagnose;
   const found = tell === undefined ? [] : rules.flatMap((rule) => inspect(rule).map((finding) => tell(rule.id, finding)));
   if (hasErrors(found)) throw new InputError(sortDiagnostics(found));
-  const flips = flipsOf(plan, { desired, base }, { live, registry });
-  const { protection } = plan;
-  return {
-    plan: flips.length === 0 || protection === undefined ? plan : { ...plan, protection: { ...protection, flips } },
-    warnings: found,
-  };
+  return { plan: withFlips(plan, { desired, base }, { live, registry }), warnings: found };
 }

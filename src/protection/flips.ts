@@ -3,7 +3,7 @@ import type { DesiredState, Sample } from '../model/desired.ts';
 import { canonical, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { isWritten, keyOf, type Change } from '../model/plan.ts';
+import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
 import type { Flip } from '../model/protection.ts';
 import { renamesOf, withNames } from '../model/rename.ts';
 import { kindOf } from '../model/resource.ts';
@@ -15,8 +15,14 @@ import { customTypes, entriesOf, tryGuardrail, tryMasking } from './simulate.ts'
 /** Who has samples: the manifests, and those of the base, whose samples may have been taken out together with what they showed. */
 export type SampleSources = { readonly desired: DesiredState; readonly base: Base | undefined };
 
-/** The samples that a plan's changes of live rules make come out otherwise than they do now. */
-export function flipsOf(
+/** The plan with the samples that its changes of live rules make come out otherwise. */
+export function withFlips(plan: Plan, sources: SampleSources, scenes: { readonly live: LiveState; readonly registry: Registry }): Plan {
+  const { protection } = plan;
+  const flips = protection === undefined ? [] : flipsOf(plan, sources, scenes);
+  return protection === undefined || flips.length === 0 ? plan : { ...plan, protection: { ...protection, flips } };
+}
+
+function flipsOf(
   plan: PlannedWrites,
   { desired, base }: SampleSources,
   scenes: { readonly live: LiveState; readonly registry: Registry },

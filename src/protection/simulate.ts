@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Compiled, Patterns } from './pattern/compile.ts';
 import { objectsOf, textsOf } from './scene.ts';
+import { cutText, shortText } from './short-text.ts';
 
 /** An entry of a guardrail that blocks a text, and its word or pattern that does. */
 export type Hit = { readonly entry: number; readonly name?: string; readonly part: string };
@@ -26,11 +27,11 @@ export function tryGuardrail(entries: readonly JsonObject[], text: string, patte
     const named = { entry, ...(typeof given === 'string' && given !== '' ? { name: given } : {}) };
     if (type === 'deny_words_list') {
       const word = textsOf(words).find((one) => one !== '' && text.includes(one));
-      if (word !== undefined) hits.push({ ...named, part: `the word ${JSON.stringify(word)}` });
+      if (word !== undefined) hits.push({ ...named, part: `the word ${shortText(word)}` });
     } else if (type === 'pattern_match') {
       if (typeof pattern !== 'string' || pattern === '') continue;
       const found = findsIn(patterns(pattern), text);
-      if (found.found) hits.push({ ...named, part: `the pattern ${pattern}` });
+      if (found.found) hits.push({ ...named, part: `the pattern ${cutText(pattern)}` });
       else if (found.why !== undefined) doubts.push({ ...named, why: found.why, broken: found.broken });
     } else doubts.push({ ...named, why: `nobody knows here what the type ${JSON.stringify(type ?? null)} does`, broken: false });
   }

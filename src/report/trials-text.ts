@@ -47,7 +47,7 @@ function trialLines({ at, name, side, text, outcome, expected, found, why, hint 
   const { green, red, yellow, dim } = terminal.colour;
   const paints: Readonly<Record<Trial['outcome'], Paint>> = { passed: green, failed: red, 'not-simulated': yellow };
   const columns = widthFor(terminal);
-  const shown = name === undefined ? `${side} ${JSON.stringify(clip(text, longestSample))}` : clip(name, longestSample);
+  const shown = name === undefined ? `${side} "${clip(text, longestSample)}"` : clip(name, longestSample);
   const head: Piece[] = [
     { text: '  ' },
     { text: marks[outcome], paint: paints[outcome] },

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { Patterns } from '../pattern/compile.ts';
 import { textsOf } from '../scene.ts';
-import { shortPattern, shortText } from '../short-text.ts';
+import { shortText } from '../short-text.ts';
 import { entriesOf } from '../simulate.ts';
 import { harmless } from './harmless.ts';
 import { lintPattern, matchesHarmless, type PatternPlace } from './lint-pattern.ts';
@@ -57,7 +57,7 @@ export function doubled(all: readonly Word[], what: string): readonly Finding[] 
       seen.add(text);
       return [];
     }
-    const message = `the ${what} ${what === 'word' ? shortText(text) : shortPattern(text)} stands here a second time`;
+    const message = `the ${what} ${shortText(text)} stands here a second time`;
     return [{ code: 'rule/duplicate', severity: 'warning', at, message, hint: 'leave one of them out' }];
   });
 }

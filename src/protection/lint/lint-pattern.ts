@@ -4,7 +4,7 @@ import type { Side } from '../../model/trial.ts';
 import { explosionOf } from '../pattern/ambiguous.ts';
 import type { Compiled, Pattern, Patterns } from '../pattern/compile.ts';
 import type { Refusal } from '../pattern/syntax.ts';
-import { shortPattern, shortText } from '../short-text.ts';
+import { shortText } from '../short-text.ts';
 import { harmless } from './harmless.ts';
 
 /** A pattern, where it stands, and what it is tried on. */
@@ -25,7 +25,7 @@ function refused({ text, at, side }: PatternPlace, { what, index, hint, elsewher
     code: 'rule/pattern-refused',
     severity: mayWork ? 'warning' : 'error',
     at,
-    message: `RE2 does not take this pattern: ${what}, at character ${index + 1} of ${shortPattern(text)}`,
+    message: `RE2 does not take this pattern: ${what}, at character ${index + 1} of ${shortText(text)}`,
     hint: mayWork ? 'the provider may take it; it is not simulated here' : (hint ?? 'correct the pattern'),
     within: { text, index },
   };
@@ -36,7 +36,7 @@ function tooLarge({ text, at }: PatternPlace): Finding {
     code: 'rule/pattern-too-large',
     severity: 'warning',
     at,
-    message: `the pattern ${shortPattern(text)} is too large to be tried here`,
+    message: `the pattern ${shortText(text)} is too large to be tried here`,
     hint: 'lower its repeat counts, or split it into several entries; it is not simulated',
   };
 }
@@ -48,12 +48,12 @@ function matchesTooMuch({ text, at, side }: PatternPlace, compiled: Compiled): r
   const matched = harmless[side].filter((one) => compiled.pattern.finds(one) === true);
   if (isEmpty) {
     const outcome = matched.length === harmless[side].length ? `so it ${verb} everything` : `so it ${verb} what says nothing`;
-    const message = `the pattern ${shortPattern(text)} matches the empty text, ${outcome}`;
+    const message = `the pattern ${shortText(text)} matches the empty text, ${outcome}`;
     const hint = 'make some part of it required: + instead of *, no | beside nothing';
     return [{ code: 'rule/matches-empty', severity: 'warning', at, message, hint }];
   }
   const [found] = matched;
-  return found === undefined ? [] : [matchesHarmless({ what: `the pattern ${shortPattern(text)}`, at, side }, found)];
+  return found === undefined ? [] : [matchesHarmless({ what: `the pattern ${shortText(text)}`, at, side }, found)];
 }
 
 /** The finding that something matches a text that it should not. */
@@ -78,7 +78,7 @@ function explosive({ text, at }: PatternPlace, { node }: Pattern): readonly Find
       code: 'rule/pattern-backtracks',
       severity: 'warning',
       at,
-      message: `the pattern ${shortPattern(text)} takes exponential time in engines that go back, for example on longer texts like ${shortText(sample)}`,
+      message: `the pattern ${shortText(text)} takes exponential time in engines that go back, for example on longer texts like ${shortText(sample)}`,
       hint: 'RE2 is safe; for proxies that are not, leave no repeat inside a repeat that can take the same text',
     },
   ];

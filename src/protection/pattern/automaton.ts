@@ -134,7 +134,7 @@ export function reaches(
 }
 
 /** What holds between two characters; an empty text stands for the end. */
-function holdsBetween(before: string, after: string): (what: Assertion) => boolean {
+export function holdsBetween(before: string, after: string): (what: Assertion) => boolean {
   const isEdge = /\w/.test(before) !== /\w/.test(after);
   return (what) => {
     switch (what) {

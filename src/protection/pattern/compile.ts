@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import { parsePattern } from './parse.ts';
+import { hasFewStates } from './states.ts';
 import type { Node, Refusal } from './syntax.ts';
 
 /** A pattern that can be tried on texts: whether some part of the text matches, or undefined where trying takes too long. */
@@ -8,9 +9,14 @@ export type Pattern = { readonly node: Node; readonly size: number; readonly fin
 /** What becomes of a pattern: it can be tried, RE2 does not take it, or it is too large to be tried here. */
 export type Compiled = { readonly pattern: Pattern } | { readonly refusal: Refusal } | { readonly tooLarge: true };
 
+/** Longer patterns are not even read. */
+const mostLetters = 100_000;
 /** Larger patterns are not compiled: what they need in memory grows with their size. */
 const mostInstructions = 5_000;
-/** The most instructions times characters that are gone through, whatever pattern and text: well below a second. */
+/**
+ * The most instructions times characters that are gone through, whatever pattern and text: well below a second. Patterns that
+ * need few states are faster than that, and tried on any text.
+ */
 const mostWork = 30_000_000;
 
 /** What becomes of patterns. */
@@ -28,6 +34,7 @@ export function patternCache(): Patterns {
 
 /** Compiles a pattern as RE2 does: matching takes time that grows with the text alone, never with the ways to match it. */
 export function compilePattern(text: string): Compiled {
+  if (text.length > mostLetters) return { tooLarge: true };
   const read = parsePattern(text);
   if ('refusal' in read) return read;
   const size = sizeOf(read.node);
@@ -38,13 +45,13 @@ export function compilePattern(text: string): Compiled {
   } catch (error) {
     return { refusal: foreignRefusal(text, error) };
   }
-  const finds = (sample: string): boolean | undefined => (isTooLong(size, sample) ? undefined : machine.test(sample));
+  let compact: boolean | undefined;
+  const finds = (sample: string): boolean | undefined => {
+    const isLong = (size + 4) * sample.length > mostWork;
+    if (isLong) compact ??= hasFewStates(read.node);
+    return isLong && compact === false ? undefined : machine.test(sample);
+  };
   return { pattern: { node: read.node, size, finds } };
-}
-
-/** A machine that cannot be sped up goes through all of it at each character. */
-function isTooLong(size: number, sample: string): boolean {
-  return (size + 4) * sample.length > mostWork;
 }
 
 /** What the library says of a pattern, with the place of the part that it quotes. */

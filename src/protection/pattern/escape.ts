@@ -122,8 +122,9 @@ const posix: Readonly<Record<string, CharSet>> = {
 
 /** The class that `[:alpha:]` and the like stand for inside brackets, or undefined where the cursor stands on none. */
 export function takePosixClass(cursor: Cursor): CharSet | undefined {
+  if (!cursor.text.startsWith('[:', cursor.at)) return undefined;
   const end = cursor.text.indexOf(':]', cursor.at + 2);
-  if (!cursor.text.startsWith('[:', cursor.at) || end === -1) return undefined;
+  if (end === -1) return undefined;
   const name = cursor.text.slice(cursor.at + 2, end);
   const plain = name.replace(/^\^/, '');
   const set = Object.hasOwn(posix, plain) ? posix[plain] : undefined;
