@@ -80,6 +80,12 @@ const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apply: { contents: 'write', 'pull-requests': 'write', deployments: 'write' },
 };
 
+/** The digest that a pull request's plan has, its secrets being unread. */
+async function digestIn(cwd: string): Promise<string> {
+  const { stdout } = await gateway.run('plan --secrets unresolved --format json', cwd);
+  return JSON.parse(stdout).plans[0].digest;
+}
+
 test.each(examples)('examples/github/%s asks for what its mode needs, and does it', async (name) => {
   const workflow = workflowAt(join('examples/github', name));
   const [job, ...others] = Object.values(workflow.jobs);
@@ -88,7 +94,8 @@ test.each(examples)('examples/github/%s asks for what its mode needs, and does i
   // What an example runs is this one step; the others bring the checkout, and take files away.
   expect(job?.steps.filter(({ run }) => run !== undefined)).toEqual([]);
   const mode = step?.with?.['mode'] ?? '';
-  expect(job?.permissions).toEqual(needed[mode]);
+  const agreed = step?.with?.['digest'] !== undefined;
+  expect(job?.permissions).toEqual({ ...needed[mode], ...(agreed ? { actions: 'read' } : {}) });
   expect(job?.environment === undefined).toBe(mode === 'validate');
   expect(workflow.concurrency?.['cancel-in-progress']).toBe(mode !== 'apply');
 
@@ -97,7 +104,7 @@ test.each(examples)('examples/github/%s asks for what its mode needs, and does i
   const base = commitAll(cwd);
   writeFiles(cwd, { 'access/orders.yaml': connection(`orders-${mode}`, { secret }), 'access/rule.yaml': guardrail(`rule-${mode}`) });
   const commit = commitAll(cwd);
-  const pull = await openPullRequest(bench.github(), `example-${mode}`);
+  const pull = await openPullRequest(bench.github(), `example-${name.replace('.yml', '')}`);
   const event = Object.keys(workflow.on)[0] ?? '';
   const values = new Map([['OSTIARY_TOKEN', gateway.server().key]]);
   const env = Object.keys(step?.env ?? {}).map((variable) => [variable, values.get(variable) ?? 'secret']);
@@ -105,7 +112,7 @@ test.each(examples)('examples/github/%s asks for what its mode needs, and does i
     cwd,
     event,
     payload: event === 'push' ? { after: commit } : pullRequestPayload({ ...pull, base }),
-    inputs: step?.with ?? {},
+    inputs: { ...step?.with, ...(agreed ? { digest: await digestIn(cwd) } : {}) },
     env: Object.fromEntries(env),
   });
   expect(ended).toMatchObject({ code: 0, outputs: { outcome: { validate: 'valid', plan: 'planned', apply: 'applied' }[mode] } });
