@@ -51,8 +51,11 @@ spec:
   input:
     rules:
       - name: ddl
-        type: deny_words_list
-        words: [DROP TABLE, TRUNCATE]
+        type: pattern_match
+        pattern_regex: (?i)\\b(drop|truncate)\\s+table\\b
+tests:
+  - { input: DROP TABLE orders, expect: blocked }
+  - { input: SELECT 1, expect: allowed }
 `;
 
 const project: readonly (readonly [string, string])[] = [
