@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { DesiredState } from '../../src/model/desired.ts';
 import { compareText } from '../../src/model/json.ts';
 import { kindOf, nameOf, resourceId } from '../../src/model/resource.ts';
 import { desiredState } from '../support/desired.ts';
@@ -9,7 +8,6 @@ import { hiddenRule, hoopScenario, hoopWorld, openHoop, planHoop, worldOf } from
 
 import { windows, type World } from '../support/posture.ts';
 import { carryOut } from '../support/run.ts';
-import { resume, savedText } from '../support/saved.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
 /** A row of the model as one text. */
@@ -193,64 +191,3 @@ test('an apply stopped at any request, planned and applied again, ends where an 
     { numRuns: 3 },
   );
 });
-
-/** A handful of objects, for what is done once a request. */
-const few = some.filter(({ manifests }) => manifests.length > 1 && manifests.length < 5);
-
-test('a saved plan stopped at any request goes on, from the same file, to where an undisturbed one ends', async () => {
-  await fc.assert(
-    fc.asyncProperty(few, fc.constantFrom('before', 'after'), async (one, when) => {
-      const desired = desiredState(one.manifests);
-      const { text, requests, end, before } = await using(one, async (model) => {
-        const first = worldOf(model);
-        const saved = await savedOn(model, desired);
-        const begun = model.log.count();
-        expect(await resumedOn(model, saved, desired)).toEqual([]);
-        return { text: saved, requests: model.log.count() - begun, end: worldOf(model), before: first };
-      });
-      for (let stop = 1; stop <= requests; stop += 1) {
-        await using(one, async (model) => {
-          const saved = await savedOn(model, desired);
-          expect(idless(saved)).toBe(idless(text));
-          const begun = model.log.count();
-          model.setFault(({ index }) => {
-            if (index < begun + stop) return undefined;
-            return { kind: 'lost', when: index === begun + stop ? when : 'before' };
-          });
-          await resumedOn(model, saved, desired).catch(() => undefined);
-          expect(windows(worldOf(model), before, end)).toEqual([]);
-          model.setFault(undefined);
-          expect(await resumedOn(model, saved, desired)).toEqual([]);
-          expect(worldOf(model)).toEqual(end);
-        });
-      }
-    }),
-    { numRuns: 2 },
-  );
-});
-
-/** The file of a plan over what the model holds. */
-async function savedOn(model: HoopModel, desired: DesiredState): Promise<string> {
-  const gateway = await openHoop(model);
-  try {
-    return savedText({ ...(await planHoop(gateway, desired)), desired });
-  } finally {
-    await gateway.close();
-  }
-}
-
-/** Carries a plan's file out, and returns what is not as it should be. */
-async function resumedOn(model: HoopModel, text: string, desired: DesiredState): Promise<readonly unknown[]> {
-  const gateway = await openHoop(model);
-  try {
-    const { refusals, result } = await resume(text, { gateway, desired });
-    return [...refusals, ...(result?.outcomes ?? []).filter(({ status }) => !['done', 'already', 'blocked'].includes(status))];
-  } finally {
-    await gateway.close();
-  }
-}
-
-/** A plan's file without what every model chooses anew. */
-function idless(text: string): string {
-  return text.replaceAll(/"(?:uid|checksum|url|digest)": "[^"]*"/g, '');
-}
