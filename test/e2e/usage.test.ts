@@ -146,7 +146,7 @@ describe('help', () => {
       '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest --help',
     drift:
       '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --allow --since --revert --yes --concurrency --journal --help',
-    pull: '--no-color --quiet --config --target --url --dialect --auth --only --secrets --format --help',
+    pull: '--no-color --quiet --config --target --url --dialect --auth --only --secrets --from-state --format --help',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',
   };
