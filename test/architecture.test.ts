@@ -9,7 +9,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   disk: { rooms: ['model'], packages: ['ignore'] },
   manifest: { rooms: ['model', 'schemas'], packages: ['yaml', 'ajv'], pure: true },
   plan: { rooms: ['model'], packages: ['ajv'], pure: true },
-  protection: { rooms: ['model'], packages: ['re2js'], pure: true },
+  protection: { rooms: ['model'], packages: ['@marcbachmann/cel-js', 're2js'], pure: true },
   apply: { rooms: ['model'], packages: [] },
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },

@@ -25,8 +25,8 @@ test('src/plan/validators.js is what the schema of plans compiles to', async () 
 });
 
 test('the schemas are strict, and no annotation is unknown', () => {
-  const documents = ['config', 'plan'].map((name) => read(`schemas/documents/${name}.schema.json`));
-  for (const schema of [...files.map((file) => read(`schemas/${file}.schema.json`)), ...documents]) {
+  const schemas = [...documents, 'plan'].map(documentSchema);
+  for (const schema of [...files.map((file) => read(`schemas/${file}.schema.json`)), ...schemas]) {
     expect(() => compiler().addVocabulary(annotations).compile(schema)).not.toThrow();
   }
 });
@@ -54,7 +54,14 @@ function kindsIndex(): string {
   ].join('\n');
 }
 
-/** One module for all documents: manifests by kind, and the config file. */
+/** Documents that people write and that are no manifests of a kind. */
+const documents = ['config', 'policy'];
+
+function documentSchema(name: string): JsonObject {
+  return read(`schemas/documents/${name}.schema.json`);
+}
+
+/** One module for all documents: manifests by kind, the config file, and policies. */
 function validators(): string {
   const ajv = compiler();
   const names: Record<string, string> = {};
@@ -65,9 +72,11 @@ function validators(): string {
     names[`manifest${index}`] = textAt(schema, '$id');
     ajv.addSchema(bare(schema));
   }
-  const config = read('schemas/documents/config.schema.json');
-  ajv.addSchema(bare(config));
-  names['config'] = textAt(config, '$id');
+  for (const name of documents) {
+    const schema = documentSchema(name);
+    ajv.addSchema(bare(schema));
+    names[name] = textAt(schema, '$id');
+  }
   const table = titles.map((title, index) => `  ${title}: manifest${index},`);
   const body = moduleOf(ajv, names).replaceAll(/export const (manifest\d+) =/g, 'const $1 =');
   return `${body}export const manifests = {\n${table.join('\n')}\n};\n`;

@@ -6,11 +6,12 @@ import type { Repository } from '../git/repository.ts';
 import { listCommit, readTreeAt, type TreeOptions } from '../git/tree.ts';
 import { registry } from '../kinds/index.ts';
 import { readConfig } from '../manifest/config.ts';
-import { loadManifests } from '../manifest/load.ts';
+import { loadManifests, loadPolicies } from '../manifest/load.ts';
 import { treeHash } from '../manifest/tree.ts';
 import type { Config, Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import type { Policy } from '../model/policy.ts';
 import { isManifestFolder, type SourceFile } from '../model/source.ts';
 import type { Setting } from './setting.ts';
 
@@ -65,6 +66,11 @@ export function desiredAt({ target, targets, files, overlays, pathInTree }: Tree
   const { name, secretPrefixes, dialect } = target;
   const referencePrefixes = referencePrefixesOf(dialect);
   return loadManifests({ files, overlays, target: name, targets, secretPrefixes, referencePrefixes, registry, pathInTree });
+}
+
+/** What the manifests of a target asked of connections at a commit. */
+export function policiesAt({ target: { name }, targets, files }: TreeAt): Checked<readonly Policy[]> {
+  return loadPolicies({ files, target: name, targets, registry });
 }
 
 /** Tells whether a commit's manifests are those that were loaded from files, overlays at the same places. */

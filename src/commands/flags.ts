@@ -68,6 +68,8 @@ export type PlanFlags = TargetFlags &
     readonly format: Format;
     readonly report: readonly ReportFlag[];
     readonly allow: readonly Allowance[];
+    /** The day by which waivers count, `YYYY-MM-DD`; today unless told. */
+    readonly today?: string;
     /** The highest class of risk that is not refused; any unless told. */
     readonly maxRisk?: RiskClass;
     /** Resources to take over although they differ. */

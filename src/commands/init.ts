@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
 import { registry } from '../kinds/index.ts';
+import { policyKind, policySchema } from '../manifest/policy.ts';
 import { kebabName } from '../manifest/file-names.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
@@ -66,10 +67,10 @@ const project: readonly (readonly [string, string])[] = [
 ];
 
 /** The schemas that the first lines of manifests name, below the folder of the project. */
-export const schemaFiles: readonly (readonly [string, string])[] = [...registry.values()].map(({ name, schema }) => [
-  schemaPath(name),
-  `${JSON.stringify(schema, null, 2)}\n`,
-]);
+export const schemaFiles: readonly (readonly [string, string])[] = [
+  ...[...registry.values()].map(({ name, schema }) => [name, schema] as const),
+  [policyKind, policySchema] as const,
+].map(([name, schema]) => [schemaPath(name), `${JSON.stringify(schema, null, 2)}\n`]);
 
 /** Where a kind's schema lies in a project. */
 export function schemaPath(kind: string): string {

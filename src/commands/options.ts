@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { isDay } from '../model/day.ts';
 import type { Allowance } from '../model/plan.ts';
 import { riskClasses } from '../model/risk.ts';
 import { formats, secretsChoices, type ReportFlag, type ReportFormat } from './flags.ts';
@@ -47,6 +48,7 @@ export function planOptions(on: Command, reports: readonly ReportFormat[] = form
 export function reportOptions(on: Command, reports: readonly ReportFormat[] = formats): Command {
   return on
     .addOption(formatOption(formats))
+    .addOption(todayOption())
     .option('--report <format=path>', `also write a report to a file: ${reports.join(', ')} (repeatable)`, collectReport(reports), [])
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
 }
@@ -60,6 +62,13 @@ export function writeOptions(on: Command): Command {
 
 export function formatOption(choices: readonly string[]): Option {
   return new Option('--format <format>', 'how the result is printed').choices([...choices]).default('text');
+}
+
+export function todayOption(): Option {
+  return new Option('--today <day>', 'the day by which waivers of policies count (default: today, in UTC)').argParser((text) => {
+    if (!isDay(text)) throw new InvalidArgumentError('a day, such as 2026-12-31');
+    return text;
+  });
 }
 
 export function secretsOption(): Option {

@@ -28,6 +28,7 @@ import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
 import { withFormers, withSecrets } from './known-secrets.ts';
 import { connect, readLive } from './live.ts';
+import { judge, policiesFor } from './policies.ts';
 import { reviewedSetting } from './reviewed.ts';
 import { absolute, chooseTarget, type Setting } from './setting.ts';
 import type { World } from './world.ts';
@@ -63,6 +64,7 @@ export async function planned(
   const target = chooseTarget(setting, flags);
   const loaded = desiredFor(setting, target, { flags, world, secrets: secretsToRead(flags) });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
+  const asking = await policiesFor({ setting, target, desired: loaded.value, flags, world });
   const footing = await footingOf({ setting, target, desired: loaded.value, flags, world });
   if (flags.prune && footing.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
   const { gateway, identity } = await connect(target, { flags, world, onRequest });
@@ -99,10 +101,13 @@ export async function planned(
     const { diagnostics: foreseen, refusals, indivisible } = await gateway.preflight({ plan: wanted, desired, live, joined });
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const windowed = withWindows(wanted, indivisible, live, registry);
-    const assessed = assess(windowed, { desired, live, base: base?.desired, registry });
-    const refused = refuse(assessed, [...refusals, ...riskRefusals(assessed, flags.maxRisk)], flags.allow);
+    const applied = footing.base?.desired === loaded.value ? undefined : base?.desired;
+    const judged = await judge(assess(windowed, { desired, live, base: applied, registry }), asking, { desired, live });
+    const forbidden = [...refusals, ...judged.refusals, ...riskRefusals(judged.plan, flags.maxRisk)];
+    const refused = refuse(judged.plan, forbidden, flags.allow);
     const { plan: complete, warnings: unsound } = await checkRules(refused, { desired: loaded.value, base, live });
     const warnings = [
+      ...judged.diagnostics,
       ...insecureOverride(flags.url),
       ...footing.diagnostics,
       ...found,

@@ -14,6 +14,7 @@ import {
   secretsOption,
   selectionOption,
   targetOptions,
+  todayOption,
   wholeNumber,
   writeOptions,
 } from './options.ts';
@@ -98,7 +99,9 @@ function addReading(program: Command, world: World, finish: Finish): void {
   const validate = command(program, 'validate', 'check the manifests and their samples, without asking any gateway').argument(
     ...pathsArgument,
   );
-  selectionOption(targetOptions(validate)).addOption(formatOption(['text', 'json', 'sarif']));
+  selectionOption(targetOptions(validate))
+    .addOption(todayOption())
+    .addOption(formatOption(['text', 'json', 'sarif']));
   validate.action(async (paths, flags) => finish(await (await import('./validate.ts')).validate({ ...flags, paths }, world)));
 
   const test = command(program, 'test', 'try the rules on their samples, without asking any gateway').argument(...pathsArgument);

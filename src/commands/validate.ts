@@ -5,13 +5,17 @@ import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/di
 import { sarifText } from '../report/sarif.ts';
 import { desiredFor } from './desired.ts';
 import type { Format, TargetFlags } from './flags.ts';
+import { judgeManifests } from './policies.ts';
 import { printerFor } from './printer.ts';
 import { chooseTarget, readSetting } from './setting.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
 
 /** Checks the manifests of one target, or of all, and tries rules on their samples; asks no gateway and resolves no secret. Exit 0 or 3. */
-export async function validate(flags: TargetFlags & { readonly format: Format | 'sarif' }, world: World): Promise<number> {
+export async function validate(
+  flags: TargetFlags & { readonly format: Format | 'sarif'; readonly today?: string },
+  world: World,
+): Promise<number> {
   const setting = readSetting(flags, world);
   const targets = flags.target === undefined ? setting.targets : [chooseTarget(setting, flags)];
   const { ruleInspector } = await import('../protection/inspect.ts');
@@ -21,7 +25,8 @@ export async function validate(flags: TargetFlags & { readonly format: Format | 
   for (const target of targets) {
     const { value, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave', inspect });
     resources = Math.max(resources, value?.resources.length ?? 0);
-    for (const one of [...diagnostics, ...(value === undefined ? [] : deferredReferences(value, registry))])
+    const asked = value === undefined ? [] : await judgeManifests(value, target, { flags, world });
+    for (const one of [...diagnostics, ...(value === undefined ? [] : deferredReferences(value, registry)), ...asked])
       found.set(JSON.stringify(one), one);
   }
   const all = sortDiagnostics([...found.values()]);

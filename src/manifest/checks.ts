@@ -93,7 +93,8 @@ function reaches(fields: readonly FieldRule[], tokens: readonly string[]): boole
   }
 }
 
-function unknownTarget(name: string, index: number, targets: readonly string[]): readonly Problem[] {
+/** A name of `metadata.targets` that no target has. */
+export function unknownTarget(name: string, index: number, targets: readonly string[]): readonly Problem[] {
   if (targets.includes(name)) return [];
   const hint = didYouMean(closest(name, targets)) ?? `the targets are ${targets.join(', ')}`;
   return [

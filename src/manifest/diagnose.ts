@@ -45,7 +45,7 @@ function inside(book: Book, at: Position, { text, index }: NonNullable<Problem['
 }
 
 /** Makes a diagnostic of what is wrong at a position. */
-function diagnoseAt(
+export function diagnoseAt(
   book: Book,
   at: Position,
   problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>,

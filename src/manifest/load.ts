@@ -3,6 +3,7 @@ import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type Finding
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
+import type { Policy } from '../model/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { checkManifest } from './checks.ts';
@@ -13,6 +14,7 @@ import { viewKind } from './kind-view.ts';
 import { keyOf, locateIn, type Manifest } from './manifest.ts';
 import { mergeOverlays } from './merge.ts';
 import type { Problem } from './problem.ts';
+import { policyKind, readPolicies } from './policy.ts';
 import { readDocuments } from './read.ts';
 import { secretProblems, textsOf, toResource } from './resource.ts';
 import type { SecretRules, SecretSource } from './secret.ts';
@@ -46,7 +48,7 @@ export type LoadInput = {
 
 /** Reads the manifests of a target into one state; every mistake is a diagnostic, and with an error there is no state. */
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
-  const { book, manifests, diagnostics } = readTarget(input);
+  const { book, manifests, policies, diagnostics } = readTarget(input);
   const sound = !hasErrors(diagnostics);
   const { resources, diagnostics: found } = toResources(book, manifests, input);
   diagnostics.push(...found);
@@ -66,6 +68,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const value = {
     resources: resources.filter(({ id }) => chosen(id)),
     edges: edges.filter(({ rule, connection }) => chosen(`${rule.kind}/${rule.text}`) || chosen(`${connection.kind}/${connection.text}`)),
+    ...(policies.length === 0 ? {} : { policies }),
     tree: treeHash([...input.files, ...input.overlays.flat()], input.pathInTree),
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,
@@ -85,12 +88,34 @@ function diagnoserOf(book: Book, manifests: readonly Manifest[]): NonNullable<De
   };
 }
 
-type Reading = { readonly book: Book; readonly manifests: readonly Manifest[]; readonly diagnostics: Diagnostic[] };
+/** The policies that files declare for a target, whatever else is wrong with the files' manifests. */
+export function loadPolicies({
+  files,
+  target,
+  targets,
+  registry,
+}: Pick<LoadInput, 'files' | 'target' | 'targets' | 'registry'>): Checked<readonly Policy[]> {
+  // Other files have none: reading them would take as long as reading all manifests again.
+  const some = files.filter(({ text }) => text.includes(policyKind));
+  const views = new Map([...registry].map(([name, kind]) => [name, viewKind(kind)]));
+  const { book, policies, diagnostics } = readDocuments(some, [], views);
+  const unread = diagnostics.filter(({ severity, resource }) => severity === 'error' && resource === undefined);
+  const { policies: value, diagnostics: found } = readPolicies(book, policies, { name: target, all: targets });
+  return { value, diagnostics: [...unread, ...found] };
+}
+
+type Reading = {
+  readonly book: Book;
+  readonly manifests: readonly Manifest[];
+  readonly policies: readonly Policy[];
+  readonly diagnostics: Diagnostic[];
+};
 
 /** Reads the manifests that are for the target, overlays merged, sorted by id. */
 export function readTarget(input: LoadInput): Reading {
   const views = new Map([...input.registry].map(([name, kind]) => [name, viewKind(kind)]));
-  const { book, base, broken, overlays, declared, whole, diagnostics } = readDocuments(input.files, input.overlays, views);
+  const { book, base, broken, overlays, policies, declared, whole, diagnostics } = readDocuments(input.files, input.overlays, views);
+  const asked = readPolicies(book, policies, { name: input.target, all: input.targets });
   const here = base.filter((manifest) => isFor(manifest, input.target));
   const unique = withoutDuplicates(book, here, ({ id }) => id, 'manifest/duplicate-name');
   const merged = mergeOverlays(book, unique.manifests, overlays, { declared, whole });
@@ -106,7 +131,8 @@ export function readTarget(input: LoadInput): Reading {
   return {
     book,
     manifests: distinct.manifests.toSorted((left, right) => compareText(left.id, right.id)),
-    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, aside, checked].flat(),
+    policies: asked.policies,
+    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, aside, checked, asked.diagnostics].flat(),
   };
 }
 

@@ -7,6 +7,7 @@ import { diagnose, openBook, withoutSecrets, type Book } from './diagnose.ts';
 import type { ManifestDocument } from './document.ts';
 import { makeManifest, type Manifest } from './manifest.ts';
 import { parseDocuments } from './parse.ts';
+import { policyKind, policySchema } from './policy.ts';
 import type { Problem } from './problem.ts';
 import { classify, validate, type Views } from './validate.ts';
 
@@ -18,6 +19,8 @@ export type Reading = {
   readonly broken: readonly Broken[];
   /** The overlays of each folder, in the folders' order. */
   readonly overlays: readonly (readonly Manifest[])[];
+  /** Documents of policies, not yet looked into. */
+  readonly policies: readonly ManifestDocument[];
   /** What the files declare, also where the manifest itself is wrong. */
   readonly declared: ReadonlySet<ResourceId>;
   /** No manifest is wrong, so what is not declared is not there. */
@@ -36,8 +39,10 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
   const all = [...pages, ...overlayPages.flat()];
   const book = openBook(all, ({ value }) => {
     const kind = isObject(value) ? value['kind'] : undefined;
+    if (kind === policyKind) return policySchema;
     return typeof kind === 'string' ? views.get(kind)?.kind.schema : undefined;
   });
+  const policies: ManifestDocument[] = [];
   const declared = new Set<ResourceId>();
   const foreign: ManifestDocument[] = [];
   const broken: Broken[] = [];
@@ -45,7 +50,8 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
   const readPages = (list: readonly Page[], form: 'manifest' | 'overlay'): readonly Manifest[] => {
     const manifests: Manifest[] = [];
     for (const document of list.flatMap((page) => page.documents)) {
-      const { manifest, id, problems, skipped } = readDocument(document, views, form);
+      const { manifest, id, problems, skipped, isPolicy } = readDocument(document, views, form);
+      if (isPolicy === true) policies.push(document);
       const sound = problems.length === 0;
       if (skipped === true) foreign.push(document);
       if (id !== undefined && overlays.length > 0 && form === 'manifest') declared.add(id);
@@ -58,7 +64,7 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
   const base = readPages(pages, 'manifest');
   const whole = !hasErrors(diagnostics);
   const merged = overlayPages.map((list) => readPages(list, 'overlay'));
-  return { book, base, broken, overlays: merged, declared, whole, diagnostics: [...diagnostics, ...skippedNotice(foreign)] };
+  return { book, base, broken, overlays: merged, policies, declared, whole, diagnostics: [...diagnostics, ...skippedNotice(foreign)] };
 }
 
 /** The places that are wrong; where something is missing, what is there may be right. */
@@ -82,6 +88,7 @@ type Read = {
   readonly id?: ResourceId;
   readonly problems: readonly Problem[];
   readonly skipped?: boolean;
+  readonly isPolicy?: boolean;
 };
 
 function readDocument(document: ManifestDocument, views: Views, form: 'manifest' | 'overlay'): Read {
@@ -91,6 +98,8 @@ function readDocument(document: ManifestDocument, views: Views, form: 'manifest'
       return { problems: [], skipped: true };
     case 'config':
       return { problems: /(^|\/)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
+    case 'policy':
+      return form === 'overlay' ? { problems: [misplacedPolicy] } : { problems: [], isPolicy: true };
     case 'wrong':
       return { problems: [classified.problem] };
     case 'manifest': {
@@ -110,6 +119,14 @@ const misplacedConfig: Problem = {
   at: '/kind',
   message: 'a Config stands among the manifests',
   hint: 'the config file is called ostiary.yaml; name another with --config and keep it out of manifests',
+};
+
+const misplacedPolicy: Problem = {
+  code: 'manifest/misplaced-policy',
+  severity: 'error',
+  at: '/kind',
+  message: 'a Policy stands among the overlays',
+  hint: 'policies are not overlaid: put it among the manifests, with metadata.targets where it is for some alone',
 };
 
 function objectAt(value: JsonObject, key: string): JsonObject {

@@ -1,7 +1,7 @@
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import { seal, type DesiredSecret } from '../model/secret.ts';
+import { looksLikeCredential, seal, type DesiredSecret } from '../model/secret.ts';
 import { closest } from '../model/suggest.ts';
 import { didYouMean, placeName, type Problem } from './problem.ts';
 import { secretForm, type SecretForm } from './secret-form.ts';
@@ -49,7 +49,7 @@ function readText(text: string, place: SecretPlace, rules: SecretRules): Read {
   if (!isBase64(text)) {
     const near = /^_\w+:/.exec(text)?.[0];
     const meant = near === undefined ? undefined : didYouMean(closest(near, rules.referencePrefixes));
-    const hidden = credentialKey.test(key) || text.startsWith('$');
+    const hidden = looksLikeCredential(key) || text.startsWith('$');
     const forms = hidden
       ? `write ${key}: { valueFrom: { env: ${rules.envPrefixes[0] ?? ''}… } }`
       : `write ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
@@ -157,10 +157,8 @@ function notResolved(
   return [problem('secret/undefined-variable', at, `the environment variable ${form.name} is ${empty ? 'empty' : 'not set'}`, hint)];
 }
 
-const credentialKey = /(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?)(?![A-Za-z0-9])/i;
-
 function inlineProblems(text: string, place: SecretPlace): readonly Problem[] {
-  if (!credentialKey.test(keyOf(place)) && !holdsCredential(text)) return none;
+  if (!looksLikeCredential(keyOf(place)) && !holdsCredential(text)) return none;
   const message = `"${placeName(tokensOf(place))}" looks like a credential and its value stands in the file`;
   const hint = 'take it from the environment: { valueFrom: { env: OSTIARY_SECRET_… } }';
   return [{ code: 'secret/inline', severity: 'warning', at: pointer(...tokensOf(place)), message, hint }];

@@ -7,13 +7,15 @@ import { didYouMean, quoted, sortOf, type Problem } from './problem.ts';
 import { schemaProblems, valueAt } from './schema-problems.ts';
 import { annotation, isMapOf, nodeAt } from './schema.ts';
 import { isSecret, wrongSecret } from './secret-form.ts';
+import { policyKind } from './policy.ts';
 import { manifests, type SchemaError } from './validators.js';
 
-/** What a document is: a manifest of a kind, somebody else's, the config file, or a mistake. */
+/** What a document is: a manifest of a kind, a policy, somebody else's, the config file, or a mistake. */
 export type Classified =
   | { readonly is: 'manifest'; readonly view: KindView; readonly value: JsonObject }
   | { readonly is: 'foreign'; readonly apiVersion: string | undefined }
   | { readonly is: 'config' }
+  | { readonly is: 'policy' }
   | { readonly is: 'wrong'; readonly problem: Problem };
 
 export type Views = ReadonlyMap<string, KindView>;
@@ -28,7 +30,10 @@ export function classify(document: ManifestDocument, views: Views): Classified {
   }
   const { apiVersion, kind } = value;
   if (apiVersion === undefined) {
-    const ours = typeof kind === 'string' && (views.has(kind) || kind === 'Config') && isObject(value['spec'] ?? value['targets']);
+    const ours =
+      typeof kind === 'string' &&
+      (views.has(kind) || kind === 'Config' || kind === policyKind) &&
+      isObject(value['spec'] ?? value['targets']);
     if (!ours) return { is: 'foreign', apiVersion };
     return wrong('manifest/missing-field', '', `the ${kind} lacks the field "apiVersion"`, `add apiVersion: ${version}`);
   }
@@ -48,7 +53,8 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: Views): 
   const view = typeof kind === 'string' ? views.get(kind) : undefined;
   if (view !== undefined) return { is: 'manifest', view, value };
   if (kind === 'Config') return { is: 'config' };
-  const names = [...views.keys()];
+  if (kind === policyKind) return { is: 'policy' };
+  const names = [...views.keys(), policyKind];
   if (kind === undefined) return wrong('manifest/missing-field', '', 'the document lacks the field "kind"', `one of ${names.join(', ')}`);
   const near = typeof kind === 'string' ? didYouMean(closest(kind, names)) : undefined;
   return wrong('manifest/unknown-kind', '/kind', `${quoted(kind)} is not a kind`, near ?? `the kinds are ${names.join(', ')}`);

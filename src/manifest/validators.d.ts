@@ -15,3 +15,6 @@ export const manifests: Readonly<Record<string, Validate>>;
 
 /** The compiled schema of the config file. */
 export const config: Validate;
+
+/** The compiled schema of a policy. */
+export const policy: Validate;

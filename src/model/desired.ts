@@ -1,6 +1,7 @@
 import type { Diagnostic, Finding, Position } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
+import type { Policy } from './policy.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
 
@@ -66,4 +67,6 @@ export type DesiredState = {
   readonly notices: readonly Diagnostic[];
   /** Makes a diagnostic of something found in a resource's manifest, with its place and the lines around it. */
   readonly diagnose?: (id: ResourceId, finding: Finding) => Diagnostic;
+  /** What the manifests ask of connections besides; absent where they ask for nothing. */
+  readonly policies?: readonly Policy[];
 };

@@ -1,6 +1,7 @@
 import type { Position } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
+import type { PolicyReport } from './policy.ts';
 import type { Protection } from './protection.ts';
 import type { ResourceId } from './resource.ts';
 import type { Risk, UnwrittenRisks } from './risk.ts';
@@ -161,6 +162,8 @@ export type Plan = {
   readonly unverified?: readonly { readonly id: ResourceId; readonly path: Pointer }[];
   /** Rules that are written once although they both gain and lose; absent where there are none. */
   readonly once?: readonly WrittenOnce[];
+  /** What became of policies; absent where there are none. */
+  readonly policies?: PolicyReport;
   readonly refusals: readonly Refusal[];
   readonly allowed: readonly Allowance[];
   /** What the plan means for connections; absent where nobody worked it out. */

@@ -24,3 +24,10 @@ export function seal(source: string, value: string): { readonly state: 'value' }
 export function sameSecret(left: Secret, right: Secret): boolean {
   return left.reveal === right.reveal || left.reveal() === right.reveal();
 }
+
+const credentialKey = /(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?|authorization)(?![A-Za-z0-9])/i;
+
+/** Tells by the key of a secret whether its value is likely to let somebody in. */
+export function looksLikeCredential(key: string): boolean {
+  return credentialKey.test(key);
+}

@@ -4,7 +4,7 @@ import type { LiveResource } from '../model/live.ts';
 import type { Change, FieldChange } from '../model/plan.ts';
 import { isWithin, pointer, tokensOf } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { sameSecret, type LiveSecret } from '../model/secret.ts';
+import { looksLikeCredential, sameSecret, type LiveSecret } from '../model/secret.ts';
 import type { RiskDraft } from './risk-fields.ts';
 import type { RiskName } from './risk-codes.ts';
 
@@ -94,10 +94,7 @@ function isCredential(key: string): boolean {
 
 /** What is neither a setting that is known nor surely a credential may lead elsewhere, too. */
 function isEndpoint(key: string): boolean {
-  return (
-    !identity.test(key) &&
-    !/(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?|authorization)(?![A-Za-z0-9])/i.test(key)
-  );
+  return !identity.test(key) && !looksLikeCredential(key);
 }
 
 /** Secrets that stood elsewhere, by the base or else by what is live, and stand in the manifest now; or the other way round. */

@@ -180,7 +180,10 @@ function refusedRisks(change: Change, { before, after, edgesBy, reach }: Context
   const key = keyOf(change);
   if (change.action === 'delete') return [];
   const own = kindOf(key) === 'Connection' ? [key] : kindOf(key) === 'GuardrailRule' ? (reach(key) ?? []) : [];
-  const ids = new Set([...own, ...(edgesBy.get(key) ?? []).map(({ connection }) => connection)]);
+  const ids = new Set([
+    ...own,
+    ...(edgesBy.get(key) ?? []).filter(({ rule }) => kindOf(rule) === 'GuardrailRule').map(({ connection }) => connection),
+  ]);
   const connections = [...ids].filter((id) => refused(after, id, blocksAnything) && !refused(before, id, blocksAnything));
   if (connections.length === 0) return [];
   const place = change.at === undefined ? {} : { place: placeText(change.at) };

@@ -3,6 +3,7 @@ import { windowText } from '../model/window.ts';
 import { edgeText, removedText } from './change-rows.ts';
 import { plural } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
+import { waivedTexts } from './policies.ts';
 import { risksText } from './risks.ts';
 import { pathText } from './value.ts';
 
@@ -55,7 +56,9 @@ export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly
     return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
   });
   const told = { title: `${plural(unwritten.length, 'manifest')} with nothing to write, but not as before`, entries: unwritten };
-  return [windows, told, ...lists].filter((list) => list.entries.length > 0);
+  const waived = waivedTexts(plan.policies);
+  const passed = { title: `${waived.length} waived: policies that let it pass for a while`, entries: waived };
+  return [windows, told, passed, ...lists].filter((list) => list.entries.length > 0);
 }
 
 function orphanText(orphan: Orphan): string {

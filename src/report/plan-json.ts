@@ -4,6 +4,7 @@ import { compareText, isObject, type Json, type JsonObject } from '../model/json
 import type { Change, EdgeChange, FieldChange, Plan, Value, WrittenOnce } from '../model/plan.ts';
 import { highestRiskOf } from '../model/plan-risk.ts';
 import { escapeJson } from './escape.ts';
+import { policiesObject } from './policies.ts';
 import { protectionObject } from './protection.ts';
 import { riskObject } from './risks.ts';
 
@@ -40,6 +41,7 @@ export function planObject(plan: Plan): JsonObject {
     ...(plan.once === undefined ? {} : { once: plan.once.map(onceObject) }),
     ...(plan.unwritten === undefined ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
     ...(highest === undefined ? {} : { maxRisk: highest }),
+    ...(plan.policies === undefined ? {} : { policies: policiesObject(plan.policies) }),
     ...(plan.protection === undefined ? {} : { protection: protectionObject(plan.protection) }),
     refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) => ({
       code,

@@ -7,6 +7,7 @@ import { flipBlocks, flipLine } from './flips.ts';
 import { groupsOf, type Entry, type Group, type GroupName } from './groups.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
 import { sideListsOf } from './lists.ts';
+import { policiesText } from './policies.ts';
 import { headlineBlocks } from './protection.ts';
 import { risksText } from './risks.ts';
 import { commentLimit, shed, type Block } from './shed.ts';
@@ -58,11 +59,13 @@ function planBlocks(plan: Plan, linkOf: LinkOf | undefined): readonly Block[] {
 }
 
 function headline(plan: Plan): string {
-  if (plan.changes.length === 0) return summaryText(plan);
+  const asked = policiesText(plan.policies);
+  const policies = asked === '' ? '' : ` ${escapeMarkdown(asked)}.`;
+  if (plan.changes.length === 0) return `${summaryText(plan)}${policies}`;
   const counts = countsOf(plan);
   const highest = highestRiskOf(plan);
   const risk = highest === undefined ? '' : ` Highest risk: **${highest}**.`;
-  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${risk}`;
+  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${risk}${policies}`;
 }
 
 function refusalBlocks({ refusals, allowed }: Plan): readonly Block[] {

@@ -8,6 +8,7 @@ import { flipLine, flipSign } from './flips.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { groupsOf, type Entry, type Group, type Grouped } from './groups.ts';
 import { sideListsOf } from './lists.ts';
+import { policiesText } from './policies.ts';
 import { headlineLines } from './protection.ts';
 import { classPaint, riskPaint, risksText } from './risks.ts';
 import { rowLines } from './row-text.ts';
@@ -38,9 +39,11 @@ function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
   }
   if (lines.at(-1) !== '') lines.push('');
   const highest = highestRiskOf(plan);
+  const asked = policiesText(plan.policies);
   return [
     ...lines,
     ...flow(words(summaryText(plan), bold), { columns, indent: 0 }),
+    ...(asked === '' ? [] : flow(words(escapeTerminal(`${asked}.`)), { columns, indent: 0 })),
     ...(highest === undefined ? [] : [classPaint(highest, terminal.colour)(`Highest risk: ${highest}`)]),
     ...flow(words(`Digest ${escapeTerminal(plan.digest)}`, dim), { columns, indent: 0 }),
   ];

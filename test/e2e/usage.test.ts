@@ -190,7 +190,9 @@ describe('init', () => {
     expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([
       'access/rule.yaml',
       'ostiary.yml',
-      ...['connection', 'data-masking-rule', 'guardrail-rule', 'runbook-configuration'].map((name) => `schemas/${name}.schema.json`),
+      ...['connection', 'data-masking-rule', 'guardrail-rule', 'policy', 'runbook-configuration'].map(
+        (name) => `schemas/${name}.schema.json`,
+      ),
     ]);
   });
 });

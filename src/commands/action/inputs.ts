@@ -21,6 +21,7 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   dialect: { becomes: 'flag', of: all },
   auth: { becomes: 'flag', of: all },
   only: { becomes: 'flags', of: all },
+  today: { becomes: 'flag', of: all },
   cache: { becomes: 'flag', of: planning },
   report: { becomes: 'flags', of: planning },
   allow: { becomes: 'flags', of: planning },

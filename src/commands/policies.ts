@@ -1,0 +1,160 @@
+import { openRepository, resolveCommit } from '../git/repository.ts';
+import { registry } from '../kinds/index.ts';
+import type { Target } from '../model/config.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { InputError } from '../model/errors.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Plan, Refusal } from '../model/plan.ts';
+import type { Policy, PolicyFinding } from '../model/policy.ts';
+import type { Rules } from '../protection/policy/language.ts';
+import { policiesAt, readTreeOf } from './at-commit.ts';
+import type { TargetFlags } from './flags.ts';
+import type { Setting } from './setting.ts';
+import type { World } from './world.ts';
+
+/** Policies that can be checked, and what is to be told of them before anything else. */
+export type Asking = { readonly rules: readonly Rules[]; readonly today: string; readonly diagnostics: readonly Diagnostic[] };
+
+type Asked = {
+  readonly setting: Setting;
+  readonly target: Target;
+  readonly desired: DesiredState;
+  readonly flags: TargetFlags & { readonly today?: string };
+  readonly world: World;
+};
+
+/**
+ * The policies that count: with `--config-ref` those of that commit, waivers and all; what differs since is told. Wrong
+ * expressions are thrown. Without any policy nothing is loaded.
+ */
+export async function policiesFor({ setting, target, desired, flags, world }: Asked): Promise<Asking> {
+  const proposed = desired.policies ?? [];
+  const today = flags.today ?? world.now().toISOString().slice(0, 10);
+  const reviewed = await reviewedPolicies(setting, target, { flags, world });
+  const policies = reviewed ?? proposed;
+  if (policies.length + proposed.length === 0) return { rules: [], today, diagnostics: [] };
+  const { compilePolicies } = await import('../protection/policy/language.ts');
+  const { rules, diagnostics } = compilePolicies(policies, registry);
+  const later = reviewed === undefined ? [] : compilePolicies(proposed, registry).diagnostics;
+  if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
+  return { rules, today, diagnostics: reviewed === undefined ? [] : changedPolicies(reviewed, proposed) };
+}
+
+async function reviewedPolicies(
+  setting: Setting,
+  target: Target,
+  { flags, world }: Pick<Asked, 'flags' | 'world'>,
+): Promise<readonly Policy[] | undefined> {
+  if (flags.configRef === undefined || setting.file === undefined) return undefined;
+  const repository = await openRepository({ folder: setting.root, env: world.env });
+  if (repository === undefined) return undefined;
+  const tree = await readTreeOf({ repository, setting, target }, await resolveCommit(repository, flags.configRef));
+  if (tree.value === undefined) return [];
+  const { value = [], diagnostics } = policiesAt(tree.value);
+  if (hasErrors(diagnostics)) throw new InputError(diagnostics);
+  return value;
+}
+
+/** Who proposes a change does not choose what it is held against: what a proposal changes about policies counts later. */
+function changedPolicies(reviewed: readonly Policy[], proposed: readonly Policy[]): readonly Diagnostic[] {
+  const then = new Map(reviewed.map((policy) => [policy.name, policy]));
+  const now = new Map(proposed.map((policy) => [policy.name, policy]));
+  return [...new Set([...then.keys(), ...now.keys()])].toSorted().flatMap((name): readonly Diagnostic[] => {
+    const [before, after] = [then.get(name), now.get(name)];
+    if (before?.text === after?.text) return [];
+    const what = after === undefined ? 'is taken away' : before === undefined ? 'is new' : 'is changed';
+    return [
+      {
+        code: 'policy/after-merge',
+        severity: 'warning',
+        message: `the policy "${name}" ${what}`,
+        hint: 'until the merge the policies and waivers of the target branch count',
+        ...(after === undefined ? {} : { at: after.at }),
+      },
+    ];
+  });
+}
+
+/** A plan that was held against policies: what they refuse, and what is to be told besides. */
+export type Judged = { readonly plan: Plan; readonly refusals: readonly Refusal[]; readonly diagnostics: readonly Diagnostic[] };
+
+/** Holds what a plan leads to against policies. */
+export async function judge(
+  plan: Plan,
+  { rules, today, diagnostics }: Asking,
+  { desired, live }: { readonly desired: DesiredState; readonly live: LiveState },
+): Promise<Judged> {
+  if (rules.length === 0) return { plan, refusals: [], diagnostics };
+  const { checkPolicies } = await import('../protection/policy/check.ts');
+  const { plannedScene } = await import('../protection/scene.ts');
+  const scene = plannedScene(plan, live, registry);
+  const checked = checkPolicies({ rules, scene, resources: desired.resources, live: live.resources, registry, today });
+  const told = [...checked.report.findings.map(diagnosticOf), ...checked.diagnostics];
+  return {
+    plan: { ...plan, policies: checked.report },
+    refusals: told.filter(({ severity }) => severity === 'error').map(refusalOf),
+    diagnostics: [...diagnostics, ...told.filter(({ severity }) => severity !== 'error')],
+  };
+}
+
+/** Holds what manifests say by themselves against their policies; what only a gateway can answer is put off. */
+export async function judgeManifests(
+  desired: DesiredState,
+  target: Target,
+  asked: Pick<Asked, 'flags' | 'world'>,
+): Promise<readonly Diagnostic[]> {
+  const policies = desired.policies ?? [];
+  if (policies.length === 0) return [];
+  const today = asked.flags.today ?? asked.world.now().toISOString().slice(0, 10);
+  const { compilePolicies } = await import('../protection/policy/language.ts');
+  const { rules, diagnostics } = compilePolicies(policies, registry);
+  const { checkPolicies } = await import('../protection/policy/check.ts');
+  const { desiredScene } = await import('../protection/scene.ts');
+  // Of a gateway that was not asked yet nobody knows whether it adds rules of its own.
+  const scene = desiredScene(desired, registry, target.dialect === 'interface' ? 'interface' : 'hoop');
+  const checked = checkPolicies({ rules, scene, resources: desired.resources, live: [], registry, today });
+  const { findings } = checked.report;
+  const open = findings.filter(({ result }) => result === 'unknown');
+  return [
+    ...diagnostics,
+    ...findings.filter(({ result }) => result === 'violated').map(diagnosticOf),
+    ...checked.diagnostics,
+    ...(open.length === 0 ? [] : [putOff(open)]),
+  ];
+}
+
+function putOff(open: readonly PolicyFinding[]): Diagnostic {
+  const connections = new Set(open.map(({ connection }) => connection)).size;
+  const policies = [...new Set(open.map(({ policy }) => policy))];
+  const shown = policies.length > 3 ? `${policies.slice(0, 3).join(', ')} and ${policies.length - 3} more` : policies.join(', ');
+  const message = `only the gateway can tell whether ${connections} connection${connections === 1 ? ' does' : 's do'} as policies ask: ${shown}`;
+  return { code: 'policy/deferred', severity: 'notice', message, hint: 'ostiary plan answers it' };
+}
+
+function diagnosticOf({ result, severity, message, expression, connection, at }: PolicyFinding): Diagnostic {
+  return {
+    code: result === 'violated' ? 'policy/violated' : 'policy/unknown',
+    severity,
+    message: `${message} (${clipped(expression)})`,
+    hint: 'change the manifest; or waive it in the policy, with an end date and a reason',
+    resource: connection,
+    ...(at === undefined ? {} : { at }),
+  };
+}
+
+function clipped(expression: string): string {
+  const line = expression.replaceAll(/\s+/g, ' ').trim();
+  return line.length > 100 ? `${line.slice(0, 97)}...` : line;
+}
+
+function refusalOf({ code, message, hint, at, resource }: Diagnostic): Refusal {
+  return {
+    code,
+    message,
+    allowable: true,
+    ...(hint === undefined ? {} : { hint }),
+    ...(at === undefined ? {} : { at }),
+    ...(resource === undefined ? {} : { resource }),
+  };
+}

@@ -1,0 +1,18 @@
+const days = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Tells whether a text is a day of the calendar, as `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
+  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  const isLeap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0);
+  const last = month === '02' && !isLeap ? 28 : (days[Number(month) - 1] ?? 0);
+  return Number(day) >= 1 && Number(day) <= last;
+}
+
+/** Days since a day long ago, by the calendar. */
+export function dayNumber(day: string): number {
+  const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
+  const [years, months] = month > 2 ? [year, month - 3] : [year - 1, month + 9];
+  return (
+    365 * years + Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400) + Math.floor((153 * months + 2) / 5) + date
+  );
+}

@@ -1,0 +1,100 @@
+import type { DesiredResource } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/live.ts';
+import type { PolicyFinding, PolicyReport, Waived } from '../../model/policy.ts';
+import { kindOf, nameOf } from '../../model/resource.ts';
+import { posturesOf } from '../posture.ts';
+import type { Scene } from '../scene.ts';
+import type { Compiled, Rules } from './language.ts';
+import { matches } from './match.ts';
+import { variablesOf, type Asked, type Subject } from './subject.ts';
+import { connectionTypes, Unanswerable } from './variables.ts';
+import { waiverFor, waiverProblems } from './waivers.ts';
+
+/** What policies are held against, and the day by which waivers count. */
+export type Checking = {
+  readonly rules: readonly Rules[];
+  readonly scene: Scene;
+  readonly resources: readonly DesiredResource[];
+  readonly live: readonly LiveResource[];
+  readonly registry: Registry;
+  readonly today: string;
+};
+
+/** Holds all connections that manifests declare against all policies; what nobody can tell is no pass. */
+export function checkPolicies(checking: Checking): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
+  const { rules, scene, resources, live, registry, today } = checking;
+  const found = new Map(live.map((resource) => [resource.id, resource]));
+  const postures = posturesOf(scene);
+  const types = connectionTypes(registry.get('Connection')?.schema ?? {});
+  const findings: PolicyFinding[] = [];
+  const waived: Waived[] = [];
+  const reached = new Set<string>();
+  for (const desired of resources) {
+    const posture = kindOf(desired.key) === 'Connection' ? postures(desired.key) : undefined;
+    if (posture === undefined) continue;
+    const subject: Subject = { id: desired.key, scene, posture, types, desired, live: found.get(desired.key) };
+    const asked = variablesOf(subject);
+    for (const one of rules) {
+      const results = resultsOf(one, subject, asked);
+      if (results === undefined) continue;
+      reached.add(desired.id);
+      const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(desired.id), today);
+      if (waiver === undefined) findings.push(...results);
+      else {
+        const result = results.some((each) => each.result === 'violated') ? 'violated' : 'unknown';
+        waived.push({ policy: one.policy.name, connection: desired.id, result, until: waiver.until, reason: waiver.reason });
+      }
+    }
+  }
+  const names = resources.filter(({ id }) => kindOf(id) === 'Connection').map(({ id }) => nameOf(id));
+  const policies = rules.map(({ policy }) => policy);
+  return {
+    report: { today, policies: rules.length, connections: reached.size, findings, waived },
+    diagnostics: waiverProblems(policies, names, today),
+  };
+}
+
+/** What a connection lacks of one policy; undefined where that is not about it. */
+function resultsOf({ policy, require }: Rules, subject: Subject, asked: Asked): readonly PolicyFinding[] | undefined {
+  const { id, scene } = subject;
+  const isAbout = matches(policy, nameOf(id), scene.facts.get(id) ?? { spec: {}, unknown: [''] });
+  if (isAbout === false) return undefined;
+  return require.flatMap((one) => {
+    const answer = isAbout === true ? answerOf(one, asked) : 'its tags cannot be seen';
+    if (answer === true) return [];
+    const why = answer === false ? '' : ` cannot be answered (${answer})`;
+    const said = one.requirement.message ?? policy.message;
+    const place = placeOf(subject, one.fields);
+    return [
+      {
+        policy: policy.name,
+        connection: subject.desired?.id ?? id,
+        result: answer === false ? 'violated' : 'unknown',
+        severity: policy.severity,
+        message: `policy "${policy.name}"${why}: ${said}`,
+        expression: one.requirement.expression,
+        ...(place === undefined ? {} : { at: place }),
+      },
+    ];
+  });
+}
+
+/** Whether it is true, or why nobody can tell. */
+function answerOf({ evaluate }: Compiled, asked: Asked): boolean | string {
+  try {
+    const value = evaluate(asked());
+    return typeof value === 'boolean' ? value : 'it is neither true nor false';
+  } catch (error) {
+    if (error instanceof Unanswerable) return error.message;
+    if (error instanceof Error && 'summary' in error) return String(error.summary);
+    throw error;
+  }
+}
+
+/** The first field of the manifest that the expression names, else the manifest. */
+function placeOf({ desired }: Subject, fields: readonly string[]): PolicyFinding['at'] {
+  const field = fields.find((name) => desired?.stated.has(name));
+  return desired?.locate(field === undefined ? '' : `/${field}`);
+}

@@ -1,0 +1,144 @@
+import type { DesiredResource } from '../../model/desired.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { LiveResource } from '../../model/live.ts';
+import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { aspects } from '../../model/protection.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { looksLikeCredential } from '../../model/secret.ts';
+import { partsOf, type Posture } from '../posture.ts';
+import { objectsOf, rulesOn, type Fact, type Scene } from '../scene.ts';
+import { celValue, fieldTypes, Unanswerable, View, views, type Read, type Variables } from './variables.ts';
+
+/** How much one expression may go through, for one connection. */
+const mostRead = 200_000;
+
+/** A connection as a policy looks at it. */
+export type Subject = {
+  readonly id: ResourceId;
+  readonly scene: Scene;
+  readonly posture: Posture;
+  readonly types: Readonly<Record<string, string>>;
+  readonly desired: DesiredResource | undefined;
+  readonly live: LiveResource | undefined;
+};
+
+/** The variables, for one more expression. */
+export type Asked = () => Variables;
+
+/** What expressions may ask of a connection; what cannot be seen throws when it is asked for. */
+export function variablesOf(subject: Subject): Asked {
+  const { id, scene, posture } = subject;
+  let left = mostRead;
+  const spend: Spend = (value) => {
+    left -= weightOf(value);
+    if (left < 0) throw new Unanswerable('there is too much to go through');
+    return value;
+  };
+  const rules = [...rulesOn(scene, id)].toSorted();
+  const ofKind = (kind: string): readonly ResourceId[] => rules.filter((rule) => kindOf(rule) === kind);
+  const guardrails = ofKind('GuardrailRule');
+  const masking = ofKind('DataMaskingRule');
+  const variables = {
+    connection: view('Connection', connectionRead(subject, guardrails, spend)),
+    guardrails: guardrails.map((rule) => ruleView('Guardrail', rule, scene, spend)),
+    masking: masking.map((rule) => ruleView('MaskingRule', rule, scene, spend)),
+    posture: view('Posture', postureRead(posture, spend)),
+  };
+  return () => {
+    left = mostRead;
+    return variables;
+  };
+}
+
+type Spend = (value: unknown) => unknown;
+
+function weightOf(value: unknown): number {
+  if (Array.isArray(value)) return 1 + value.length;
+  if (value instanceof Map) return 1 + value.size;
+  return typeof value === 'string' ? 1 + Math.trunc(value.length / 64) : 1;
+}
+
+function view(type: string, read: Read): View {
+  const Made = views[type] ?? View;
+  return new Made(read);
+}
+
+function connectionRead({ id, scene, types, desired, live }: Subject, guardrails: readonly ResourceId[], spend: Spend): Read {
+  const fact = scene.facts.get(id) ?? { spec: {}, unknown: [''] };
+  return (field) => {
+    if (field === 'name') return nameOf(id);
+    if (field === 'managed_by') return live?.managedBy ?? '';
+    if (field === 'secret') return spend(secretsOf(desired, live));
+    if (isUnseen(fact.unknown, field)) throw new Unanswerable(`connection.${field} cannot be seen`);
+    return spend(field === 'guardrail_rules' ? guardrails.map(nameOf) : celValue(fact.spec[field], types[field] ?? 'string'));
+  };
+}
+
+function isUnseen(unknown: readonly Pointer[], field: string): boolean {
+  const path = pointer(field);
+  return unknown.some((one) => isWithin(one, path) || isWithin(path, one));
+}
+
+const secretField = '/secret';
+
+/** The secrets that a connection has afterwards, each by where the manifest takes it from; what is not the manifest's is kept. */
+function secretsOf(desired: DesiredResource | undefined, live: LiveResource | undefined): ReadonlyMap<string, View> {
+  const all = new Map<string, string>();
+  const isWhole = desired?.wholeSecrets.includes(secretField) === true && !desired.ignore.some((path) => isWithin(secretField, path));
+  if (!isWhole) {
+    const isHidden = live === undefined ? desired !== undefined : live.unknown.includes(secretField);
+    if (isHidden) throw new Unanswerable('connection.secret cannot be seen');
+    for (const path of [...Object.keys(live?.secrets ?? {}), ...(live?.unknown ?? [])]) add(all, path, 'kept');
+  }
+  for (const [path, { source }] of Object.entries(desired?.secrets ?? {})) add(all, path, sourceOf(source));
+  return new Map(
+    [...all].map(([key, source]) => [key, view('Secret', (field) => (field === 'source' ? source : looksLikeCredential(key)))] as const),
+  );
+}
+
+function add(all: Map<string, string>, path: Pointer, source: string): void {
+  const [name, key] = tokensOf(path);
+  if (name === 'secret' && key !== undefined) all.set(key, source);
+}
+
+function sourceOf(source: string): string {
+  const [kind = ''] = source.split(':');
+  return ['inline', 'env', 'file', 'reference'].includes(kind) ? kind : 'kept';
+}
+
+function ruleView(type: 'Guardrail' | 'MaskingRule', rule: ResourceId, scene: Scene, spend: Spend): View {
+  const fact = scene.facts.get(rule);
+  const types = fieldTypes[type] ?? {};
+  return view(type, (field) => {
+    if (field === 'name') return nameOf(rule);
+    if (fact === undefined || isUnseen(fact.unknown, field)) throw new Unanswerable(`${field} of ${rule} cannot be seen`);
+    return spend(ruleValue(fact, field, { type: types[field] ?? 'string', spend }));
+  });
+}
+
+type Reading = { readonly type: string; readonly spend: Spend };
+
+function ruleValue({ spec }: Fact, field: string, { type, spend }: Reading): unknown {
+  const value = spec[field];
+  if (type === 'Side') return view('Side', () => spend(entriesOf(isObject(value) ? value['rules'] : undefined, 'Entry', spend)));
+  const inner = /^list<([A-Z]\w*)>$/.exec(type)?.[1];
+  return inner === undefined ? celValue(value, type) : entriesOf(value, inner, spend);
+}
+
+function entriesOf(value: Json | undefined, type: string, spend: Spend): readonly View[] {
+  const types = fieldTypes[type] ?? {};
+  return objectsOf(value).map((entry: JsonObject) => view(type, (field) => spend(celValue(entry[field], types[field] ?? 'string'))));
+}
+
+function postureRead(posture: Posture, spend: Spend): Read {
+  return (field) => {
+    if (field === 'approvals') {
+      if (posture.unseen.has('review')) throw new Unanswerable('posture.approvals cannot be seen');
+      return BigInt(posture.approvals);
+    }
+    const aspect = aspects.find((one) => one === field);
+    if (aspect === undefined) return undefined;
+    if (posture.unseen.has(aspect)) throw new Unanswerable(`posture.${aspect} cannot be seen`);
+    return spend(partsOf(posture, aspect).map(({ name }) => name));
+  };
+}

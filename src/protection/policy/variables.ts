@@ -1,0 +1,124 @@
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { aspects } from '../../model/protection.ts';
+
+/** Something that cannot be seen, or not within reason: an expression that rests on it has no answer. */
+export class Unanswerable extends Error {}
+
+/** Reads a field of a value of a type; throws where it cannot be seen. */
+export type Read = (field: string) => unknown;
+
+/** What expressions are about. */
+export type Variables = {
+  readonly connection: View;
+  readonly guardrails: readonly View[];
+  readonly masking: readonly View[];
+  readonly posture: View;
+};
+
+/** A value whose fields are read when an expression asks for them. */
+export class View {
+  readonly #read: Read;
+
+  constructor(read: Read) {
+    this.#read = read;
+  }
+
+  /** Reads a field that the type of the value has. */
+  ask(field: string): unknown {
+    return this.#read(field);
+  }
+}
+
+class ConnectionView extends View {}
+class SecretView extends View {}
+class EntryView extends View {}
+class SideView extends View {}
+class GuardrailView extends View {}
+class GroupView extends View {}
+class EntityView extends View {}
+class MaskingRuleView extends View {}
+class PostureView extends View {}
+
+type ViewClass = new (read: Read) => View;
+
+/** The class of each type, by its name: CEL tells types apart by it. */
+export const views: Readonly<Record<string, ViewClass>> = {
+  Secret: SecretView,
+  Entry: EntryView,
+  Side: SideView,
+  Guardrail: GuardrailView,
+  Group: GroupView,
+  Entity: EntityView,
+  MaskingRule: MaskingRuleView,
+  Posture: PostureView,
+  Connection: ConnectionView,
+};
+
+/** Gives the values of a type their fields. */
+export function defineFields(type: ViewClass, fields: readonly string[]): void {
+  for (const field of fields) {
+    const get = function get(this: View): unknown {
+      return this.ask(field);
+    };
+    Object.defineProperty(type.prototype, field, { configurable: true, get });
+  }
+}
+
+/** The fields of all types but the connection's own, in the words of the interface; nested types first. */
+export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Secret: { source: 'string', credential: 'bool' },
+  Entry: { name: 'string', type: 'string', words: 'list<string>', pattern_regex: 'string' },
+  Side: { rules: 'list<Entry>' },
+  Guardrail: { name: 'string', description: 'string', input: 'Side', output: 'Side' },
+  Group: { name: 'string', entity_types: 'list<string>' },
+  Entity: { name: 'string', score: 'double', regex: 'string', deny_list: 'list<string>' },
+  MaskingRule: {
+    name: 'string',
+    description: 'string',
+    score_threshold: 'double',
+    supported_entity_types: 'list<Group>',
+    custom_entity_types: 'list<Entity>',
+  },
+  Posture: { ...Object.fromEntries(aspects.map((aspect) => [aspect, 'list<string>'])), approvals: 'int' },
+};
+
+/** The fields of a connection, as its schema describes them, with its name, who manages it, and its secrets without values. */
+export function connectionTypes(schema: JsonObject): Readonly<Record<string, string>> {
+  const spec = below(below(schema, '$defs'), 'spec');
+  const fields = Object.entries(below(spec, 'properties')).flatMap(([name, node]) =>
+    isObject(node) && !('not' in node) ? [[name, typeOf(node)] as const] : [],
+  );
+  return { ...Object.fromEntries(fields), name: 'string', managed_by: 'string', secret: 'map<string, Secret>' };
+}
+
+function below(value: JsonObject, key: string): JsonObject {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
+function typeOf({ type }: JsonObject): string {
+  const types = Array.isArray(type) ? type : [type];
+  const names: Readonly<Record<string, string>> = {
+    array: 'list<string>',
+    object: 'map<string, string>',
+    integer: 'int',
+    number: 'double',
+    boolean: 'bool',
+  };
+  return types.flatMap((one) => (typeof one === 'string' ? (names[one] ?? []) : []))[0] ?? 'string';
+}
+
+/** A value as CEL takes it; nothing where there is none. */
+export function celValue(value: Json | undefined, type: string): unknown {
+  if (value === undefined || value === null) return empty(type);
+  if (type === 'int') return typeof value === 'number' ? BigInt(Math.trunc(value)) : undefined;
+  return isObject(value) ? new Map(Object.entries(value)) : value;
+}
+
+/** What is not set is empty, but for numbers: nobody could tell which. */
+function empty(type: string): unknown {
+  if (type === 'string') return '';
+  if (type === 'bool') return false;
+  if (type.startsWith('list')) return [];
+  return type.startsWith('map') ? new Map() : undefined;
+}

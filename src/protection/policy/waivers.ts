@@ -1,0 +1,52 @@
+import { dayNumber } from '../../model/day.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Policy, Waiver } from '../../model/policy.ts';
+import { closest } from '../../model/suggest.ts';
+import { fits } from './match.ts';
+
+/** From so many days before its end on a waiver is warned of. */
+const noticed = 14;
+
+/** The waiver that lets a policy pass for a connection today. */
+export function waiverFor({ waivers }: Policy, name: string, today: string): Waiver | undefined {
+  return waivers.find(({ connection, until }) => until >= today && fits(connection, name));
+}
+
+/** What there is to say of waivers: one that has ended is an error, one that ends soon or lets nothing pass a warning. */
+export function waiverProblems(policies: readonly Policy[], names: readonly string[], today: string): readonly Diagnostic[] {
+  return policies.flatMap(({ name, waivers }) =>
+    waivers.flatMap((waiver): readonly Diagnostic[] => {
+      const { connection, until, at } = waiver;
+      const whose = `the waiver of "${name}" for ${connection}`;
+      if (until < today) {
+        const hint = 'do as the policy asks, or agree on another day; then take the waiver out';
+        return [{ code: 'policy/waiver-ended', severity: 'error', message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
+      }
+      const left = dayNumber(until) - dayNumber(today);
+      const soon: readonly Diagnostic[] =
+        left > noticed
+          ? []
+          : [
+              {
+                code: 'policy/waiver-ending',
+                severity: 'warning',
+                message: `${whose} ends ${whenText(left)} (${until})`,
+                hint: 'from the day after on the plan is refused',
+                at,
+              },
+            ];
+      return [...soon, ...unused(waiver, whose, names)];
+    }),
+  );
+}
+
+function whenText(left: number): string {
+  return left === 0 ? 'today' : `in ${left} day${left === 1 ? '' : 's'}`;
+}
+
+function unused({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {
+  if (names.some((name) => fits(connection, name))) return [];
+  const near = closest(connection, names);
+  const hint = near === undefined ? 'take it out' : `did you mean "${near}"?`;
+  return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: there is no such connection`, hint, at }];
+}

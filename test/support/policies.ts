@@ -1,0 +1,64 @@
+import { registry } from '../../src/kinds/index.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import type { PolicyReport } from '../../src/model/policy.ts';
+import { checkPolicies } from '../../src/protection/policy/check.ts';
+import { compilePolicies } from '../../src/protection/policy/language.ts';
+import { desiredScene, liveScene } from '../../src/protection/scene.ts';
+import { desiredState } from './desired.ts';
+import type { Manifest } from './scenario.ts';
+
+/** What the manifests of a text say, policies and all. */
+export function loadText(text: string, path = 'access/policies.yaml'): ReturnType<typeof loadManifests> {
+  return loadManifests({
+    files: [{ path, text }],
+    overlays: [],
+    target: 'test',
+    targets: ['test', 'other'],
+    secretPrefixes: ['OSTIARY_SECRET_'],
+    referencePrefixes: ['_cloudsecrets:'],
+    registry,
+  });
+}
+
+/** A connection's manifest, so that there is one. */
+export const someConnection = `apiVersion: ostiary/v1
+kind: Connection
+metadata: { name: orders }
+spec:
+  type: database
+  subtype: postgres
+  agent_id: default
+  access_mode_connect: enabled
+  access_mode_exec: disabled
+  access_mode_runbooks: disabled
+  access_schema: disabled
+`;
+
+/** A policy's text; \`require\` as YAML. */
+export function policyText(require: string, more = ''): string {
+  return `apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: p }\nspec:\n  require:\n${require}\n${more}`;
+}
+
+/** What is wrong with the expressions of a policy. */
+export function wrongIn(text: string): readonly Diagnostic[] {
+  const { value, diagnostics } = loadText(`${someConnection}---\n${text}`);
+  return value === undefined ? diagnostics : compilePolicies(value.policies ?? [], registry).diagnostics;
+}
+
+/** What expressions come to for manifests; with live state, once it is as they are. */
+export function checked(
+  manifests: readonly Manifest[],
+  policies: string,
+  { live, today = '2026-11-21' }: { readonly live?: LiveState; readonly today?: string } = {},
+): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
+  const desired: DesiredState = desiredState(manifests);
+  const { value, diagnostics } = loadText(`${someConnection}---\n${policies}`);
+  const { rules, diagnostics: wrong } = compilePolicies(value?.policies ?? [], registry);
+  const [first] = [...(value === undefined ? diagnostics : []), ...wrong];
+  if (first !== undefined) throw new Error(`${first.code} ${first.message}`);
+  const scene = live === undefined ? desiredScene(desired, registry, 'interface') : liveScene(live, registry, 'interface');
+  return checkPolicies({ rules, scene, resources: desired.resources, live: live?.resources ?? [], registry, today });
+}
