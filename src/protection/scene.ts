@@ -41,7 +41,9 @@ export function desiredScene(desired: DesiredState, registry: Registry, dialect:
   for (const { rule, connection } of desired.edges)
     tie(edges, resourceId(connection.kind, connection.text), resourceId(rule.kind, rule.text));
   const facts = desired.resources.map(({ key, spec }): readonly [ResourceId, Fact] => {
-    const omitted = (registry.get(kindOf(key))?.fields ?? []).filter((field) => field.omitted === 'kept' && spec[field.name] === undefined);
+    const omitted = (registry.get(kindOf(key))?.fields ?? []).filter(
+      (field) => field.omitted === 'kept' && spec[field.name] === undefined && (field.dialect ?? dialect) === dialect,
+    );
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });
   return sceneOf(new Map(facts), edges, dialect);

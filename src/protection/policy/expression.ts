@@ -85,7 +85,7 @@ function compileOnce(pattern: string): RE2JS | string {
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
-    if (error instanceof RE2JSException) return error.message;
+    if (error instanceof RE2JSException) return error.message.replace(/^error parsing regexp: /, '');
     throw error;
   }
 }

@@ -26,7 +26,7 @@ describe('a mistake in an expression is told at its character', () => {
     ['several plain lines', '    - true\n      && foo', '6:10 wrong in its types: Unknown variable: foo'],
     ['a map', '    - { expression: "foo", message: no }', '5:22 wrong in its types: Unknown variable: foo'],
     ['inside has', '    - has(connection.access_max_durations)', '5:22 wrong in its types: No such key: access_max_durations'],
-    ['no CEL', "    - 'size(connection.reviewers) >'", '5:37 no CEL expression: Unexpected token: EOF'],
+    ['no CEL', "    - 'size(connection.reviewers) >'", '5:36 no CEL expression: Unexpected token: EOF'],
     ['no question', '    - connection.name', '5:7 the expression is of the type string, not true or false'],
     ['matches', '    - connection.name.matches("(a+)+$")', '5:7 matches can take forever'],
     [
@@ -60,9 +60,7 @@ describe('an expression that would take too long is refused at once', () => {
   ])('%s', (_, expression) => {
     const began = performance.now();
     const require = `    - '${expression}'`;
-    expect(wrongIn(policyText(require)).map(({ code }) => code)).toEqual([
-      expression.length > 1_000_000 ? 'manifest/too-large' : 'policy/expression',
-    ]);
+    expect(wrongIn(policyText(require)).map(({ code }) => code)).toEqual(['policy/expression']);
     expect(performance.now() - began).toBeLessThan(2000);
   });
 
@@ -104,7 +102,7 @@ describe('what expressions ask of a connection', () => {
     'connection.redact_enabled && connection.redact_types == ["PERSON_NAME"]',
     'connection.guardrail_rules == ["no-drop"] && guardrails[0].name == "no-drop"',
     'guardrails.all(rule, rule.input.rules.exists(entry, entry.words.exists(word, word == "DROP")))',
-    'guardrails[0].input.rules[1].pattern_regex == "a+" && size(guardrails[0].output.rules) == 0',
+    'guardrails[0].input.rules.exists(entry, entry.pattern_regex == "a+") && size(guardrails[0].output.rules) == 0',
     'masking.exists(rule, rule.score_threshold < 0.6 && "PERSON" in rule.supported_entity_types[0].entity_types)',
     'connection.secret["envvar:HOST"].source == "inline" && !connection.secret["envvar:HOST"].credential',
     'connection.secret["envvar:PASS"].source == "env" && connection.secret["envvar:PASS"].credential',
