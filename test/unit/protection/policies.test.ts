@@ -50,10 +50,15 @@ describe('a policy is about', () => {
   });
 });
 
-describe('a waiver', () => {
-  const asked = (today: string, until = '2026-11-21', connection = 'orders'): ReturnType<typeof checked> =>
-    checked(several, policyText(reviewed, waiver(connection, until)), { today });
+function asked(today: string, until = '2026-11-21', connection = 'orders'): ReturnType<typeof checked> {
+  return checked(several, policyText(reviewed, waiver(connection, until)), { today });
+}
 
+function warned(today: string, until: string): boolean {
+  return asked(today, until).diagnostics.length > 0;
+}
+
+describe('a waiver', () => {
   test('lets a connection pass up to and with its last day, and is shown', () => {
     const { report } = asked('2026-11-21');
     expect(report.findings.map(({ connection }) => connection)).toEqual(['Connection/desk', 'Connection/orders-readonly']);
@@ -76,7 +81,6 @@ describe('a waiver', () => {
   });
 
   test('counts days over the ends of months and years', () => {
-    const warned = (today: string, until: string): boolean => asked(today, until).diagnostics.length > 0;
     expect([warned('2026-12-25', '2027-01-08'), warned('2026-12-24', '2027-01-08')]).toEqual([true, false]);
     expect([warned('2028-02-20', '2028-03-05'), warned('2027-02-18', '2027-03-05')]).toEqual([true, false]);
   });
@@ -98,9 +102,11 @@ test('every expression has words of its own, and a place in the manifest', () =>
   expect(first).toMatchObject({ message: 'policy "p": no forwarding', at: { file: 'access/Connection-orders.yaml', line: 10 } });
 });
 
+function codes(text: string): readonly string[] {
+  return loadText(`${someConnection}---\n${text}`).diagnostics.map(({ code, at }) => `${code} ${at?.line}:${at?.column}`);
+}
+
 describe('a document that is no policy', () => {
-  const codes = (text: string): readonly string[] =>
-    loadText(`${someConnection}---\n${text}`).diagnostics.map(({ code, at }) => `${code} ${at?.line}:${at?.column}`);
   const whole = policyText(reviewed);
   test.each([
     ['a field that is none', whole.replace('require', 'requires'), ['manifest/missing-field 16:1', 'manifest/unknown-field 17:3']],
