@@ -119,9 +119,9 @@ describe('accepting what is live', () => {
           const again = acceptLive({ ...after, live, plan: planOf(desiredOf(after), live, which === 'all' ? undefined : base), which });
           expect(again.files).toEqual([]);
         }),
-        { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 12) },
+        { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 8) },
       );
-      expect(accepted).toBeGreaterThan(50);
+      expect(accepted).toBeGreaterThan(30);
       expect(refused).toBeLessThan(accepted / 5);
     });
   }

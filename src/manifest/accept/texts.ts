@@ -1,6 +1,6 @@
 import { tokensOf } from '../../model/pointer.ts';
 import type { SourceFile } from '../../model/source.ts';
-import { editDocument } from '../edit/edit-document.ts';
+import { editFile } from '../edit/edit-file.ts';
 import type { LoadInput } from '../load.ts';
 import type { Difference } from './drift.ts';
 import type { LayerEdit } from './field-edits.ts';
@@ -35,22 +35,15 @@ export function edited(
   const failures = new Map<Difference, string>();
   const files = new Map([...input.files, ...input.overlays.flat()].map((file) => [file.path, file]));
   for (const [path, group] of groupBy(edits, ({ layer }) => layer.file.path)) {
-    for (const [index, tagged] of groupBy(group, ({ layer }) => layer.index)) {
-      const text = texts.get(path) ?? files.get(path)?.text;
-      if (text === undefined) continue;
-      const ordered = tagged.toSorted((left, right) => rankOf(left) - rankOf(right) || depthOf(right) - depthOf(left));
-      const { value, diagnostics } = editDocument(
-        { path, text },
-        index,
-        ordered.map(({ edit }) => edit),
-      );
-      if (value !== undefined) texts.set(path, value.text);
-      const refused = new Map(value?.refused.map(({ edit, diagnostic }) => [edit, diagnostic.message]) ?? []);
-      for (const { edit, by } of ordered) {
-        const why = value === undefined ? diagnostics[0]?.message : refused.get(edit);
-        if (why !== undefined) for (const one of by) failures.set(one, why);
-      }
-    }
+    const text = texts.get(path) ?? files.get(path)?.text;
+    if (text === undefined) continue;
+    const ordered = group
+      .map((one) => ({ ...one, index: one.layer.index }))
+      .toSorted((left, right) => rankOf(left) - rankOf(right) || depthOf(right) - depthOf(left));
+    const { value, diagnostics } = editFile({ path, text }, ordered);
+    if (value !== undefined) texts.set(path, value.text);
+    const refused = value?.refused ?? ordered.map((edit) => ({ edit, diagnostic: diagnostics[0] }));
+    for (const { edit, diagnostic } of refused) for (const one of edit.by) failures.set(one, diagnostic?.message ?? '');
   }
   return { texts, failures };
 }

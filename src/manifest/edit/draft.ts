@@ -40,7 +40,7 @@ export function opened(draft: Draft, sheet: Sheet): Draft {
   if (draft.is === 'written') return openedValue(draft.value, draft.site);
   const { site } = draft;
   const { node } = site;
-  if (isAlias(node)) return openedValue(sheet.nodes.valueOf(node), site);
+  if (isAlias(node) || isHollow(site)) return openedValue(sheet.nodes.valueOf(node), site);
   if (isMap(node)) {
     if (site.inFlow && !isFlow(node)) return openedValue(sheet.nodes.valueOf(node), site);
     const parts = partsOf(node, sheet.columnOf);
@@ -50,6 +50,11 @@ export function opened(draft: Draft, sheet: Sheet): Draft {
   if (!isSeq(node)) return draft;
   const entries = partsOf(node, sheet.columnOf).map((part) => ({ value: kept(part.site), part }));
   return { is: 'list', inPlace: true, site, entries };
+}
+
+/** A map or list without anything in it, which may be written in lines once there is something. */
+function isHollow({ node, inFlow, is }: Site): boolean {
+  return (isMap(node) || isSeq(node)) && node.items.length === 0 && !inFlow && is !== 'root';
 }
 
 function openedValue(value: Json, site: Site | undefined): Draft {

@@ -23,11 +23,12 @@ export function flowSplices(page: Page, node: ParsedNode, parts: readonly Part[]
     return [...rows(page, parts, kept), at(lineStart(text, parts[0]?.start ?? close), lines)];
   }
   const isRows = stays.every((part) => part === parts[0] || standsAlone(text, part)) && /\n/.test(text.slice(open, close));
+  const comma = /^,[ ]*$/.exec(text.slice(parts[0]?.end, parts[1]?.start))?.[0] ?? ', ';
   const added = additions.flatMap(({ behind, texts }) => {
     if (behind === undefined) return inFront(page, stays[0], texts);
     return isRows && standsAlone(text, behind)
       ? addedRows(page, behind, texts, close)
-      : [at(behind.end, texts.map((one) => `, ${one}`).join(''))];
+      : [at(behind.end, texts.map((one) => comma + one).join(''))];
   });
   return [...(isRows ? rows(page, parts, kept) : runs(page, parts, kept)), ...added];
 }

@@ -43,6 +43,7 @@ type Wished = {
 function mapSplices(node: ParsedNode, pairs: readonly DraftPair[], site: Site, ink: Ink): readonly Splice[] {
   if (!isMap(node)) return [];
   const parts = partsOf(node, ink.sheet.columnOf);
+  const byStart = new Map(parts.map((part) => [part.start, part]));
   const among = styleAmong(
     ink.style,
     node.items.map(({ value }) => value),
@@ -52,7 +53,7 @@ function mapSplices(node: ParsedNode, pairs: readonly DraftPair[], site: Site, i
   const column = columnOf(ink.page.text, node.range[0]);
   const wished = pairs.map(({ key, value, part }): Wished => ({
     value,
-    ...original(parts, part),
+    ...original(byStart, part),
     lines: (style) => pairLines(key, valueOf(value, ink.sheet), column, style),
     flow: (style) => flowPairText(key, valueOf(value, ink.sheet), style),
   }));
@@ -63,12 +64,13 @@ function mapSplices(node: ParsedNode, pairs: readonly DraftPair[], site: Site, i
 function listSplices(node: ParsedNode, entries: readonly DraftEntry[], site: Site, ink: Ink): readonly Splice[] {
   if (!isSeq(node)) return [];
   const parts = partsOf(node, ink.sheet.columnOf);
+  const byStart = new Map(parts.map((part) => [part.start, part]));
   const among = styleAmong(ink.style, node.items, 'list');
   const column = columnOf(ink.page.text, node.range[0]);
   const gap = gapOf(ink.page.text, parts);
   const wished = entries.map(({ value, part }): Wished => ({
     value,
-    ...original(parts, part),
+    ...original(byStart, part),
     lines: (style) => entryLines(valueOf(value, ink.sheet), column, gap, style),
     flow: (style) => flowText(valueOf(value, ink.sheet), style),
   }));
@@ -76,8 +78,8 @@ function listSplices(node: ParsedNode, entries: readonly DraftEntry[], site: Sit
 }
 
 /** The part among those of this reading. */
-function original(parts: readonly Part[], part: Part | undefined): { readonly part?: Part } {
-  const found = part === undefined ? undefined : parts.find(({ start }) => start === part.start);
+function original(parts: ReadonlyMap<number, Part>, part: Part | undefined): { readonly part?: Part } {
+  const found = part === undefined ? undefined : parts.get(part.start);
   return found === undefined ? {} : { part: found };
 }
 
