@@ -4,7 +4,7 @@ import { kindOf } from '../model/resource.ts';
 import { plural, shortList } from './counts.ts';
 import { jsonText } from './documents.ts';
 import { escapeTerminal } from './escape.ts';
-import { flow, words, type Piece } from './flow.ts';
+import { flow, gap, words, type Piece } from './flow.ts';
 import { widthFor, type Paint, type Terminal } from './terminal.ts';
 import { pathText } from './value.ts';
 
@@ -12,19 +12,13 @@ const listed = 20;
 
 /** What a pull did, for people. */
 export function pullText(pulled: Pulled, terminal: Terminal): string {
-  const { bold, dim, green, yellow } = terminal.colour;
+  const { bold, green, yellow } = terminal.colour;
   const { target, written, unchanged } = pulled;
   const lines = [
-    ...line(
-      [
-        { text: escapeTerminal(target.name), paint: bold },
-        { text: escapeTerminal(target.url), paint: dim },
-      ],
-      terminal,
-    ),
+    ...titleLines(target, terminal),
     '',
     ...kindLines(pulled, green),
-    ...(pulled.files.length === 0 ? [] : entry(`wrote ${shortList(pulled.files.map(escapeTerminal), 6).join(', ')}`, terminal)),
+    ...(pulled.files.length === 0 ? [] : entry(`wrote ${shortList(placesOf(pulled.files), 6).join(', ')}`, terminal)),
     ...section('Not as on the gateway, and not changed here:', differingEntries(pulled), { terminal, paint: yellow }),
     ...section('Left out:', leftEntries(pulled), { terminal, paint: yellow }),
     ...section('Terraform keeps:', keptEntries(pulled), { terminal, paint: yellow }),
@@ -77,6 +71,11 @@ function ownedJson(owned: Owned): Json {
 
 function placeJson({ id, at, fields }: Differing): Json {
   return { id, ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }), fields };
+}
+
+/** The files, those of one folder of schemas as that. */
+function placesOf(files: readonly string[]): readonly string[] {
+  return [...new Set(files.map((file) => escapeTerminal(file.replace(/(^|\/)schemas\/[^/]*$/, '$1schemas/'))))];
 }
 
 /** How many of each kind were written, and the folder that the first one lies in. */
@@ -137,9 +136,16 @@ function section(title: string, entries: readonly string[], { terminal, paint }:
 }
 
 function entry(text: string, terminal: Terminal): readonly string[] {
-  return flow([{ text: ' ' }, ...words(text)], { columns: widthFor(terminal), indent: 6 });
+  return flow([{ text: '  ' }, ...words(text)], { columns: widthFor(terminal), indent: 6 });
 }
 
-function line(pieces: readonly Piece[], terminal: Terminal): readonly string[] {
-  return flow(pieces, { columns: widthFor(terminal), indent: 2 });
+/** The target's name and address, as plans begin. */
+function titleLines({ name, url }: Pulled['target'], terminal: Terminal): readonly string[] {
+  const { bold, dim } = terminal.colour;
+  const title: readonly Piece[] = [
+    { text: escapeTerminal(name), paint: bold },
+    ...gap,
+    { text: escapeTerminal(url), paint: dim, glue: true },
+  ];
+  return flow(title, { columns: widthFor(terminal), indent: 2 });
 }
