@@ -50,13 +50,21 @@ export function sourcesOf(setting: Setting, target: Target, world: World): Sourc
   };
 }
 
+/** How manifests of which target are loaded. */
+export type Site = Loading & { readonly setting: Setting; readonly target: Target };
+
 /** Loads what was read of a target; every mistake is a diagnostic. */
-export function loadSources(
-  { files, overlays, diagnostics }: Sources,
-  { setting, target, flags, world, secrets, inspect }: Loading & { readonly setting: Setting; readonly target: Target },
-): Checked<DesiredState> {
+export function loadSources(sources: Sources, site: Site): Checked<DesiredState> {
+  const { files, diagnostics } = sources;
   if (hasErrors(diagnostics) && files.length === 0) return { diagnostics };
-  const loaded = loadManifests({
+  const loaded = loadManifests(inputOf(sources, site));
+  const all = [...diagnostics, ...loaded.diagnostics];
+  return loaded.value === undefined || hasErrors(all) ? { diagnostics: all } : { value: loaded.value, diagnostics: all };
+}
+
+/** Everything that decides what the manifests that were read want. */
+export function inputOf({ files, overlays }: Sources, { setting, target, flags, world, secrets, inspect }: Site): LoadInput {
+  return {
     files,
     overlays,
     target: target.name,
@@ -69,9 +77,7 @@ export function loadSources(
     registry,
     ...(inspect === undefined ? {} : { inspect }),
     ...(setting.root === world.cwd ? {} : { pathInTree: (path) => relative(setting.root, absolute(path, world)).split(sep).join('/') }),
-  });
-  const all = [...diagnostics, ...loaded.diagnostics];
-  return loaded.value === undefined || hasErrors(all) ? { diagnostics: all } : { value: loaded.value, diagnostics: all };
+  };
 }
 
 /** `--only` and paths select; without a config file the paths are all there is, and each must hold something. */

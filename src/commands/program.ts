@@ -153,8 +153,8 @@ function addPull(program: Command, world: World, finish: Finish): void {
     .addHelpText(
       'after',
       `
-Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no changes. What a
-manifest declares already is never written again, and values of secrets never are.
+Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no changes.
+Manifests that are there are edited in place, comments and order kept. Values of secrets are never written.
 
   OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
   ostiary pull --target staging --only Connection/orders-db`,

@@ -2,7 +2,7 @@ import { registry } from '../kinds/index.ts';
 import { ignorablePath } from '../manifest/checks.ts';
 import type { Draft } from '../manifest/drafts.ts';
 import type { DesiredState } from '../model/desired.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
@@ -33,12 +33,16 @@ export type Case = {
   readonly target: Target;
 };
 
-/** Plans with the drafts: whatever would be a change is found before anything is written. Mistakes elsewhere are thrown. */
-export function judge({ drafts, desired, live, identity: { url, dialect }, target: { name } }: Case): Verdict {
-  const keys = new Map(drafts.map(({ id, key }) => [id, key]));
+/** What the manifests would change, had they never been applied. */
+export function comparison({ desired, live, identity: { url, dialect }, target: { name } }: Omit<Case, 'drafts'>): Checked<Plan> {
   const known = forDialect(desired, dialect, registry).desired;
-  const input = { target: { name, url, dialect }, desired: known, live, base: undefined, limits: defaultLimits, allowed: [] };
-  const { value, diagnostics } = plan(input, registry);
+  return plan({ target: { name, url, dialect }, desired: known, live, base: undefined, limits: defaultLimits, allowed: [] }, registry);
+}
+
+/** Plans with the drafts: whatever would be a change is found before anything is written. Mistakes elsewhere are thrown. */
+export function judge({ drafts, ...compared }: Case): Verdict {
+  const keys = new Map(drafts.map(({ id, key }) => [id, key]));
+  const { value, diagnostics } = comparison(compared);
   if (value !== undefined) return { ...changesOf(value, keys), wrong: new Map() };
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const wrong = new Map(errors.flatMap((one) => draftOf(one, keys)));

@@ -40,7 +40,7 @@ export type Making = {
 export type Made = {
   readonly manifests: readonly SourceFile[];
   readonly drafts: Drafts;
-  readonly pulled: Omit<Pulled, 'files' | 'terraform'>;
+  readonly pulled: Omit<Pulled, 'files' | 'terraform' | 'updated' | 'edited'>;
 };
 
 /** Makes the manifests, and makes sure of them: a plan of the project with them finds no change in what they declare. */
@@ -129,7 +129,7 @@ type Outcome = {
 function pulledOf(
   { managed, project, identity, secrets, world }: Making,
   { drafts, manifests, verdict, ignored }: Outcome,
-): Omit<Pulled, 'files' | 'terraform'> {
+): Omit<Pulled, 'files' | 'terraform' | 'updated' | 'edited'> {
   const show = shower(world.cwd);
   const { name, url } = project.target;
   const changed = verdict.differing.length + verdict.gone.length;

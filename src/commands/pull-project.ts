@@ -8,7 +8,7 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { yamlText } from '../report/documents.ts';
-import { loadSources, sourcesOf, type Sources } from './desired.ts';
+import { loadSources, sourcesOf, type Site, type Sources } from './desired.ts';
 import type { TargetFlags } from './flags.ts';
 import { chooseTarget, readSetting, type Setting } from './setting.ts';
 import type { World } from './world.ts';
@@ -96,7 +96,7 @@ function contentIn(
 }
 
 /** How the manifests of a project are loaded here: all of them, their secrets unresolved. */
-export function loadingOf(setting: Setting, target: Target, world: World): Parameters<typeof loadSources>[1] {
+export function loadingOf(setting: Setting, target: Target, world: World): Site {
   return { setting, target, world, secrets: 'leave', flags: { only: [], paths: [], color: false, quiet: true } };
 }
 

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { codeOf } from '../disk/reason.ts';
 import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { Stub } from '../manifest/draft-secrets.ts';
 import type { Pulled } from '../model/pulled.ts';
+import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';
 import { removedText } from '../report/terraform.ts';
 import { schemaFiles } from './init.ts';
@@ -15,15 +16,17 @@ import type { World } from './world.ts';
 
 /** Writes everything, and tells which files beside manifests; the config file last, so that what is broken off is not taken for whole. */
 export function writeAll(
-  { root, config }: Project,
-  { manifests, drafts, inherited }: Made & { readonly inherited: Inheritance | undefined },
+  { root, config, sources }: Project,
+  { manifests, drafts, inherited, edited }: Made & { readonly inherited: Inheritance | undefined; readonly edited: readonly SourceFile[] },
   world: World,
-): Pick<Pulled, 'files' | 'terraform'> {
+): Pick<Pulled, 'files' | 'edited' | 'terraform'> {
   const writer = treeWriter(root);
   const files: string[] = [];
   const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
   for (const [path, text] of schemaFiles) create(path, text);
   for (const { path, text } of manifests) writer.create(path, text);
+  const read = new Map([...sources.files, ...sources.overlays.flat()].map(({ path, text }) => [resolve(world.cwd, path), text]));
+  for (const { path, text } of edited) writer.replace(relative(root, path), text, read.get(path));
   const extend = (path: string, textAfter: (before: string | undefined) => string): void => {
     if (extended(writer, join(root, path), path, textAfter)) files.push(path);
   };
@@ -34,7 +37,11 @@ export function writeAll(
   if (config !== undefined) create('ostiary.yaml', config);
   const show = shower(world.cwd);
   const terraform = inherited && terraformOf(inherited, show(join(root, removals)));
-  return { files: files.map((path) => show(join(root, path))), ...(terraform === undefined ? {} : { terraform }) };
+  return {
+    files: files.map((path) => show(join(root, path))),
+    edited: edited.map(({ path }) => show(path)),
+    ...(terraform === undefined ? {} : { terraform }),
+  };
 }
 
 const removals = 'terraform-removed.tf';

@@ -5,9 +5,11 @@ import { matchState } from '../manifest/inherit-state.ts';
 import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import type { LeftOut, SecretForm } from '../model/pulled.ts';
+import type { LeftOut, Pulled, SecretForm } from '../model/pulled.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
+import { needsSecrets } from '../plan/verified.ts';
+import { diagnosticsText } from '../report/diagnostics.ts';
 import { pullJson, pullText } from '../report/pull.ts';
 import type { TargetFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
@@ -15,6 +17,7 @@ import { counted } from './progress.ts';
 import { makeFiles } from './pull-make.ts';
 import { projectOf, type Project } from './pull-project.ts';
 import { inheritance, ownedIn } from './pull-state.ts';
+import { updatedProject } from './pull-update.ts';
 import { writeAll } from './pull-write.ts';
 import { printerFor } from './printer.ts';
 import type { World } from './world.ts';
@@ -42,17 +45,29 @@ export async function pull(flags: PullFlags, world: World): Promise<number> {
     const matched = owned && matchState(owned, listed.resources);
     const asked = matched === undefined ? askedFor(flags.only, listed) : new Set(matched.flatMap(({ live }) => live ?? []));
     const chosen = chooseLive(listed, project, asked);
-    const live = flags.secrets === 'omit' ? listed : await withDetails(listed, chosen.live, gateway, { flags, world });
+    const short = flags.secrets === 'omit' ? [] : [...chosen.live, ...spokenOf(listed, project, asked)];
+    const live = await withDetails(listed, short, gateway, { flags, world });
     const { ids, managed } = chosen;
-    const made = makeFiles({ ids, managed, live, project, identity, taken, secrets: flags.secrets, world });
+    const { project: now, ...edits } = updatedProject(project, { live, identity, asked, world });
+    const made = makeFiles({ ids, managed, live, project: now, identity, taken, secrets: flags.secrets, world });
     const inherited = matched && inheritance(matched, made, project.declared);
-    const pulled = { ...made.pulled, ...writeAll(project, { ...made, inherited }, world) };
-    const { print, results } = printerFor(world, flags);
+    const written = writeAll(project, { ...made, inherited, edited: edits.files }, world);
+    const pulled = { ...withUpdates(made.pulled, edits.updated), ...written };
+    const { print, hint, results, errors } = printerFor(world, flags);
+    world.hears?.({ diagnostics: edits.diagnostics });
+    if (edits.diagnostics.length > 0) hint(diagnosticsText(edits.diagnostics, errors));
     print(flags.format === 'json' ? pullJson(pulled) : pullText(pulled, results));
     return 0;
   } finally {
     await gateway.close();
   }
+}
+
+/** What was updated counts as that, unless it differs in something else still. */
+function withUpdates<T extends Pick<Pulled, 'differing' | 'unchanged'>>(pulled: T, all: Pulled['updated']): T & Pick<Pulled, 'updated'> {
+  const differing = new Set(pulled.differing.map(({ id }) => id));
+  const whole = all.filter(({ id }) => !differing.has(id));
+  return { ...pulled, updated: all, unchanged: Math.max(0, pulled.unchanged - whole.length) };
 }
 
 /** What `--only` names; undefined where everything is asked for. */
@@ -78,6 +93,15 @@ function chooseLive({ resources }: LiveState, { declared }: Project, asked: Read
     managedBy === undefined ? [] : [{ id, why: 'managed', reason: `managed by ${managedBy}` }],
   );
   return { ids: new Set(live.map(({ id }) => id)), live, managed };
+}
+
+/** The live objects whose manifests speak of secrets: those may have been added or taken away. */
+function spokenOf({ resources }: LiveState, { declared }: Project, asked: ReadonlySet<string> | undefined): readonly LiveResource[] {
+  const manifests = new Map(declared.resources.map((one) => [one.key, one]));
+  return resources.filter((live) => {
+    const manifest = asked?.has(live.id) === false ? undefined : manifests.get(live.id);
+    return manifest !== undefined && needsSecrets(manifest, live);
+  });
 }
 
 /** Reads one by one what the bulk read leaves out. */

@@ -5,6 +5,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  readFileSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -20,8 +21,8 @@ import { codeOf, reasonOf } from './reason.ts';
 export type TreeWriter = {
   /** Writes a file where there is none; false, and nothing changed, where something is there. */
   readonly create: (path: string, text: string) => boolean;
-  /** Writes a file, in the place of one that is there. */
-  readonly replace: (path: string, text: string) => void;
+  /** Writes a file, in the place of one that is there; of one that was read, only where it still has that text. */
+  readonly replace: (path: string, text: string, before?: string) => void;
 };
 
 /** Makes a writer for a folder, which need not be there yet; paths are relative, with `/`. */
@@ -38,12 +39,7 @@ export function treeWriter(root: string): TreeWriter {
 
   return {
     create: (path, text) => attempt(join(root, path), () => createWhole(place(path), text)),
-    replace: (path, text) =>
-      attempt(join(root, path), () => {
-        const full = place(path);
-        if (lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw outside(full, 'is a link');
-        replaceWhole(full, text);
-      }),
+    replace: (path, text, before) => attempt(join(root, path), () => replaceWhole(realPlace(root, place(path)), text, before)),
   };
 }
 
@@ -76,16 +72,21 @@ export function requireFolder(folder: string): void {
 
 function makeFolder(root: string, folder: string): void {
   mkdirSync(root, { recursive: true });
-  const real = realpathSync.native(root);
-  const names = folder.slice(root.length).split(sep).filter(Boolean);
   let path = root;
-  for (const name of names) {
+  for (const name of folder.slice(root.length).split(sep).filter(Boolean)) {
     path = join(path, name);
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(path);
-    const found = realpathSync.native(path);
-    if (found !== real && !found.startsWith(real.endsWith(sep) ? real : `${real}${sep}`))
-      throw outside(path, 'is a link that leads out of the project');
+    realPlace(root, path);
   }
+}
+
+/** The path without links; as it is where nothing is there. It must not lead out of the root. */
+function realPlace(root: string, path: string): string {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return path;
+  const top = realpathSync.native(root);
+  const real = realpathSync.native(path);
+  if (real === top || real.startsWith(top.endsWith(sep) ? top : `${top}${sep}`)) return real;
+  throw outside(path, 'is a link that leads out of the project');
 }
 
 function createWhole(path: string, text: string): boolean {
@@ -106,10 +107,14 @@ function createWhole(path: string, text: string): boolean {
   }
 }
 
-function replaceWhole(path: string, text: string): void {
+function replaceWhole(path: string, text: string, before: string | undefined): void {
   const draft = draftOf(path);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const found = before === undefined ? undefined : readFileSync(path, 'utf8');
+  const mark = found?.startsWith('\ufeff') === true ? '\ufeff' : '';
+  if (found !== undefined && found !== `${mark}${before}`) throw outside(path, 'was changed while the gateway was read', 'pull again');
   try {
-    writeFileSync(draft, text, { flag: 'wx' });
+    writeFileSync(draft, `${mark}${text}`, { flag: 'wx', ...(stats === undefined ? {} : { mode: stats.mode }) });
     renameSync(draft, path);
   } finally {
     discard(draft);
@@ -145,6 +150,6 @@ export function unwritable(path: string, error: unknown): AppError {
   });
 }
 
-function outside(path: string, what: string): AppError {
-  return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} ${what}`, { hint: 'pull into another folder' });
+function outside(path: string, what: string, hint = 'pull into another folder'): AppError {
+  return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} ${what}`, { hint });
 }

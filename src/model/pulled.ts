@@ -38,6 +38,10 @@ export type Pulled = {
   /** The folder of the project as the user would name it. */
   readonly folder: string;
   readonly written: readonly Written[];
+  /** Manifests that say now what is live, and did not before. */
+  readonly updated: readonly Written[];
+  /** The files that were edited for them. */
+  readonly edited: readonly string[];
   /** How many manifests say what is live already. */
   readonly unchanged: number;
   readonly differing: readonly Differing[];

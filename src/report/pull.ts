@@ -1,5 +1,5 @@
 import { compareText, type Json } from '../model/json.ts';
-import type { Differing, Inherited, LeftOut, Owned, Pulled } from '../model/pulled.ts';
+import type { Differing, Inherited, LeftOut, Owned, Pulled, Written } from '../model/pulled.ts';
 import { kindOf } from '../model/resource.ts';
 import { plural, shortList } from './counts.ts';
 import { jsonText } from './documents.ts';
@@ -17,17 +17,18 @@ export function pullText(pulled: Pulled, terminal: Terminal): string {
   const lines = [
     ...titleLines(target, terminal),
     '',
-    ...kindLines(pulled, green),
+    ...kindLines('+', pulled.written, green),
+    ...kindLines('~', pulled.updated, yellow),
     ...(pulled.files.length === 0 ? [] : entry(`wrote ${shortList(placesOf(pulled.files), 6).join(', ')}`, terminal)),
-    ...section('Not as on the gateway, and not changed here:', differingEntries(pulled), { terminal, paint: yellow }),
+    ...section('Not as on the gateway:', differingEntries(pulled), { terminal, paint: yellow }),
     ...section('Left out:', leftEntries(pulled), { terminal, paint: yellow }),
     ...section('Terraform keeps:', keptEntries(pulled), { terminal, paint: yellow }),
     ...section('In the state, and not on the gateway:', goneEntries(pulled), { terminal, paint: yellow }),
     ...section('Not said by their manifests:', unstatedEntries(pulled), { terminal, paint: yellow }),
   ];
-  const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} not touched.`;
+  const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} as on the gateway.`;
   const forgets = pulled.terraform?.file === undefined ? '' : ` Terraform may forget ${plural(pulled.terraform.taken.length, 'object')}.`;
-  const summary = `Pulled ${plural(written.length, 'object')}.${counted}${forgets} ${secretsText(pulled)}`.trim();
+  const summary = `Pulled ${plural(written.length + pulled.updated.length, 'object')}.${counted}${forgets} ${secretsText(pulled)}`.trim();
   return `${[...lines, ...(lines.at(-1) === '' ? [] : ['']), ...flow(words(summary, bold), { columns: widthFor(terminal), indent: 0 })].join('\n')}\n`;
 }
 
@@ -36,6 +37,8 @@ export function pullJson({
   target,
   folder,
   written,
+  updated,
+  edited,
   unchanged,
   differing,
   gone,
@@ -50,6 +53,8 @@ export function pullJson({
     target: { ...target },
     folder,
     written: written.map((one) => ({ ...one })),
+    updated: updated.map((one) => ({ ...one })),
+    edited,
     unchanged,
     differing: differing.map(placeJson),
     gone: gone.map(placeJson),
@@ -78,14 +83,16 @@ function placesOf(files: readonly string[]): readonly string[] {
   return [...new Set(files.map((file) => escapeTerminal(file.replace(/(^|\/)schemas\/[^/]*$/, '$1schemas/'))))];
 }
 
-/** How many of each kind were written, and the folder that the first one lies in. */
-function kindLines({ written }: Pulled, paint: Paint): readonly string[] {
+/** How many of each kind were written, and where, if that is one place. */
+function kindLines(sign: string, written: readonly Written[], paint: Paint): readonly string[] {
   const kinds = [...new Set(written.map(({ id }) => kindOf(id)))].toSorted(compareText);
   return kinds.map((kind) => {
     const some = written.filter(({ id }) => kindOf(id) === kind);
     const file = some[0]?.file ?? '';
-    const place = some.length === 1 ? file : file.slice(0, file.lastIndexOf('/') + 1);
-    return `  ${paint(`+ ${some.length} ${kind}`)}  ${escapeTerminal(place)}`;
+    const folder = file.slice(0, file.lastIndexOf('/') + 1);
+    const isOne = some.every((one) => one.file === file);
+    const place = isOne ? file : some.every((one) => one.file.startsWith(folder)) ? folder : '';
+    return `  ${paint(`${sign} ${some.length} ${kind}`)}  ${escapeTerminal(place)}`;
   });
 }
 

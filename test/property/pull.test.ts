@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeFiles, type Made } from '../../src/commands/pull-make.ts';
 import type { Project } from '../../src/commands/pull-project.ts';
+import { updatedProject } from '../../src/commands/pull-update.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { defaultLimits, type Target } from '../../src/model/config.ts';
@@ -11,6 +12,7 @@ import type { LiveState } from '../../src/model/live.ts';
 import { isWithin, pointer } from '../../src/model/pointer.ts';
 import type { SecretForm } from '../../src/model/pulled.ts';
 import { resourceId } from '../../src/model/resource.ts';
+import { filesOf, loadState } from '../support/desired.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import { planOf } from '../support/run.ts';
 import { scenario } from '../support/scenario.ts';
@@ -42,6 +44,9 @@ const project: Project = {
   declared: empty,
 };
 
+const { world } = testWorld({ cwd: '/project' });
+const identity = { url: target.url, dialect: 'interface', role: 'admin' } as const;
+
 async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
   const { value } = await gateway.readAll([...registry.keys()]);
   if (value === undefined) throw new Error('the list is not whole');
@@ -55,10 +60,10 @@ function made(live: LiveState, secrets: SecretForm): Made {
     managed: [],
     live,
     project,
-    identity: { url: target.url, dialect: 'interface', role: 'admin' },
+    identity,
     taken: new Set(),
     secrets,
-    world: testWorld({ cwd: '/project' }).world,
+    world,
   });
 }
 
@@ -233,4 +238,42 @@ test('any name gives a file of its own that every file system takes, or is told'
     }),
     { numRuns: 100 },
   );
+});
+
+test('manifests that are there say what is live afterwards, and what they cannot say is told', async () => {
+  let whole = 0;
+  await fc.assert(
+    fc.asyncProperty(scenario, form, async (one, secrets) => {
+      const live = await liveOf(gatewayOf({ resources: one.live }));
+      const files = filesOf(one.manifests);
+      const begun = { ...project, sources: { files, overlays: [], diagnostics: [] }, declared: loadState(one.manifests).value ?? empty };
+      const updated = updatedProject(begun, { live, identity, asked: undefined, world });
+      const declared = new Set(updated.project.declared.resources.map(({ key }) => key));
+      const ids = live.resources.filter(({ id, managedBy }) => managedBy === undefined && !declared.has(id)).map(({ id }) => id);
+      const pulled = makeFiles({
+        ids: new Set(ids),
+        managed: [],
+        live,
+        project: updated.project,
+        identity,
+        taken: new Set(),
+        secrets,
+        world,
+      });
+      const desired = desiredOf({ ...pulled, manifests: [...updated.project.sources.files, ...pulled.manifests] }, live);
+      const changes = planOf(desired, live).changes.filter(({ action }) => action !== 'blocked');
+      const left = new Set<string>(changes.filter(({ action }) => action !== 'create').map(({ id }) => id));
+      const told = new Set<string>(pulled.pulled.differing.map(({ id }) => id));
+      for (const id of left) expect(told).toContain(id);
+      expect(pulled.pulled.gone.map(({ id }) => id).toSorted()).toEqual(
+        changes
+          .filter(({ action }) => action === 'create')
+          .map(({ id }) => id)
+          .toSorted(),
+      );
+      if (left.size === 0) whole += 1;
+    }),
+    { numRuns: 40 },
+  );
+  expect(whole).toBeGreaterThan(25);
 });

@@ -3,6 +3,7 @@ import { loadManifests } from '../../src/manifest/load.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import type { SourceFile } from '../../src/model/source.ts';
 import type { Manifest } from './scenario.ts';
 
 /** The state that manifests want, through the loader; every secret source resolves to its own text. */
@@ -14,12 +15,8 @@ export function desiredState(manifests: readonly Manifest[], selection?: { reado
 
 /** Like `desiredState`, with the diagnostics; each manifest is a file of its own. */
 export function loadState(manifests: readonly Manifest[], selection?: { readonly only: readonly string[] }): Checked<DesiredState> {
-  const files = manifests.map((manifest) => ({
-    path: `access/${manifest.kind}-${manifest.metadata.name}.yaml`,
-    text: `apiVersion: ostiary/v1\n${blockText({ ...manifest }, '')}`,
-  }));
   return loadManifests({
-    files,
+    files: filesOf(manifests),
     overlays: [],
     target: 'test',
     targets: ['test'],
@@ -29,6 +26,14 @@ export function loadState(manifests: readonly Manifest[], selection?: { readonly
     registry,
     ...(selection === undefined ? {} : { selection }),
   });
+}
+
+/** The files of manifests, one each. */
+export function filesOf(manifests: readonly Manifest[]): readonly SourceFile[] {
+  return manifests.map((manifest) => ({
+    path: `access/${manifest.kind}-${manifest.metadata.name}.yaml`,
+    text: `apiVersion: ostiary/v1\n${blockText({ ...manifest }, '')}`,
+  }));
 }
 
 /** A map as people write it, a line for each scalar: the loader reads that many times faster than JSON. */
