@@ -1,99 +1,18 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeFiles, type Made } from '../../src/commands/pull-make.ts';
-import type { Project } from '../../src/commands/pull-project.ts';
-import { updatedProject } from '../../src/commands/pull-update.ts';
-import { registry } from '../../src/kinds/index.ts';
-import { loadManifests } from '../../src/manifest/load.ts';
-import { defaultLimits, type Target } from '../../src/model/config.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { isWithin, pointer } from '../../src/model/pointer.ts';
 import type { SecretForm } from '../../src/model/pulled.ts';
 import { resourceId } from '../../src/model/resource.ts';
-import { filesOf, loadState } from '../support/desired.ts';
-import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
+import { desiredOf, gatewayOf, liveOf, made } from '../support/pulling.ts';
 import { planOf } from '../support/run.ts';
 import { scenario } from '../support/scenario.ts';
-import { testWorld } from '../support/world.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
 
 const forms = ['keep', 'stubs', 'omit'] as const;
 const form = fc.constantFrom<SecretForm>(...forms);
-
-const target: Target = {
-  name: 'test',
-  url: 'http://memory.test',
-  dialect: 'auto',
-  auth: 'auto',
-  token: { env: 'OSTIARY_TOKEN' },
-  secretPrefixes: ['OSTIARY_SECRET_'],
-  manifests: ['/project/access'],
-  overlays: [],
-  limits: defaultLimits,
-};
-const empty: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
-const project: Project = {
-  root: '/project',
-  folder: '/project/access',
-  setting: { root: '/project', targets: [target], notices: [] },
-  target,
-  config: undefined,
-  sources: { files: [], overlays: [], diagnostics: [] },
-  declared: empty,
-};
-
-const { world } = testWorld({ cwd: '/project' });
-const identity = { url: target.url, dialect: 'interface', role: 'admin' } as const;
-
-async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
-  const { value } = await gateway.readAll([...registry.keys()]);
-  if (value === undefined) throw new Error('the list is not whole');
-  return value;
-}
-
-function made(live: LiveState, secrets: SecretForm): Made {
-  const ours = live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id);
-  return makeFiles({
-    ids: new Set(ours),
-    managed: [],
-    live,
-    project,
-    identity,
-    taken: new Set(),
-    secrets,
-    world,
-  });
-}
-
-/** What the manifests want, with every variable as the gateway has it. */
-function desiredOf({ manifests, drafts }: Made, live: LiveState): DesiredState {
-  const values = new Map(drafts.secrets.stubs.map(({ name, id, path }) => [name, valueAt(live, keyIn(drafts.drafts, id), path)]));
-  const { value, diagnostics } = loadManifests({
-    files: manifests,
-    overlays: [],
-    target: 'test',
-    targets: ['test'],
-    secretPrefixes: ['OSTIARY_SECRET_'],
-    referencePrefixes: ['_cloudsecrets:', '_envjson:'],
-    resolve: (source) => ({ value: values.get('env' in source ? source.env : '') ?? '', diagnostics: [] }),
-    registry,
-  });
-  if (value !== undefined) return value;
-  if (manifests.length === 0) return empty;
-  throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
-}
-
-function keyIn(drafts: Made['drafts']['drafts'], id: string): string {
-  return drafts.find((one) => one.id === id)?.key ?? id;
-}
-
-function valueAt(live: LiveState, id: string, path: string): string {
-  const secret = live.resources.find((one) => one.id === id)?.secrets[path];
-  const text = secret?.state === 'value' ? secret.reveal() : '';
-  return path.split('/').length > 2 ? Buffer.from(text, 'base64').toString('utf8') : text;
-}
 
 /** What a plan with the manifests would do. */
 function todo(desired: DesiredState, live: LiveState): unknown {
@@ -102,10 +21,6 @@ function todo(desired: DesiredState, live: LiveState): unknown {
 }
 
 const nothing = { changes: [], edges: [] };
-
-function gatewayOf(options: Partial<MemoryOptions>): MemoryGateway {
-  return memoryGateway({ registry, agents: ['default', 'other'], ...options });
-}
 
 test('a plan after a pull is empty, whatever becomes of secrets and whoever asks', async () => {
   await fc.assert(
@@ -238,42 +153,4 @@ test('any name gives a file of its own that every file system takes, or is told'
     }),
     { numRuns: 100 },
   );
-});
-
-test('manifests that are there say what is live afterwards, and what they cannot say is told', async () => {
-  let whole = 0;
-  await fc.assert(
-    fc.asyncProperty(scenario, form, async (one, secrets) => {
-      const live = await liveOf(gatewayOf({ resources: one.live }));
-      const files = filesOf(one.manifests);
-      const begun = { ...project, sources: { files, overlays: [], diagnostics: [] }, declared: loadState(one.manifests).value ?? empty };
-      const updated = updatedProject(begun, { live, identity, asked: undefined, world });
-      const declared = new Set(updated.project.declared.resources.map(({ key }) => key));
-      const ids = live.resources.filter(({ id, managedBy }) => managedBy === undefined && !declared.has(id)).map(({ id }) => id);
-      const pulled = makeFiles({
-        ids: new Set(ids),
-        managed: [],
-        live,
-        project: updated.project,
-        identity,
-        taken: new Set(),
-        secrets,
-        world,
-      });
-      const desired = desiredOf({ ...pulled, manifests: [...updated.project.sources.files, ...pulled.manifests] }, live);
-      const changes = planOf(desired, live).changes.filter(({ action }) => action !== 'blocked');
-      const left = new Set<string>(changes.filter(({ action }) => action !== 'create').map(({ id }) => id));
-      const told = new Set<string>(pulled.pulled.differing.map(({ id }) => id));
-      for (const id of left) expect(told).toContain(id);
-      expect(pulled.pulled.gone.map(({ id }) => id).toSorted()).toEqual(
-        changes
-          .filter(({ action }) => action === 'create')
-          .map(({ id }) => id)
-          .toSorted(),
-      );
-      if (left.size === 0) whole += 1;
-    }),
-    { numRuns: 40 },
-  );
-  expect(whole).toBeGreaterThan(25);
 });

@@ -1,0 +1,50 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { makeFiles } from '../../src/commands/pull-make.ts';
+import { updatedProject } from '../../src/commands/pull-update.ts';
+import type { SecretForm } from '../../src/model/pulled.ts';
+import { filesOf, loadState } from '../support/desired.ts';
+import { desiredOf, empty, gatewayOf, identity, liveOf, project, world } from '../support/pulling.ts';
+import { planOf } from '../support/run.ts';
+import { scenario } from '../support/scenario.ts';
+
+const form = fc.constantFrom<SecretForm>('keep', 'stubs', 'omit');
+
+test('manifests that are there say what is live afterwards, and what they cannot say is told', async () => {
+  let whole = 0;
+  await fc.assert(
+    fc.asyncProperty(scenario, form, async (one, secrets) => {
+      const live = await liveOf(gatewayOf({ resources: one.live }));
+      const files = filesOf(one.manifests);
+      const begun = { ...project, sources: { files, overlays: [], diagnostics: [] }, declared: loadState(one.manifests).value ?? empty };
+      const updated = updatedProject(begun, { live, identity, asked: undefined, world });
+      const declared = new Set(updated.project.declared.resources.map(({ key }) => key));
+      const ids = live.resources.filter(({ id, managedBy }) => managedBy === undefined && !declared.has(id)).map(({ id }) => id);
+      const pulled = makeFiles({
+        ids: new Set(ids),
+        managed: [],
+        live,
+        project: updated.project,
+        identity,
+        taken: new Set(),
+        secrets,
+        world,
+      });
+      const desired = desiredOf({ ...pulled, manifests: [...updated.project.sources.files, ...pulled.manifests] }, live);
+      const changes = planOf(desired, live).changes.filter(({ action }) => action !== 'blocked');
+      // What changes in its edges alone is told of the rule.
+      const left = new Set<string>(changes.filter(({ action, fields }) => action !== 'create' && fields.length > 0).map(({ id }) => id));
+      const told = new Set<string>(pulled.pulled.differing.map(({ id }) => id));
+      for (const id of left) expect(told).toContain(id);
+      expect(pulled.pulled.gone.map(({ id }) => id).toSorted()).toEqual(
+        changes
+          .filter(({ action }) => action === 'create')
+          .map(({ id }) => id)
+          .toSorted(),
+      );
+      if (left.size === 0) whole += 1;
+    }),
+    { numRuns: 20 },
+  );
+  expect(whole).toBeGreaterThan(12);
+});

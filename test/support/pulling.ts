@@ -1,0 +1,90 @@
+import { makeFiles, type Made } from '../../src/commands/pull-make.ts';
+import type { Project } from '../../src/commands/pull-project.ts';
+import type { World } from '../../src/commands/world.ts';
+import { registry } from '../../src/kinds/index.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
+import { defaultLimits, type Target } from '../../src/model/config.ts';
+import type { DesiredState } from '../../src/model/desired.ts';
+import type { GatewayIdentity } from '../../src/model/gateway.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import type { SecretForm } from '../../src/model/pulled.ts';
+import { memoryGateway, type MemoryGateway, type MemoryOptions } from './memory-gateway.ts';
+import { testWorld } from './world.ts';
+
+/** What tests of pulling share: a project of one target, whose gateway is in memory. */
+const target: Target = {
+  name: 'test',
+  url: 'http://memory.test',
+  dialect: 'auto',
+  auth: 'auto',
+  token: { env: 'OSTIARY_TOKEN' },
+  secretPrefixes: ['OSTIARY_SECRET_'],
+  manifests: ['/project/access'],
+  overlays: [],
+  limits: defaultLimits,
+};
+export const empty: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
+export const project: Project = {
+  root: '/project',
+  folder: '/project/access',
+  setting: { root: '/project', targets: [target], notices: [] },
+  target,
+  config: undefined,
+  sources: { files: [], overlays: [], diagnostics: [] },
+  declared: empty,
+};
+
+export const world: World = testWorld({ cwd: '/project' }).world;
+export const identity: GatewayIdentity = { url: target.url, dialect: 'interface', role: 'admin' };
+
+export async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
+  const { value } = await gateway.readAll([...registry.keys()]);
+  if (value === undefined) throw new Error('the list is not whole');
+  return value;
+}
+
+export function made(live: LiveState, secrets: SecretForm): Made {
+  const ours = live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id);
+  return makeFiles({
+    ids: new Set(ours),
+    managed: [],
+    live,
+    project,
+    identity,
+    taken: new Set(),
+    secrets,
+    world,
+  });
+}
+
+/** What the manifests want, with every variable as the gateway has it. */
+export function desiredOf({ manifests, drafts }: Made, live: LiveState): DesiredState {
+  const values = new Map(drafts.secrets.stubs.map(({ name, id, path }) => [name, valueAt(live, keyIn(drafts.drafts, id), path)]));
+  const { value, diagnostics } = loadManifests({
+    files: manifests,
+    overlays: [],
+    target: 'test',
+    targets: ['test'],
+    secretPrefixes: ['OSTIARY_SECRET_'],
+    referencePrefixes: ['_cloudsecrets:', '_envjson:'],
+    resolve: (source) => ({ value: values.get('env' in source ? source.env : '') ?? '', diagnostics: [] }),
+    registry,
+  });
+  if (value !== undefined) return value;
+  if (manifests.length === 0) return empty;
+  throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
+}
+
+function keyIn(drafts: Made['drafts']['drafts'], id: string): string {
+  return drafts.find((one) => one.id === id)?.key ?? id;
+}
+
+function valueAt(live: LiveState, id: string, path: string): string {
+  const secret = live.resources.find((one) => one.id === id)?.secrets[path];
+  const text = secret?.state === 'value' ? secret.reveal() : '';
+  return path.split('/').length > 2 ? Buffer.from(text, 'base64').toString('utf8') : text;
+}
+
+export function gatewayOf(options: Partial<MemoryOptions>): MemoryGateway {
+  return memoryGateway({ registry, agents: ['default', 'other'], ...options });
+}
