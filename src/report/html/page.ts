@@ -21,6 +21,7 @@ import { badge, ways, wordOf } from './ways.ts';
 /** A plan, and the picture of its gateway where one was drawn. */
 export type Pictured = { readonly plan: Plan; readonly picture: Picture };
 
+const many = 200;
 const mostNames = 12;
 const mostListed = 200;
 
@@ -40,7 +41,9 @@ export function planHtml(plans: readonly Pictured[], linkOf?: LinkOf): string {
     element('title', {}, title),
     verbatim('style', style),
   ]);
-  const body = element('body', {}, [
+  // Drawing only what is looked at pays where there is much of it.
+  const isMuch = plans.reduce((sum, { plan }) => sum + plan.changes.length, 0) > many;
+  const body = element('body', { class: isMuch ? 'many' : undefined }, [
     element('a', { class: 'skip', href: '#main' }, 'Skip to the plan'),
     element('main', { id: 'main' }, [element('h1', {}, title), tools(), ...plans.map((one) => planSection(one, linkOf))]),
     verbatim('script', script),

@@ -36,17 +36,20 @@ ul.headlines > li.both, ul.headlines > li.unknown { border-color: var(--both); }
 table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .15rem .5rem; border: 1px solid var(--line); }
 thead th { background: var(--shade); }
+/* Measuring every cell of a long table takes longer than all else. */
+.many table.picture { table-layout: fixed; width: 100%; min-width: 70rem; } .many table.picture th:first-child { width: 14rem; }
 table.picture td { position: relative; text-align: center; white-space: nowrap; font-size: .85rem; padding: .05rem .4rem; }
 table.picture td.none { color: var(--quiet); }
 table.picture td.weakens, table.picture td.strengthens, table.picture td.both, table.picture td.unknown, table.picture td.neutral {
   font-weight: 700; border: 2px solid currentColor; }
 table.picture tbody th { font-weight: 400; white-space: nowrap; } table.picture tr.group th { font-weight: 600; background: var(--shade); }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .4rem 0; padding: 0 .6rem; }
-summary { cursor: pointer; padding: .35rem 0; } details[open] > summary { border-bottom: 1px solid var(--line); margin-bottom: .4rem; }
+summary { cursor: pointer; padding: .35rem 0; } .many details { content-visibility: auto; contain-intrinsic-size: auto 2.2rem; }
+details[open] > summary { border-bottom: 1px solid var(--line); margin-bottom: .4rem; }
 summary .mono { font-weight: 600; }
 .gains { color: var(--strengthens); } .loses { color: var(--weakens); } .becomes { color: var(--both); }
 .refusals { border: 2px solid var(--weakens); border-radius: 6px; padding: .2rem 1rem; }
 [hidden] { display: none !important; }
-@media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; }
+@media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible !important; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 `;
