@@ -30,10 +30,15 @@ export function flipSign({ before, after }: Flip): '-' | '+' | '!' {
   return after === 'blocked' || after === 'masked' ? '+' : '!';
 }
 
-/** A flip as one line of text. */
-export function flipLine(flip: Flip): string {
+/** A flip as one line of text, escaped. */
+export function flipText(flip: Flip): string {
   const { text, note } = sampleText(flip);
-  return `${flipSign(flip)} ${turnText(flip)}: ${text}${note === '' ? '' : ` ${note}`}`;
+  return `${turnText(flip)}: ${text}${note === '' ? '' : ` ${note}`}`;
+}
+
+/** A flip as a line of a diff. */
+export function flipLine(flip: Flip): string {
+  return `${flipSign(flip)} ${flipText(flip)}`;
 }
 
 /** The samples that are less protected afterwards, or may be, as a Markdown list. */

@@ -2,6 +2,7 @@ import type { EdgeChange } from '../../model/plan.ts';
 import type { Way } from '../../model/protection.ts';
 import { edgeRowsOf, edgeText, rowsOf, symbols, type Row } from '../change-rows.ts';
 import { shortList } from '../counts.ts';
+import { flipSign, flipText } from '../flips.ts';
 import type { Entry, Group } from '../groups.ts';
 import type { LinkOf } from '../links.ts';
 import { risksText } from '../risks.ts';
@@ -23,10 +24,11 @@ export function groupSection({ title, entries, edges }: Group, wayOf: WayOf, lin
   ]);
 }
 
-function changeDetails({ change, edges, note }: Entry, way: Way, linkOf: LinkOf | undefined): Html {
+function changeDetails({ change, edges, note, flips }: Entry, way: Way, linkOf: LinkOf | undefined): Html {
   const lines = [
     ...rowsOf(change).flatMap((row) => rowLines(row, change.action)),
     ...edgeRowsOf(change, edges).map(({ sign, text }) => line(sign, `edge: ${text}`)),
+    ...flips.map((flip) => line(flipSign(flip), flipText(flip))),
     ...(change.carried.length === 0 ? [] : [ended(element('span', { class: 'quiet' }, `  carries ${carriedText(change.carried)}`))]),
   ];
   const risks = risksText(change.risks);
