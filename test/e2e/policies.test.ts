@@ -1,0 +1,113 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { runIn } from '../support/here.ts';
+import { gitEnv, repositories } from '../support/repository.ts';
+import { useGateway } from './gateway.ts';
+import { config, connection, manifest, workshop } from './project.ts';
+
+const gateway = useGateway();
+const makeProject = workshop();
+const { make: makeRepository } = repositories();
+
+const asked = manifest('Policy', 'reviewed', {
+  require: ['size(connection.reviewers) > 0'],
+  message: 'somebody reviews',
+  waivers: [{ connection: 'waived', until: '2027-01-31', reason: 'agreed' }],
+});
+
+describe('plan and apply', () => {
+  test('refuse what a policy forbids at its line, unless that is allowed', async () => {
+    const cwd = makeProject({
+      'ostiary.yaml': config(gateway.url()),
+      'access/policy.yaml': asked,
+      'access/orders.yaml': connection('policy-orders', { reviewers: [] }),
+      'access/waived.yaml': connection('waived'),
+    });
+    const refused = await gateway.run('plan --today 2026-11-21 --format json', cwd);
+    expect(refused.code).toBe(6);
+    const [plan] = JSON.parse(refused.stdout).plans;
+    expect(plan.refusals).toMatchObject([
+      { code: 'policy/violated', resource: 'Connection/policy-orders', at: { file: 'access/orders.yaml' }, allowable: true },
+    ]);
+    expect(plan.policies).toMatchObject({
+      today: '2026-11-21',
+      policies: 1,
+      connections: 2,
+      waived: [{ connection: 'Connection/waived' }],
+    });
+    expect(readFileSync(join(cwd, 'access/orders.yaml'), 'utf8').split('\n')[plan.refusals[0].at.line - 1]).toContain('reviewers');
+    expect(await gateway.run('apply --yes --today 2026-11-21', cwd)).toMatchObject({ code: 6 });
+    const ended = await gateway.run('plan --today 2027-02-01', cwd);
+    expect(ended).toMatchObject({ code: 6, stdout: expect.stringContaining('policy/waiver-ended') });
+    const allowed = await gateway.run('apply --yes --today 2026-11-21 --allow policy/violated=incident-7', cwd);
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Allowed policy/violated: incident-7') });
+    expect(allowed.stdout).toContain('1 policy on 2 connections as of 2026-11-21: 1 violated, 1 waived.');
+  });
+
+  test('refuse a risk that is too high, unless it is allowed', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('risky', { reviewers: ['dba'] }) });
+    expect(await gateway.run('apply --yes --max-risk neutral', cwd)).toMatchObject({ code: 0 });
+    writeFileSync(join(cwd, 'access/a.yaml'), connection('risky', { access_mode_runbooks: 'enabled' }));
+    const refused = await gateway.run('plan --max-risk reroutes', cwd);
+    expect(refused).toMatchObject({ code: 6, stdout: expect.stringContaining('--allow risk/access-opened=reason') });
+    const both = '--allow risk/access-opened=yes --allow risk/reviewer-removed=yes';
+    expect(await gateway.run(`plan --max-risk reroutes ${both}`, cwd)).toMatchObject({ code: 0 });
+    expect(await gateway.run('plan --max-risk weakens', cwd)).toMatchObject({ code: 0 });
+    expect(await gateway.run('plan --max-risk low', cwd)).toMatchObject({ code: 3 });
+  });
+
+  test('on a proposal hold it against the policies that were reviewed, and tell of those that it changes', async () => {
+    const repository = makeRepository({
+      'ostiary.yaml': config(gateway.url()),
+      'access/policy.yaml': asked,
+      'access/orders.yaml': connection('proposed', { reviewers: ['dba'] }),
+    });
+    const waiving = asked.replace('"connection": "waived"', '"connection": "proposed"');
+    writeFileSync(join(repository.folder, 'access/policy.yaml'), waiving);
+    writeFileSync(join(repository.folder, 'access/orders.yaml'), connection('proposed'));
+    const here = (line: string): ReturnType<typeof gateway.run> =>
+      gateway.run(`${line} --no-origin --today 2026-11-21`, repository.folder, gitEnv);
+    expect(await here('plan')).toMatchObject({ code: 0 });
+    const held = await here('plan --config-ref HEAD');
+    expect(held.code).toBe(6);
+    expect(held.stdout).toContain('policy "reviewed": somebody reviews');
+    expect(held.stderr).toMatch(/^access\/policy\.yaml:1:1 warning policy\/after-merge {2}the policy "reviewed" is changed$/m);
+    rmSync(join(repository.folder, 'access/policy.yaml'));
+    expect(await here('plan --config-ref HEAD')).toMatchObject({ code: 6, stderr: expect.stringContaining('is taken away') });
+  });
+});
+
+describe('the policies to start with', () => {
+  const root = mkdtempSync(join(tmpdir(), 'ostiary-policies-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const folder = join(root, 'acme');
+  cpSync('examples/acme', folder, { recursive: true });
+  for (const name of ['production', 'data', 'secrets']) cpSync(`examples/policies/${name}.yaml`, join(folder, `access/${name}.yaml`));
+  const validate = (target: string, day: string): ReturnType<typeof runIn> =>
+    runIn(folder, ['validate', '--target', target, '--today', day]);
+
+  test.each(['production', 'staging'])('fit acme in %s', async (target) => {
+    const { code, stdout, stderr } = await validate(target, '2026-11-21');
+    expect({ code, stderr: stderr.match(/policy\/[\w-]+/g) }).toEqual({ code: 0, stderr: null });
+    expect(stdout).toContain('Valid.');
+  });
+
+  test('find what does not do as they ask', async () => {
+    const path = join(folder, 'access/customer-data/consent.yaml');
+    const text = readFileSync(path, 'utf8');
+    const weak = text
+      .replace('reviewers: [data-stewards, privacy-office]', 'reviewers: []')
+      .replace('data: customer,', 'data: customer, x: y,');
+    writeFileSync(path, weak.replace('{ valueFrom: { env: OSTIARY_SECRET_CUSTOMER_CONSENT_PASS } }', '{ value: hunter2 }'));
+    const { code, stderr } = await validate('production', '2026-11-21');
+    expect(code).toBe(3);
+    expect(stderr.match(/^\S+ error policy\/.*$/gm)).toEqual([
+      'access/customer-data/consent.yaml:15:14 error policy/violated  policy "production-has-a-reviewer": production data of customers needs at least one reviewing group (size(connection.reviewers) > 0)',
+      expect.stringMatching(/^access\/customer-data\/consent\.yaml:1\d:\d+ error policy\/violated {2}policy "no-inline-credentials"/),
+    ]);
+    expect(stderr).not.toContain('hunter2');
+    writeFileSync(path, text);
+  });
+});
