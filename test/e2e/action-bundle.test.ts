@@ -87,8 +87,8 @@ describe('a wrong input', () => {
   });
 });
 
-test('outside of a workflow it says so', async () => {
-  const ended = await bench.bundled({ ...step({ mode: 'plan' }), env: { GITHUB_REPOSITORY: '' } });
+test.each([{ GITHUB_REPOSITORY: '' }, { GITHUB_EVENT_PATH: '' }])('outside of a workflow it says so: %o', async (env) => {
+  const ended = await bench.bundled({ ...step({ mode: 'plan' }), env });
   expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('github/no-workflow') });
 });
 

@@ -47,7 +47,8 @@ export async function action(world: World, sleep: Telling['sleep']): Promise<num
 function stepOf(world: World): Step {
   const { env } = world;
   const inputs = readInputs(env);
-  const run = readRun(env, readRunnerFile(env['GITHUB_EVENT_PATH'] ?? ''));
+  const event = env['GITHUB_EVENT_PATH'] ?? '';
+  const run = readRun(env, event === '' ? '' : readRunnerFile(event));
   return { inputs, run, course: courseOf(inputs, run), checkout: saidCheckout(run, world) };
 }
 
