@@ -37,19 +37,20 @@ export async function drift(flags: DriftFlags, world: World): Promise<number> {
   });
   await seen.gateway.close();
   const { plan } = seen;
-  if (flags.revert && isDrifted(plan)) {
-    const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return apply({ ...asked, revert, onManaged: 'skip' }, world, (whole, base) => driftOf(whole, { base, registry }, 'only').plan);
-  }
-  const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, world)), flags, world) : undefined;
   const told: Drift = {
     plan,
     pending: found?.pending ?? 0,
     unfinished: found?.unfinished ?? 0,
     protection: protectionByHand(plan, seen.live, registry),
-    ...(writes === undefined ? {} : { writes }),
   };
-  tellDrift([told], seen.warnings, { flags, world, printer: printerFor(world, flags) });
+  if (flags.revert && isDrifted(plan)) {
+    world.hears?.({ drift: told });
+    const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
+    return apply({ ...asked, revert, onManaged: 'skip' }, world, (whole, base) => driftOf(whole, { base, registry }, 'only').plan);
+  }
+  const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, world)), flags, world) : undefined;
+  const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };
+  tellDrift([drifted], seen.warnings, { flags, world, printer: printerFor(world, flags) });
   return isDrifted(plan) ? 2 : 0;
 }
 

@@ -2,20 +2,11 @@ import { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
 import { isObject, type Json } from '../model/json.ts';
 import { failureOf, waitAfter } from './failure.ts';
-
-export type Repository = { readonly owner: string; readonly repo: string };
+import { issueCalls, type Issues, type Repository } from './issue-calls.ts';
+import { pullCalls, type PullRequests } from './pull-calls.ts';
 
 /** A comment below an issue or a pull request; `author` is a login. */
 export type Comment = { readonly id: number; readonly author: string; readonly body: string };
-
-export type PullRequestSummary = {
-  readonly number: number;
-  readonly merged: boolean;
-  /** The commit that a merge made, or that head is at. */
-  readonly mergeCommit: string | undefined;
-  readonly head: string;
-  readonly base: string;
-};
 
 export type DeploymentStatus = {
   readonly state: 'success' | 'failure' | 'error';
@@ -24,14 +15,12 @@ export type DeploymentStatus = {
 };
 
 /** What Ostiary asks of GitHub; every failure is an AppError with a code `github/…`. */
-export interface GitHub {
+export interface GitHub extends Issues, PullRequests {
   /** The login that writes with this token. */
   readonly whoAmI: () => Promise<string>;
   readonly comments: (number: number) => Promise<readonly Comment[]>;
   readonly createComment: (number: number, body: string) => Promise<void>;
   readonly updateComment: (id: number, body: string) => Promise<void>;
-  readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
-  readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
   /** The newest deployment of a commit to an environment, made where there is none. */
   readonly deployment: (commit: string, environment: string) => Promise<number>;
   readonly setDeploymentStatus: (deployment: number, status: DeploymentStatus) => Promise<void>;
@@ -69,6 +58,8 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
     }
   });
   return {
+    ...issueCalls(octokit, place),
+    ...pullCalls(octokit, place),
     async whoAmI() {
       // The tokens of jobs and apps may not ask for /user.
       const { data } = await octokit.request<'POST /graphql'>({ method: 'POST', url: graphqlUrl, query: 'query { viewer { login } }' });
@@ -83,14 +74,6 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
     },
     async updateComment(id, body) {
       await octokit.issues.updateComment({ ...place, comment_id: id, body });
-    },
-    async pullRequest(number) {
-      const { data } = await octokit.pulls.get({ ...place, pull_number: number });
-      return summaryOf(data);
-    },
-    async pullRequestsOf(commit) {
-      const { data } = await octokit.repos.listPullRequestsAssociatedWithCommit({ ...place, commit_sha: commit, per_page: 100 });
-      return data.map(summaryOf);
     },
     async deployment(commit, environment) {
       const { data } = await octokit.repos.listDeployments({ ...place, sha: commit, environment, per_page: 1 });
@@ -115,16 +98,4 @@ function viewerOf(answer: Json): string {
   const viewer = isObject(content) ? content['viewer'] : undefined;
   if (isObject(viewer) && typeof viewer['login'] === 'string') return viewer['login'];
   throw new AppError('github/refused', 4, 'GitHub does not say whose token this is', { hint: 'give another token as github-token' });
-}
-
-type RawPullRequest = {
-  readonly number: number;
-  readonly merged_at: string | null;
-  readonly merge_commit_sha: string | null;
-  readonly head: { readonly sha: string };
-  readonly base: { readonly ref: string };
-};
-
-function summaryOf({ number, merged_at, merge_commit_sha, head, base }: RawPullRequest): PullRequestSummary {
-  return { number, merged: merged_at !== null, mergeCommit: merge_commit_sha ?? undefined, head: head.sha, base: base.ref };
 }

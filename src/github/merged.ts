@@ -1,4 +1,5 @@
-import type { GitHub, PullRequestSummary } from './client.ts';
+import type { GitHub } from './client.ts';
+import type { PullRequestSummary } from './pull-calls.ts';
 
 /** The merged pull requests that a commit of a branch came from: those it merges, else those it belongs to. */
 export async function mergedWith(github: GitHub, commit: string, branch: string): Promise<readonly number[]> {

@@ -116,11 +116,27 @@ export function unwatchedList({ plan }: Drift): { readonly title: string; readon
   };
 }
 
+/** How many objects there are of each sort. */
+export function driftCounts(drift: Drift, rows: readonly DriftRow[] = driftRows(drift)): DriftCounts {
+  const count = (action: Action): number => rows.filter(({ change }) => change.action === action).length;
+  const blocked = count('blocked');
+  return {
+    changed: rows.length - blocked,
+    held: count('held'),
+    deleted: count('create'),
+    blocked,
+    pending: drift.pending,
+    unfinished: drift.unfinished,
+    unwatched: drift.plan.unwatched.length,
+  };
+}
+
+/** `changed` are all that are ours to undo, the held and the deleted ones among them. */
+export type DriftCounts = Readonly<Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched', number>>;
+
 /** The drift in one sentence, and what is left out of it in another. */
 export function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
-  const ours = rows.filter(({ change }) => change.action !== 'blocked').length;
-  const held = rows.filter(({ change }) => change.action === 'held').length;
-  const blocked = rows.length - ours;
+  const { changed: ours, held, blocked } = driftCounts(drift, rows);
   const first = ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed by hand${held === 0 ? '' : `, ${held} of them held`}.`;
   const rest = [
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),

@@ -78,6 +78,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   validate: { contents: 'read', 'security-events': 'write' },
   plan: { contents: 'read', 'pull-requests': 'write' },
   apply: { contents: 'write', 'pull-requests': 'write', deployments: 'write' },
+  drift: { contents: 'read', issues: 'write' },
 };
 
 /** The digest that a pull request's plan has, its secrets being unread. */
@@ -97,7 +98,7 @@ test.each(examples)('examples/github/%s asks for what its mode needs, and does i
   const agreed = step?.with?.['digest'] !== undefined;
   expect(job?.permissions).toEqual({ ...needed[mode], ...(agreed ? { actions: 'read' } : {}) });
   expect(job?.environment === undefined).toBe(mode === 'validate');
-  expect(workflow.concurrency?.['cancel-in-progress']).toBe(mode !== 'apply');
+  expect(workflow.concurrency?.['cancel-in-progress']).toBe(mode === 'validate' || mode === 'plan');
 
   const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_ORDERS' } } };
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()) });
@@ -115,7 +116,7 @@ test.each(examples)('examples/github/%s asks for what its mode needs, and does i
     inputs: { ...step?.with, ...(agreed ? { digest: await digestIn(cwd) } : {}) },
     env: Object.fromEntries(env),
   });
-  expect(ended).toMatchObject({ code: 0, outputs: { outcome: { validate: 'valid', plan: 'planned', apply: 'applied' }[mode] } });
+  expect(ended).toMatchObject({ code: 0, outputs: { outcome: { validate: 'valid', plan: 'planned', apply: 'applied', drift: 'clean' }[mode] } });
   const { sarif, journal } = step?.with ?? {};
   const written = [sarif, journal].filter((file) => file !== undefined);
   expect(written.filter((file) => readFileSync(join(cwd, file), 'utf8') === '')).toEqual([]);

@@ -15,13 +15,14 @@ export type Course = {
   readonly notes: readonly string[];
 };
 
-/** Makes a command line of inputs and event: nothing is applied before its merge. */
+/** Makes a command line of inputs and event: nothing is applied, or compared with what is live, before its merge. */
 export function courseOf(inputs: Inputs, run: WorkflowRun): Course {
   const { mode } = inputs;
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
-  if (mode === 'apply') {
-    refuseUnmerged(run);
-    return { mode, argv: argvOf(inputs, mode, ['--yes']), notes: [] };
+  if (mode === 'apply' || mode === 'drift') {
+    refuseUnmerged(run, mode);
+    const isWritten = mode === 'apply' || inputs.flags['revert'] !== undefined;
+    return { mode, argv: argvOf(inputs, mode, isWritten ? ['--yes'] : []), notes: [] };
   }
   const proposed = run.base === undefined ? {} : { own: run.base, 'config-ref': run.base, secrets: 'unresolved' };
   const defaults = Object.entries({ out: join(run.temp, `ostiary-plan-${randomUUID()}.json`), ...proposed });
@@ -47,11 +48,15 @@ async function withoutTarget({ flags }: Inputs, base: string, world: World): Pro
 
 const noFlags = { color: false, quiet: true } as const;
 
-function refuseUnmerged({ event, pullRequest }: WorkflowRun): void {
-  if (pullRequest === undefined || pullRequest.merged) return;
+function refuseUnmerged({ event, pullRequest, base }: WorkflowRun, mode: Mode): void {
+  const isProposed = mode === 'drift' && base !== undefined;
+  if (pullRequest === undefined ? !isProposed : pullRequest.merged) return;
+  const what = pullRequest === undefined ? `what this ${event} brings` : `pull request ${pullRequest.number} of this ${event}`;
   throw new UsageError(
-    `mode: apply runs after the merge, and pull request ${pullRequest.number} of this ${event} is not merged`,
-    'run it on push to the branch, or on a pull request that was closed by its merge',
+    `mode: ${mode} runs after the merge, and ${what} is not merged`,
+    mode === 'drift'
+      ? 'run it on a schedule, on workflow_dispatch or on push to the branch'
+      : 'run it on push to the branch, or on a pull request that was closed by its merge',
   );
 }
 

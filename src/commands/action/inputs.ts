@@ -2,15 +2,26 @@ import { UsageError } from '../../model/errors.ts';
 import { riskClasses } from '../../model/risk.ts';
 import { closest } from '../../model/suggest.ts';
 
-export const modes = ['validate', 'plan', 'apply'] as const;
+export const modes = ['validate', 'plan', 'apply', 'drift'] as const;
 
 export type Mode = (typeof modes)[number];
 
 /** How an input becomes flags: a value, one flag a line, a flag where it is true or a `--no-` flag where it is not, or words of the command line. */
-type Input = { readonly becomes: 'flag' | 'flags' | 'switch' | 'unless' | 'words'; readonly of: readonly Mode[] };
+type Form = 'flag' | 'flags' | 'switch' | 'unless' | 'words';
+
+type Input = {
+  readonly becomes: Form;
+  readonly of: readonly Mode[];
+  /** Modes in which it is true or false instead. */
+  readonly switches?: readonly Mode[];
+  /** Modes in which no flag says it: the action does it. */
+  readonly obeyed?: readonly Mode[];
+};
 
 const all = modes;
 const planning = ['plan', 'apply'] as const;
+const comparing = ['plan', 'apply', 'drift'] as const;
+const writing = ['apply', 'drift'] as const;
 
 /** The inputs that stand for the command line's flags, named like them; the paths are its arguments. */
 export const flagInputs: Readonly<Record<string, Input>> = {
@@ -22,35 +33,40 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   auth: { becomes: 'flag', of: all },
   only: { becomes: 'flags', of: all },
   today: { becomes: 'flag', of: all },
-  cache: { becomes: 'flag', of: planning },
-  report: { becomes: 'flags', of: planning },
-  allow: { becomes: 'flags', of: planning },
+  cache: { becomes: 'flag', of: comparing },
+  report: { becomes: 'flags', of: comparing },
+  allow: { becomes: 'flags', of: comparing },
   'max-risk': { becomes: 'flag', of: planning },
   adopt: { becomes: 'flags', of: planning },
-  revert: { becomes: 'flags', of: planning },
+  revert: { becomes: 'flags', of: comparing, switches: ['drift'] },
   prune: { becomes: 'switch', of: planning },
-  base: { becomes: 'flag', of: planning },
-  own: { becomes: 'flag', of: planning },
-  origin: { becomes: 'unless', of: planning },
+  base: { becomes: 'flag', of: comparing },
+  own: { becomes: 'flag', of: comparing },
+  origin: { becomes: 'unless', of: comparing },
   out: { becomes: 'flag', of: ['plan'] },
   secrets: { becomes: 'flag', of: ['plan'] },
   'config-ref': { becomes: 'flag', of: ['plan'] },
-  'detailed-exitcode': { becomes: 'switch', of: ['plan'] },
-  concurrency: { becomes: 'flag', of: ['apply'] },
+  'detailed-exitcode': { becomes: 'switch', of: ['plan'], obeyed: ['drift'] },
+  concurrency: { becomes: 'flag', of: writing },
   'on-managed': { becomes: 'flag', of: ['apply'] },
   plan: { becomes: 'flag', of: ['apply'] },
   digest: { becomes: 'flag', of: ['apply'] },
-  journal: { becomes: 'flag', of: ['apply'] },
+  journal: { becomes: 'flag', of: writing },
+  since: { becomes: 'flag', of: ['drift'] },
 };
 
 /** The inputs that only the action has. */
-export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'sarif'] as const;
+export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'issue', 'label', 'sarif'] as const;
 
 /** What the workflow asks for. */
 export type Inputs = {
   readonly mode: Mode;
   /** Whether the pull request is commented on. */
   readonly comment: boolean;
+  /** The label of the issue that tells of a drift; undefined where there is to be none. */
+  readonly issue: string | undefined;
+  /** Whether changes fail the step where the command line does not decide that. */
+  readonly detailed: boolean;
   readonly token: string;
   /** The file to write findings to for code scanning. */
   readonly sarif: string | undefined;
@@ -73,30 +89,49 @@ export function readInputs(env: Environment): Inputs {
   const mode = modes.find((one) => one === given.get('mode'));
   if (mode === undefined) throw wrongInput('mode', given.get('mode') ?? '', `write one of ${modes.join(', ')}`);
   const flags: Record<string, string> = {};
-  for (const [name, { becomes, of }] of Object.entries(flagInputs)) {
+  for (const [name, input] of Object.entries(flagInputs)) {
     const value = given.get(name);
+    const { of, obeyed = [] } = input;
+    const becomes = formOf(input, mode);
     if (value === undefined) continue;
     if (becomes === 'switch' && !truth(name, value)) continue;
     if (becomes === 'unless' && truth(name, value)) continue;
-    if (!of.includes(mode)) throw new UsageError(`the input "${name}" has no meaning with mode: ${mode}`, 'leave it out');
+    if (obeyed.includes(mode)) continue;
+    if (!of.includes(mode)) throw meaningless(name, mode);
     flags[name] = value;
   }
   const most = belowClass(mode, given);
   if (most !== undefined) flags['max-risk'] = most;
-  const comment = truth('comment', given.get('comment') ?? 'true');
-  return { mode, comment, token: given.get('github-token') ?? '', sarif: given.get('sarif'), flags };
+  const said = (name: string, usual: string): boolean => truth(name, given.get(name) ?? usual);
+  return {
+    mode,
+    comment: said('comment', 'true'),
+    issue: said('issue', 'true') ? (given.get('label') ?? 'drift') : undefined,
+    detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && said('detailed-exitcode', 'false'),
+    token: given.get('github-token') ?? '',
+    sarif: given.get('sarif'),
+    flags,
+  };
+}
+
+function formOf({ becomes, switches = [] }: Input, mode: Mode): Form {
+  return switches.includes(mode) ? 'switch' : becomes;
 }
 
 /** The highest class that does not fail the step, where the lowest that does is given. */
 function belowClass(mode: Mode, given: ReadonlyMap<string, string>): string | undefined {
   const value = given.get('fail-on');
   if (value === undefined) return undefined;
-  if (mode === 'validate') throw new UsageError('the input "fail-on" has no meaning with mode: validate', 'leave it out');
+  if (flagInputs['max-risk']?.of.includes(mode) !== true) throw meaningless('fail-on', mode);
   if (given.has('max-risk')) throw new UsageError('the inputs "fail-on" and "max-risk" say the same', 'leave one of them out');
   const [, ...failing] = riskClasses;
   const at = failing.findIndex((one) => one === value);
   if (at === -1) throw wrongInput('fail-on', value, `write one of ${failing.join(', ')}`);
   return riskClasses[at];
+}
+
+function meaningless(name: string, mode: Mode): UsageError {
+  return new UsageError(`the input "${name}" has no meaning with mode: ${mode}`, 'leave it out');
 }
 
 function truth(name: string, text: string): boolean {
@@ -119,7 +154,7 @@ function unknownInput(name: string, names: readonly string[]): UsageError {
 export function argvOf({ flags }: Inputs, mode: Mode, more: readonly string[] = []): readonly string[] {
   const given = Object.entries(flagInputs).flatMap(([name, input]) => {
     const value = flags[name];
-    return value === undefined || !input.of.includes(mode) ? [] : [{ name, becomes: input.becomes, value }];
+    return value === undefined || !input.of.includes(mode) ? [] : [{ name, becomes: formOf(input, mode), value }];
   });
   const options = given.flatMap(({ name, becomes, value }) => {
     if (becomes === 'words') return [];

@@ -21,14 +21,16 @@ export async function tellPullRequests(telling: Told): Promise<readonly Diagnost
   return [...commenting, ...deploying.filter(({ code }) => code !== 'github/forbidden')];
 }
 
-const noToken: Diagnostic = {
+/** Without a token nothing is told, which costs no run. */
+export const noToken: Diagnostic = {
   code: 'github/no-token',
   severity: 'warning',
-  message: 'there is no token to comment with',
-  hint: 'leave the input github-token out, or write comment: false',
+  message: 'there is no token to speak to GitHub with',
+  hint: 'leave the input github-token out, or write comment: false and issue: false',
 };
 
-async function tolerant(work: () => Promise<readonly Diagnostic[]>): Promise<readonly Diagnostic[]> {
+/** What GitHub does not let us do is a warning, and never a lost run. */
+export async function tolerant(work: () => Promise<readonly Diagnostic[]>): Promise<readonly Diagnostic[]> {
   try {
     return await work();
   } catch (error) {

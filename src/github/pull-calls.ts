@@ -1,0 +1,65 @@
+import type { Octokit } from '@octokit/rest';
+import type { Issue, Repository, Rewrite } from './issue-calls.ts';
+
+export type PullRequestSummary = {
+  readonly number: number;
+  readonly merged: boolean;
+  /** The commit that a merge made, or that head is at. */
+  readonly mergeCommit: string | undefined;
+  readonly head: string;
+  readonly base: string;
+};
+
+/** What Ostiary asks of pull requests. */
+export interface PullRequests {
+  readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
+  readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
+  /** Open pull requests of a branch of the repository. */
+  readonly pullRequestsFrom: (branch: string) => Promise<readonly Issue[]>;
+  /** Opens a pull request and tells its number. */
+  readonly createPullRequest: (wish: {
+    readonly title: string;
+    readonly body: string;
+    readonly head: string;
+    readonly base: string;
+  }) => Promise<number>;
+  readonly updatePullRequest: (number: number, rewrite: Rewrite) => Promise<void>;
+}
+
+export function pullCalls(octokit: Octokit, place: Repository): PullRequests {
+  return {
+    async pullRequest(number) {
+      const { data } = await octokit.pulls.get({ ...place, pull_number: number });
+      return summaryOf(data);
+    },
+    async pullRequestsOf(commit) {
+      const { data } = await octokit.repos.listPullRequestsAssociatedWithCommit({ ...place, commit_sha: commit, per_page: 100 });
+      return data.map(summaryOf);
+    },
+    async pullRequestsFrom(branch) {
+      const head = `${place.owner}:${branch}`;
+      const found = await octokit.paginate(octokit.pulls.list, { ...place, head, state: 'open', per_page: 100 });
+      return found.map(({ number, user, body }) => ({ number, author: user?.login ?? '', body: body ?? '', open: true }));
+    },
+    async createPullRequest(wish) {
+      const { data } = await octokit.pulls.create({ ...place, ...wish });
+      return data.number;
+    },
+    async updatePullRequest(number, { open, ...rest }) {
+      const state = open === undefined ? {} : ({ state: open ? 'open' : 'closed' } as const);
+      await octokit.pulls.update({ ...place, pull_number: number, ...rest, ...state });
+    },
+  };
+}
+
+type RawPullRequest = {
+  readonly number: number;
+  readonly merged_at: string | null;
+  readonly merge_commit_sha: string | null;
+  readonly head: { readonly sha: string };
+  readonly base: { readonly ref: string };
+};
+
+function summaryOf({ number, merged_at, merge_commit_sha, head, base }: RawPullRequest): PullRequestSummary {
+  return { number, merged: merged_at !== null, mergeCommit: merge_commit_sha ?? undefined, head: head.sha, base: base.ref };
+}

@@ -1,0 +1,18 @@
+import type { Drift } from '../model/drift.ts';
+import type { Annotation } from './annotations.ts';
+import { driftRows } from './drift-rows.ts';
+import { shortList } from './counts.ts';
+
+/** What somebody changed by hand as annotations, each at the manifest that says otherwise. */
+export function driftAnnotations(drift: Drift): readonly Annotation[] {
+  return driftRows(drift).map(({ change, note, rows, edges, writers }) => {
+    const fields = shortList([...new Set([...rows.map(({ label }) => label), ...edges.map(({ sign, text }) => `${sign} ${text}`)])], 8);
+    const said = [note, ...fields, ...writers.slice(0, 1).map((writer) => `by ${writer}`)].filter((text) => text !== '');
+    return {
+      severity: change.action === 'blocked' ? 'notice' : 'warning',
+      title: `drift ${change.id}`,
+      message: said.join(', ') || `${change.id} was changed on the gateway`,
+      ...(change.at === undefined ? {} : { at: change.at }),
+    };
+  });
+}

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { place, type Reply } from '../support/github.ts';
+import { commitAll, type StepEnded } from '../support/workflow.ts';
+import { useGateway } from './gateway.ts';
+import { useAction } from './github.ts';
+import { config, connection, guardrail, workshop, writeFiles, type Files } from './project.ts';
+
+const makeProject = workshop();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** A checkout whose manifests are applied, each file's tests with a target of their own. */
+async function applied(target: string, files: Files): Promise<string> {
+  const cwd = makeProject({ 'ostiary.yaml': config({ [target]: gateway.url() }), ...files });
+  commitAll(cwd);
+  expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+  return cwd;
+}
+
+function drift(cwd: string, inputs: Inputs = {}, env: Inputs = gateway.env()): Promise<StepEnded> {
+  return bench.step({ cwd, event: 'schedule', payload: {}, inputs: { mode: 'drift', ...inputs }, env });
+}
+
+async function change(name: string, spec: object): Promise<void> {
+  const { body } = await gateway.call('GET', `/connections/${name}`);
+  expect((await gateway.call('PUT', `/connections/${name}`, { body: { ...body, ...spec } })).status).toBe(200);
+}
+
+/** What a person sees of the issues about a target. */
+async function issuesOf(target: string): Promise<readonly { number: number; state: string; body: string; labels: readonly string[] }[]> {
+  const { data } = await bench.github().person.issues.listForRepo({ ...place, state: 'all', per_page: 100 });
+  return data
+    .filter(({ title }) => title === `Drift on \`${target}\``)
+    .map(({ number, state, body, labels }) => ({
+      number,
+      state,
+      body: body ?? '',
+      labels: labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
+    }));
+}
+
+async function wordsOn(number: number): Promise<readonly string[]> {
+  const { data } = await bench.github().person.issues.listComments({ ...place, issue_number: number });
+  return data.map(({ body }) => body ?? '');
+}
+
+/** What was written to GitHub while something was done. */
+async function writes(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = bench.github().heard.length;
+  await work();
+  const heard = bench.github().heard.slice(before);
+  return heard.filter(({ method, path }) => method !== 'GET' && path !== '/graphql').map(({ method, path }) => `${method} ${path}`);
+}
+
+const home = `/repos/${place.owner}/${place.repo}`;
+
+describe('the issue of a drift', () => {
+  test('is opened, left alone, brought up to date, closed with a word, and opened again', async () => {
+    const cwd = await applied('one', { 'access/a.yaml': connection('one-a', { reviewers: ['dba', 'sre'] }) });
+    expect(await drift(cwd)).toMatchObject({ code: 0, outputs: { outcome: 'clean', changed: 'false' } });
+    expect(await issuesOf('one')).toEqual([]);
+
+    await change('one-a', { reviewers: ['dba'] });
+    const first = await drift(cwd);
+    expect(first).toMatchObject({ code: 0, outputs: { outcome: 'drifted', changed: 'true', 'protection-lost': 'true' } });
+    expect(JSON.parse(first.outputs['counts'] ?? '')).toMatchObject({ changed: 1, held: 0, blocked: 0, pending: 0 });
+    const [issue, ...others] = await issuesOf('one');
+    expect([others, issue]).toEqual([
+      [],
+      { number: Number(first.outputs['issue']), state: 'open', labels: ['drift'], body: expect.any(String) },
+    ]);
+    expect(issue?.body).toMatch(
+      /1 connection loses a reviewer group[\s\S]*`Connection\/one-a`[\s\S]* by admin, [\s\S]*\n- reviewers: sre\n/,
+    );
+    expect(issue?.body).toContain('https://github.test/octo/access/blob/');
+    expect(first.summary).toContain('Drift on `one`');
+    expect(first.stdout).toMatch(/^::warning file=access\/a\.yaml,line=1,col=1,title=drift Connection\/one-a::/m);
+
+    commitAll(cwd, 'Another commit, the same drift');
+    expect(await writes(() => drift(cwd))).toEqual([]);
+
+    await change('one-a', { reviewers: ['dba'], access_max_duration: 60 });
+    const number = issue?.number ?? 0;
+    expect(await writes(() => drift(cwd))).toEqual([`PATCH ${home}/issues/${number}`]);
+    expect((await issuesOf('one'))[0]?.body).toContain('access_max_duration');
+
+    await change('one-a', { reviewers: ['dba', 'sre'], access_max_duration: null });
+    expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'clean' });
+    expect(await issuesOf('one')).toMatchObject([{ number, state: 'closed' }]);
+    expect(await wordsOn(number)).toEqual([expect.stringContaining('There is no drift any more')]);
+    expect(await writes(() => drift(cwd))).toEqual([]);
+
+    await change('one-a', { reviewers: ['dba'], access_max_duration: 60 });
+    expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'drifted', issue: String(number) });
+    expect(await issuesOf('one')).toMatchObject([{ number, state: 'open' }]);
+  });
+
+  test('stays closed where somebody closed it, until there is something else to say', async () => {
+    const cwd = await applied('closed', { 'access/a.yaml': connection('closed-a', { reviewers: ['dba'] }) });
+    await change('closed-a', { access_max_duration: 60 });
+    const { outputs } = await drift(cwd);
+    const number = Number(outputs['issue']);
+    await bench.github().person.issues.update({ ...place, issue_number: number, state: 'closed' });
+    expect(await writes(() => drift(cwd))).toEqual([]);
+    await change('closed-a', { access_max_duration: 90 });
+    await drift(cwd);
+    expect(await issuesOf('closed')).toMatchObject([{ number, state: 'open' }]);
+  });
+
+  test('is ours alone: by its author, also without its label; targets have one each', async () => {
+    const files = { 'access/a.yaml': connection('mine-a', { reviewers: ['dba'] }) };
+    const cwd = await applied('mine', files);
+    await change('mine-a', { reviewers: [] });
+    const { outputs } = await drift(cwd, { label: 'by hand' });
+    const [issue] = await issuesOf('mine');
+    expect(issue?.labels).toEqual(['by hand']);
+    const { person } = bench.github();
+    const copy = await person.issues.create({ ...place, title: 'A copy', body: issue?.body ?? '', labels: ['by hand'] });
+    await person.issues.update({ ...place, issue_number: issue?.number ?? 0, labels: [] });
+    await change('mine-a', { reviewers: ['x'] });
+    expect((await drift(cwd, { label: 'by hand' })).outputs['issue']).toBe(outputs['issue']);
+    const { data } = await person.issues.get({ ...place, issue_number: copy.data.number });
+    expect(data.body).toBe(issue?.body);
+    writeFiles(cwd, { 'ostiary.yaml': config({ mine: gateway.url(), other: gateway.url() }) });
+    commitAll(cwd);
+    const second = await drift(cwd, { label: 'by hand', target: 'other', base: 'HEAD' });
+    expect([second.code, second.outputs['issue'] === outputs['issue']]).toEqual([0, false]);
+  });
+
+  test('holds no text of the gateway that would be more than text', async () => {
+    const cwd = await applied('text', { 'access/a.yaml': connection('text-a', { reviewers: ['dba'] }) });
+    const nasty = ['@octo', '#1', '![x](https://evil.test)', '</details><script>', '<!-- ostiary -->'];
+    await change('text-a', { reviewers: nasty });
+    const ended = await drift(cwd);
+    const [issue] = await issuesOf('text');
+    const outside = (issue?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+    for (const text of nasty) expect(outside).not.toContain(text);
+    expect(issue?.body.match(/<!--/g)).toHaveLength(3);
+    expect(ended.summary).toContain('+ reviewers (held): @octo\n');
+  });
+
+  const replies: readonly (readonly [string, Reply, string])[] = [
+    ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'github/forbidden'],
+    ['a repository without issues', { status: 410, body: { message: 'Issues has been disabled in this repository.' } }, 'github/refused'],
+  ];
+  test.each(replies)('is missed, with a warning, for %s', async (_, reply, code) => {
+    const target = `denied-${reply.status}`;
+    const cwd = await applied(target, { 'access/a.yaml': connection(`${target}-a`, { reviewers: ['dba'] }) });
+    await change(`${target}-a`, { reviewers: [] });
+    bench.github().intercept(({ path }) => (/\/(?:issues|labels)/.test(path) ? reply : undefined));
+    const ended = await drift(cwd);
+    expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'drifted' } });
+    expect(ended.stdout).toMatch(new RegExp(`^::warning title=${code}::`, 'm'));
+    expect(ended.summary).toContain(code);
+  });
+});
+
+test('a drift fails the step only where that is wanted; without issue: true nothing is told', async () => {
+  const cwd = await applied('strict', { 'access/a.yaml': connection('strict-a', { reviewers: ['dba'] }) });
+  await change('strict-a', { reviewers: [] });
+  const strict = { 'detailed-exitcode': 'true', issue: 'false' };
+  expect(await writes(async () => expect(await drift(cwd, strict)).toMatchObject({ code: 2, outputs: { outcome: 'drifted' } }))).toEqual(
+    [],
+  );
+});
+
+test('what is pending or managed by others is no drift, and what is undone closes the issue', async () => {
+  const rule = guardrail('undo-rule', ['DROP'], { connection_ids: ['undo-a'] });
+  const cwd = await applied('undo', { 'access/a.yaml': connection('undo-a', { reviewers: ['dba'] }), 'access/rule.yaml': rule });
+  writeFiles(cwd, { 'access/b.yaml': connection('undo-b') });
+  commitAll(cwd);
+  expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'clean', counts: expect.stringContaining('"pending":1') });
+  await change('undo-a', { guardrail_rules: [], reviewers: ['dba', 'security'] });
+  const { outputs } = await drift(cwd);
+  expect(outputs).toMatchObject({ outcome: 'drifted', 'protection-lost': 'true' });
+  const undone = await drift(cwd, { revert: 'true' });
+  expect(undone).toMatchObject({ code: 0, outputs: { outcome: 'reverted', issue: outputs['issue'] } });
+  expect(undone.summary).toContain('### Apply to `undo`');
+  expect(await issuesOf('undo')).toMatchObject([{ state: 'closed' }]);
+  expect(await wordsOn(Number(outputs['issue']))).toEqual([expect.stringContaining('The drift was undone by')]);
+  expect(await gateway.names('/connections')).not.toContain('undo-b');
+});
+
+test('is not for a pull request, nor for a merge queue', async () => {
+  const cwd = await applied('early', { 'access/a.yaml': connection('early-a') });
+  const sha = '1'.repeat(40);
+  const asked = { cwd, inputs: { mode: 'drift' }, env: gateway.env() };
+  const queued = await bench.step({ ...asked, event: 'merge_group', payload: { merge_group: { base_sha: sha, head_sha: sha } } });
+  expect(queued).toMatchObject({ code: 3, summary: expect.stringContaining('is not merged') });
+});
