@@ -112,11 +112,14 @@ test.each(examples)('examples/github/%s asks for what its mode needs, and does i
   const ended = await bench.step({
     cwd,
     event,
-    payload: event === 'push' ? { after: commit } : pullRequestPayload({ ...pull, base }),
+    payload: { push: { after: commit }, schedule: {} }[event] ?? pullRequestPayload({ ...pull, base }),
     inputs: { ...step?.with, ...(agreed ? { digest: await digestIn(cwd) } : {}) },
     env: Object.fromEntries(env),
   });
-  expect(ended).toMatchObject({ code: 0, outputs: { outcome: { validate: 'valid', plan: 'planned', apply: 'applied', drift: 'clean' }[mode] } });
+  expect(ended).toMatchObject({
+    code: 0,
+    outputs: { outcome: { validate: 'valid', plan: 'planned', apply: 'applied', drift: 'clean' }[mode] },
+  });
   const { sarif, journal } = step?.with ?? {};
   const written = [sarif, journal].filter((file) => file !== undefined);
   expect(written.filter((file) => readFileSync(join(cwd, file), 'utf8') === '')).toEqual([]);
