@@ -40,6 +40,7 @@ const order: readonly GroupName[] = ['held', 'changed', 'own', 'also', 'undone',
 export function groupsOf(plan: Plan): Grouped {
   const edges = groupEdges(plan);
   const near = nearOwn(plan);
+  const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const entries = new Map<GroupName, Entry[]>(order.map((name) => [name, []]));
   for (const change of plan.changes) {
     const undone = change.own === false && !near.has(keyOf(change)) ? 'elsewhere' : 'undone';
@@ -47,7 +48,9 @@ export function groupsOf(plan: Plan): Grouped {
     const main = parts.find(([name]) => name !== 'held') ?? parts[0];
     for (const [name, part] of parts) {
       const flips = name === main?.[0] ? flipsIn(plan.protection, change) : [];
-      entries.get(name)?.push({ ...part, note: noteText(part.change, commitOf(change, plan)), flips });
+      entries
+        .get(name)
+        ?.push({ ...part, note: noteText(part.change, change.action === 'delete' ? orphans.get(change.id) : undefined), flips });
     }
   }
   const held = edges.others.filter(({ action }) => action === 'held');
@@ -75,11 +78,6 @@ function titleOf({ name, entries }: Untitled, plan: Plan): string {
     elsewhere: `Unrelated drift: apply would undo what was changed by hand on ${plural(entries.length, 'resource')}`,
   };
   return titles[name];
-}
-
-/** The commit that removed the manifest of what is deleted. */
-function commitOf({ id, action }: Change, { orphans }: Plan): Plan['orphans'][number] | undefined {
-  return action === 'delete' ? orphans.find((orphan) => orphan.id === id) : undefined;
 }
 
 type Part = readonly [GroupName, Omit<Entry, 'note' | 'flips'>];

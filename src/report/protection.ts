@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../model/json.ts';
 import type { AspectChange, Cause, Headline, PostureChange, Protection, Way } from '../model/protection.ts';
 import { positionOf, type Position } from '../model/diagnostic.ts';
-import type { Plan } from '../model/plan.ts';
-import { nameOf } from '../model/resource.ts';
+import type { Orphan, Plan } from '../model/plan.ts';
+import { nameOf, type ResourceId } from '../model/resource.ts';
 import { shortList } from './counts.ts';
 import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
 import { removedText } from './change-rows.ts';
@@ -19,7 +19,8 @@ const longestCauses = 3000;
 type Told = Pick<Plan, 'protection' | 'orphans'>;
 
 /** The headlines of a plan for a terminal: whom it leaves with less protection, whom with more, and which lines do it. */
-export function headlineLines({ protection, orphans }: Told, terminal: Terminal): readonly string[] {
+export function headlineLines({ protection, orphans: left }: Told, terminal: Terminal): readonly string[] {
+  const orphans = byId(left);
   const frame = { columns: widthFor(terminal), indent: 6 };
   return (protection?.headlines ?? []).flatMap((headline) => {
     const text = words(escapeTerminal(headline.text), paintOf(headline.way, terminal.colour));
@@ -30,7 +31,8 @@ export function headlineLines({ protection, orphans }: Told, terminal: Terminal)
 }
 
 /** The headlines of a plan as a Markdown list, with links to the lines that do it. */
-export function headlineBlocks({ protection, orphans }: Told, linkOf?: LinkOf): readonly Block[] {
+export function headlineBlocks({ protection, orphans: left }: Told, linkOf?: LinkOf): readonly Block[] {
+  const orphans = byId(left);
   return (protection?.headlines ?? []).map((headline) => {
     const why = causesText(headline.causes, { orphans, place: (at) => placeMarkdown(at, linkOf), name: escapeMarkdown });
     const because = why === '' || why.length > longestCauses ? '' : `: ${why}`;
@@ -38,9 +40,13 @@ export function headlineBlocks({ protection, orphans }: Told, linkOf?: LinkOf): 
   });
 }
 
+function byId(orphans: Plan['orphans']): ReadonlyMap<ResourceId, Orphan> {
+  return new Map(orphans.map((orphan) => [orphan.id, orphan]));
+}
+
 /** How places and names are printed, and what is known of manifests that are gone. */
 type Telling = {
-  readonly orphans: Plan['orphans'];
+  readonly orphans: ReadonlyMap<ResourceId, Orphan>;
   readonly place: (at: Position) => string;
   readonly name: (text: string) => string;
 };
@@ -61,7 +67,7 @@ function causeText({ by, place, byHand }: Cause, { orphans, place: show, name }:
   const at = place === undefined ? undefined : positionOf(place);
   if (at !== undefined) return show(at);
   if (byHand === true) return '';
-  const orphan = orphans.find(({ id }) => id === by);
+  const orphan = orphans.get(by);
   const removed = orphan === undefined ? '' : removedText(orphan);
   return name(`${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
 }
