@@ -1,14 +1,14 @@
 import { registry } from '../kinds/index.ts';
 import type { Base } from '../model/base.ts';
-import type { DesiredState } from '../model/desired.ts';
-import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
+import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { hasErrors, sortDiagnostics, type Diagnostic, type Finding } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
 import { isWritten, type Plan } from '../model/plan.ts';
 
 /**
  * Looks through the rules that a plan writes and adds the samples that come out otherwise to what it means for people; a rule
- * that cannot work is thrown, before anything is written. What patterns need is loaded where there are such rules alone.
+ * that cannot work is thrown, before anything is written, unless what does not work is live already. What patterns need is loaded where there are such rules alone.
  */
 export async function checkRules(
   plan: Plan,
@@ -21,7 +21,18 @@ export async function checkRules(
   const [{ ruleInspector }, { withFlips }] = await Promise.all([import('../protection/inspect.ts'), import('../protection/flips.ts')]);
   const inspect = ruleInspector('warning');
   const tell = desired.diagnose;
-  const found = tell === undefined ? [] : rules.flatMap((rule) => inspect(rule).map((finding) => tell(rule.id, finding)));
+  const found =
+    tell === undefined
+      ? []
+      : rules.flatMap((rule) =>
+          inspect(rule).map((finding) => tell(rule.id, isLive(rule, finding, live) ? { ...finding, severity: 'warning' } : finding)),
+        );
   if (hasErrors(found)) throw new InputError(sortDiagnostics(found));
   return { plan: withFlips(plan, { desired, base }, { live, registry }), warnings: found };
+}
+
+/** Tells whether the pattern that is meant stands in the live rule as it is: then writing the rest makes nothing worse. */
+function isLive({ key }: DesiredResource, { within }: Finding, { resources }: LiveState): boolean {
+  const rule = within === undefined ? undefined : resources.find(({ id }) => id === key);
+  return rule !== undefined && JSON.stringify(rule.spec).includes(JSON.stringify(within?.text));
 }
