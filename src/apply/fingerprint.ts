@@ -5,7 +5,7 @@ import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import { isOfLive, type Change, type FieldChange, type Plan, type Value } from '../model/plan.ts';
+import { isOfLive, keyOf, type Change, type FieldChange, type Plan, type Value } from '../model/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Fingerprint, SavedPlan } from '../model/saved-plan.ts';
@@ -43,12 +43,13 @@ type Made = { readonly desired: DesiredState; readonly live: LiveState; readonly
 export function fingerprintsOf({ changes }: Plan, { desired, live, registry }: Made): readonly Fingerprint[] {
   const found = new Map(live.resources.map((resource) => [`${kindOf(resource.id)} ${resource.uid}`, resource]));
   const wished = new Map(desired.resources.map((resource) => [resource.id, resource]));
-  return changes.filter(isOfLive).flatMap(({ id, uid }): readonly Fingerprint[] => {
+  return changes.filter(isOfLive).flatMap((change): readonly Fingerprint[] => {
+    const { id, uid, action } = change;
     const kind = registry.get(kindOf(id));
     const resource = found.get(`${kindOf(id)} ${uid}`);
     if (kind === undefined || resource === undefined) return [];
-    const without = uncompared(kind, resource, wished.get(id));
-    return [{ id, uid: resource.uid, fields: hashesOf(kind, resource.spec, without), without }];
+    const without = uncompared(kind, resource, action === 'delete' ? undefined : wished.get(id));
+    return [{ id: keyOf(change), uid: resource.uid, fields: hashesOf(kind, resource.spec, without), without }];
   });
 }
 
@@ -60,9 +61,9 @@ function uncompared(kind: Kind, live: LiveResource, desired: DesiredResource | u
   return [...new Set([...(desired?.ignore ?? []), ...kept, ...live.unknown])].toSorted(compareText);
 }
 
-/** What the objects of a saved plan were, by the ids of their changes, as far as fingerprints and manifests tell. */
+/** What the objects of a saved plan were, by the keys of their changes, as far as fingerprints and manifests tell. */
 export function seenOf({ plan, live }: SavedPlan, desired: DesiredState, registry: Registry): ReadonlyMap<ResourceId, Seen> {
-  const changes = new Map(plan.changes.map((change) => [change.id, change]));
+  const changes = new Map(plan.changes.map((change) => [keyOf(change), change]));
   const wished = new Map(desired.resources.map((resource) => [resource.id, resource.spec]));
   return new Map(
     live.flatMap((fingerprint) => {
@@ -70,7 +71,8 @@ export function seenOf({ plan, live }: SavedPlan, desired: DesiredState, registr
       const kind = registry.get(kindOf(fingerprint.id));
       if (change === undefined || kind === undefined) return [];
       const plain = change.fields.filter((field) => !isSecret(field));
-      return [[change.id, { ...fingerprint, spec: undone(kind, wished.get(change.id) ?? {}, plain) }] as const];
+      const wanted = change.action === 'delete' ? {} : (wished.get(change.id) ?? {});
+      return [[fingerprint.id, { ...fingerprint, spec: undone(kind, wanted, plain) }] as const];
     }),
   );
 }

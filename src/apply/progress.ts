@@ -22,7 +22,7 @@ export type ApplyInput = {
   /** Aborted: what is in flight ends, nothing new begins. */
   readonly signal: AbortSignal;
   readonly observe: (event: ApplyEvent) => void;
-  /** What the changed objects were when they were planned, by the ids of the changes, where that was some time ago. */
+  /** What the changed objects were when they were planned, by the keys of the changes, where that was some time ago. */
   readonly seen?: ReadonlyMap<ResourceId, Seen>;
 };
 

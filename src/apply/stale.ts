@@ -76,7 +76,7 @@ function staleReason(change: Change, kind: Kind, index: Index, { seen, secretOf 
   }
   if (same.id !== keyOf(change)) return `it is called ${same.id} by now`;
   if (same.managedBy !== undefined) return managedSince(same.managedBy);
-  const moved = movedIn(change, kind, same, seen?.get(change.id));
+  const moved = movedIn(change, kind, same, seen?.get(keyOf(change)));
   return moved.length === 0 ? undefined : `somebody changed it since it was planned: ${moved.map(movedText).join('; ')}`;
 }
 

@@ -52,7 +52,7 @@ async function create(step: Step, progress: Progress): Promise<StepResult> {
 /** Deletes an object that still is what the plan saw. */
 async function remove(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
-  const moved = movedIn(step.change, step.kind, fresh, input.seen?.get(step.change.id));
+  const moved = movedIn(step.change, step.kind, fresh, input.seen?.get(keyOf(step.change)));
   if (moved.length > 0) return failed('apply/moved', `it was changed since it was planned, so it is not deleted: ${texts(moved)}`);
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'delete' });
   await input.gateway.remove(fresh);
@@ -86,7 +86,7 @@ export function isMade(step: Step, found: LiveResource, secretOf: SecretOf): boo
 
 async function update(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
-  const seen = input.seen?.get(step.change.id);
+  const seen = input.seen?.get(keyOf(step.change));
   const moved = step.part === 'name' && seen === undefined ? [] : movedIn(step.change, step.kind, fresh, seen);
   if (moved.length > 0) return failed('apply/moved', `somebody changed it since it was planned: ${texts(moved)}`);
   const request = requestOf(step, input.secretOf, fresh);

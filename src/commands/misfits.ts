@@ -1,4 +1,6 @@
-import type { Plan, Refusal, TargetIdentity } from '../model/plan.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { isWritten, type Plan, type Refusal, type TargetIdentity } from '../model/plan.ts';
+import { kindOf } from '../model/resource.ts';
 
 /** A saved plan of another version of the format. */
 export function otherVersion(version: string): Refusal {
@@ -66,6 +68,19 @@ export function otherRepository(then: readonly string[], now: readonly string[])
     `the plan was made in another repository, whose history begins with ${then[0]?.slice(0, 10) ?? ''}`,
     'run in a clone of that repository, or plan again',
   );
+}
+
+/** Changes that no plan of these manifests has: what they do not declare is not written, what they declare is not deleted. */
+export function strangeChanges({ changes }: Plan, { resources }: DesiredState): readonly Refusal[] {
+  const declared = new Set<string>(resources.map(({ id }) => id));
+  const keys = new Set<string>(resources.map(({ key }) => key));
+  const replaced = new Set<string>(resources.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [`${kindOf(id)}/${replaces}`])));
+  return changes.filter(isWritten).flatMap(({ id, key = id, action }): readonly Refusal[] => {
+    const isOurs = action === 'delete' ? !keys.has(key) : declared.has(id) || (action === 'update' && replaced.has(id));
+    if (isOurs) return [];
+    const message = `the plan has a change (${action}) that does not follow from the manifests`;
+    return [{ ...misfit('plan/other-manifests', message, 'plan again'), resource: id }];
+  });
 }
 
 /** A reason that nobody can override. */

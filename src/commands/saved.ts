@@ -13,7 +13,7 @@ import { refuseAgain, withoutBreakers } from '../plan/refusals.ts';
 import { riskRefusals } from '../protection/risk-refusals.ts';
 import type { ApplyFlags } from './flags.ts';
 import { desiredFor } from './desired.ts';
-import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion } from './misfits.ts';
+import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion, strangeChanges } from './misfits.ts';
 import { connect, readLive } from './live.ts';
 import type { Planned } from './planning.ts';
 import { rootsAt } from './saving.ts';
@@ -51,6 +51,7 @@ export async function resumed(
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
     otherManifests(saved.plan.tree, loaded.value.tree),
     otherRepository(saved.repository, await rootsAt(setting, world)),
+    ...strangeChanges(saved.plan, loaded.value),
   ]);
   const { gateway, identity } = await connect(target, { flags, world, onRequest });
   try {

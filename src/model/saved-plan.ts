@@ -7,6 +7,7 @@ export type SecretPlace = { readonly id: ResourceId; readonly path: Pointer; rea
 
 /** What a live object was when it was planned, told without its values. */
 export type Fingerprint = {
+  /** What the gateway knows the object by, or will. */
   readonly id: ResourceId;
   /** The gateway's own id. */
   readonly uid: string;

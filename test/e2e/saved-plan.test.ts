@@ -2,7 +2,10 @@ import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isObject, type JsonObject } from '../../src/model/json.ts';
+import type { Change } from '../../src/model/plan.ts';
+import { digestOf } from '../../src/plan/digest.ts';
 import { sealedPlan } from '../../src/plan/saved-plan.ts';
+import { planDocument } from '../../src/report/plan-json.ts';
 import type { Effect } from '../../src/server/chaos.ts';
 import { openText } from '../support/saved.ts';
 import { commitAll, git } from '../support/workflow.ts';
@@ -135,6 +138,21 @@ describe('a saved plan', () => {
       code: 3,
       stderr: expect.stringContaining('plan/unreadable-file'),
     });
+  });
+
+  test('writes what the manifests declare, and nothing else, whatever a file says', async () => {
+    const cwd = await planned('declared');
+    const { plan, ...saved } = openText(readFileSync(join(cwd, 'plan.json'), 'utf8'));
+    const strange = (changed: Partial<Change>): string => {
+      const changes = plan.changes.map((change) => ({ ...change, ...changed }));
+      const live = saved.live.map((one) => ({ ...one, id: changed.id ?? one.id }));
+      const digest = digestOf(plan.target, changes, plan.edges, saved.sources);
+      return JSON.stringify(sealedPlan(planDocument([{ ...plan, changes, digest }]), { ...saved, live }));
+    };
+    for (const change of [{ id: 'Connection/foreign' }, { action: 'delete' }] as const) {
+      writeFileSync(join(cwd, 'plan.json'), strange(change));
+      expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('does not follow from the manifests') });
+    }
   });
 
   test('takes no flag that would have shaped it, and reads its secrets anew', async () => {
