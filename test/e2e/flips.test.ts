@@ -35,14 +35,15 @@ test('a plan tells which samples come out otherwise, and writes no rule that can
   }
   const [live] = (await gateway.call('GET', '/guardrails')).list;
   expect(JSON.stringify(live)).toContain('xp_cmdshell');
+  const id = typeof live?.['id'] === 'string' ? live['id'] : '';
 
   // What is broken on the gateway already is no reason to leave the rest as it is.
   const { input } = JSON.parse(rule(['xp_cmdshell'], 'a(?!b)')).spec;
-  expect((await gateway.call('PUT', `/guardrails/${String(live?.['id'])}`, { body: { ...live, input } })).status).toBe(200);
+  expect((await gateway.call('PUT', `/guardrails/${id}`, { body: { ...live, input } })).status).toBe(200);
   const old = await gateway.run('plan', folder);
   expect({ code: old.code, told: old.stderr.includes('warning rule/pattern-refused') }).toEqual({ code: 0, told: true });
   const before = JSON.parse(rule(['xp_cmdshell'])).spec.input;
-  expect((await gateway.call('PUT', `/guardrails/${String(live?.['id'])}`, { body: { ...live, input: before } })).status).toBe(200);
+  expect((await gateway.call('PUT', `/guardrails/${id}`, { body: { ...live, input: before } })).status).toBe(200);
 
   writeFiles(folder, { 'access/rule.yaml': rule(['xp_dirtree']) });
   const applied = await gateway.run('apply --plan plan.json --yes', folder);
