@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { acceptLive } from '../manifest/accept/accept.ts';
+import type { DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
+import { canonical, type JsonObject } from '../model/json.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Written } from '../model/pulled.ts';
 import type { ResourceId } from '../model/resource.ts';
@@ -42,23 +44,31 @@ export function updatedProject(project: Project, { live, identity, asked, world 
     changes: plan.changes.filter(({ id, key, action }) => action !== 'create' && isMeant(id, key)),
     edges: plan.edges.filter(({ rule, connection }) => isMeant(rule, connection)),
   };
-  const { files, accepted, diagnostics } = acceptLive({ ...inputOf(sources, loading), live, plan: meant, which: 'all' });
+  const { files, diagnostics } = acceptLive({ ...inputOf(sources, loading), live, plan: meant, which: 'all' });
   const texts = new Map(files.map(({ path, text }) => [path, text]));
-  const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
-  const edited = { ...sources, files: sources.files.map(now), overlays: sources.overlays.map((folder) => folder.map(now)) };
+  const written = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
+  const edited = { ...sources, files: sources.files.map(written), overlays: sources.overlays.map((folder) => folder.map(written)) };
   const { value: after, diagnostics: wrong } = loadSources(edited, loading);
   if (after === undefined) throw new InputError(wrong);
-  const places = new Map(after.resources.map((one) => [one.id, one.locate('').file]));
-  const ids = accepted.flatMap((one) => (one.is === 'field' ? [one.id] : [one.ends.connection, one.ends.rule]));
-  const isOverlaid = sources.overlays.flat().some(({ path }) => texts.has(path));
-  const updated = [...new Set(ids)].flatMap((id) => {
-    const file = places.get(id);
-    return file === undefined || !(texts.has(file) || isOverlaid) ? [] : [{ id, file }];
-  });
+  const [before, now] = [wordsOf(declared), wordsOf(after)];
+  const updated = after.resources.flatMap(({ id, locate }) => (before.get(id) === now.get(id) ? [] : [{ id, file: locate('').file }]));
   return {
     project: { ...project, sources: edited, declared: after },
     files: files.map(({ path, text }) => ({ path: resolve(world.cwd, path), text })),
     updated,
     diagnostics,
   };
+}
+
+/** What each manifest says, as one text. */
+function wordsOf({ resources, edges }: DesiredState): ReadonlyMap<ResourceId, string> {
+  const words = new Map(resources.map(({ id, spec, ignore, secrets }) => [id, canonical([spec, ignore, sourcesOf(secrets)])]));
+  for (const { rule, connection, declarations } of edges) {
+    for (const { by, how } of declarations) words.set(by, `${words.get(by) ?? ''}\n${how} ${rule.text} ${connection.text}`);
+  }
+  return words;
+}
+
+function sourcesOf(secrets: DesiredState['resources'][number]['secrets']): JsonObject {
+  return Object.fromEntries(Object.entries(secrets).map(([path, { source }]) => [path, source]));
 }

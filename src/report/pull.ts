@@ -19,6 +19,7 @@ export function pullText(pulled: Pulled, terminal: Terminal): string {
     '',
     ...kindLines('+', pulled.written, green),
     ...kindLines('~', pulled.updated, yellow),
+    ...(pulled.edited.length === 0 ? [] : entry(`edited ${shortList(pulled.edited.map(escapeTerminal), 6).join(', ')}`, terminal)),
     ...(pulled.files.length === 0 ? [] : entry(`wrote ${shortList(placesOf(pulled.files), 6).join(', ')}`, terminal)),
     ...section('Not as on the gateway:', differingEntries(pulled), { terminal, paint: yellow }),
     ...section('Left out:', leftEntries(pulled), { terminal, paint: yellow }),

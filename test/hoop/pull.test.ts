@@ -9,10 +9,12 @@ import { tokensOf } from '../../src/model/pointer.ts';
 import type { SecretForm } from '../../src/model/pulled.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { runIn } from '../support/here.ts';
+import { connection } from '../e2e/project.ts';
 import { adminToken, hoopProject } from '../support/hoop-project.ts';
 import { hoopScenario, hoopWorld, scenarioAuditor, scenarioToken } from '../support/hoop-scenario.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
 import { scenario, type Manifest } from '../support/scenario.ts';
+import { converges } from './trap.ts';
 
 const folders = mkdtempSync(join(tmpdir(), 'ostiary-pull-'));
 afterAll(() => rmSync(folders, { recursive: true, force: true }));
@@ -56,8 +58,26 @@ test('the public gateway: a plan after a pull is empty, with no variable but the
         }
       },
     ),
-    { numRuns: 10 },
+    { numRuns: 7 },
   );
+});
+
+test('a secret that was added by hand is kept by the manifest that lists them all', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'one' } } }) });
+  await converges(project);
+  const row = project.model.store.findConnection('orders-db');
+  if (row === undefined) throw new Error('it is not there');
+  project.model.store.saveConnection({ ...row, secret: { ...row.secret, 'envvar:ADDED': 'Y2FuYXJ5' }, reviewers: ['dba'] });
+  const { code, stdout } = await project.ostiary(['pull', '--format', 'json']);
+  expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ written: [], differing: [], edited: ['access/a.yaml'] })]);
+  const text = readFileSync(join(project.folder, 'access/a.yaml'), 'utf8');
+  expect(text).not.toMatch(/Y2FuYXJ5|canary/);
+  expect(JSON.parse(text).spec).toMatchObject({
+    reviewers: ['dba'],
+    secret: { 'envvar:PASS': { value: 'one' }, 'envvar:ADDED': { keep: true } },
+  });
+  expect((await project.ostiary(['plan', '--detailed-exitcode'])).code).toBe(0);
 });
 
 const count = 1000;
