@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Position } from '../../../src/model/diagnostic.ts';
 import type { Json } from '../../../src/model/json.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 import type { Change } from '../../../src/model/plan.ts';
@@ -208,5 +209,41 @@ describe('the order of headlines', () => {
     ]);
     expect(told.headlines[0]?.tags).toEqual({ env: 'prod' });
     expect(told.losing).toEqual(['Connection/a', 'Connection/b']);
+  });
+});
+
+/** By headline, what brings it about. */
+function causes(...given: Parameters<typeof protectionFrom>): unknown {
+  const { headlines } = protectionFrom(...given);
+  return Object.fromEntries(
+    headlines.map(({ text, causes: all }) => [text, all.map(({ by, path, place }) => [by, path ?? '', place ?? ''])]),
+  );
+}
+
+function at(line: number): { readonly at: Position } {
+  return { at: { file: 'a.yaml', line, column: 3 } };
+}
+
+describe('what brings a headline about', () => {
+  it('is what goes the same way, each once, at its line', () => {
+    const live = connection('db', { reviewers: ['dba'] });
+    const fields = [fieldOf('/reviewers/dba', 'dba', undefined, at(3)), fieldOf('/reviewers/sre', undefined, 'sre', at(4))];
+    expect(causes([live], [changeOf('Connection/db', fields)])).toEqual({
+      '1 connection loses a reviewer group': [['Connection/db', '/reviewers/dba', 'a.yaml:3:3']],
+      '1 connection gains a reviewer group': [['Connection/db', '/reviewers/sre', 'a.yaml:4:3']],
+    });
+  });
+
+  it('is one line for all connections of a rule, and the resource itself where that comes, goes or comes back', () => {
+    const live = [connection('a'), connection('b'), guardrail('g', ['DROP', 'ALTER'], ['a', 'b'])];
+    const words = fieldOf('/input/rules/ddl/words/ALTER', 'ALTER', undefined);
+    expect(causes(live, [changeOf('GuardrailRule/g', [words])])).toEqual({
+      '2 connections lose guardrail checks': [['GuardrailRule/g', '/input/rules/ddl', 'access.yaml:7:1']],
+    });
+    const { at: _, ...gone } = changeOf('GuardrailRule/g', [], { action: 'delete' });
+    expect(causes(live, [gone])).toEqual({ '2 connections lose a guardrail': [['GuardrailRule/g', '', '']] });
+    const open = [fieldOf('/access_mode_connect', undefined, 'enabled', { origin: 'drift' })];
+    const [back] = protectionFrom([], [changeOf('Connection/new', open, { action: 'create' })]).headlines;
+    expect(back?.causes).toEqual([{ by: 'Connection/new', place: 'access.yaml:7:1', byHand: true }]);
   });
 });
