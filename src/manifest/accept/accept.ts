@@ -1,9 +1,11 @@
 import type { DesiredState } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
+import { valueAt } from '../../model/edit.ts';
 import { edgeKey, type Ends } from '../../model/live-edges.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Plan } from '../../model/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
+import { kindOf } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { loadManifests, readTarget, type LoadInput } from '../load.ts';
 import type { Manifest } from '../manifest.ts';
@@ -19,6 +21,8 @@ export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
   readonly plan: Pick<Plan, 'changes' | 'edges'>;
   /** What was changed on the gateway since the base (held changes too), unless told: whatever differs. */
   readonly which?: 'drift' | 'all';
+  /** Live protections that no manifest speaks of, to be stated, too. */
+  readonly watch?: Plan['unwatched'];
 };
 
 /** The files as they are to be, and what they then say that they did not. */
@@ -51,13 +55,24 @@ export function acceptLive(input: AcceptInput): Acceptance {
     resource: id,
     ...(at === undefined ? {} : { at }),
   }));
-  let wanted = [...found.differences, ...following(load.registry, desired, input.live, found.differences)];
+  const differences = [...found.differences, ...unwatched(input, desired)];
+  let wanted = [...differences, ...following(load.registry, desired, input.live, differences)];
   for (;;) {
     const { texts, failures } = attempt(load, { desired, live: input.live, wanted });
     if (failures.size === 0) return { files: changedFiles(load, texts), accepted: wanted, diagnostics: sortDiagnostics(told) };
     told.push(...[...failures].map(([one, why]) => impossible(one, why, desired)));
     wanted = wanted.filter((one) => !failures.has(one));
   }
+}
+
+/** Values that omitting keeps, as what a manifest could say of them. */
+function unwatched({ watch = [], live, registry }: AcceptInput, desired: DesiredState): readonly Difference[] {
+  return watch.flatMap(({ id, path }): readonly Difference[] => {
+    const key = desired.resources.find((one) => one.id === id)?.key;
+    const spec = live.resources.find((one) => one.id === key)?.spec ?? {};
+    const value = valueAt(registry.get(kindOf(id))?.fields ?? [], spec, path);
+    return value === undefined ? [] : [{ is: 'field', id, field: { path, before: { value }, after: { absent: true } } }];
+  });
 }
 
 type Work = { readonly desired: DesiredState; readonly live: LiveState; readonly wanted: readonly Difference[] };

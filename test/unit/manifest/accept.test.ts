@@ -152,6 +152,15 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
+  it('states protections that nobody watches where that is asked for', async () => {
+    const shows = { attributes: ['pci'], min_review_approvals: 2 };
+    const quiet = await accepted({ 'orders.yaml': orders }, () => undefined, {}, { shows });
+    expect(quiet.texts).toEqual({});
+    const { texts, left } = await accepted({ 'orders.yaml': orders }, () => undefined, {}, { shows, watches: true });
+    expect(texts['orders.yaml']).toBe(`${orders}  attributes:\n  - pci\n  min_review_approvals: 2\n`);
+    expect(left).toEqual([]);
+  });
+
   it('tells of what it cannot accept, and does the rest', async () => {
     const twins = ['DROP', 'DELETE'].map((word) => ({ name: 'drop', type: 'deny_words_list', words: [word], pattern_regex: '' }));
     const files = { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule };

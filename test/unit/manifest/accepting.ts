@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { plan } from '../../../src/plan/plan.ts';
 import { memoryGateway, type MemoryGateway } from '../../support/memory-gateway.ts';
-import { carryOut, noLimits, planAgainst, testTarget } from '../../support/run.ts';
+import { carryOut, noLimits, planAgainst, planOf, testTarget } from '../../support/run.ts';
 import { sources } from './loading.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -26,11 +26,12 @@ function inputOf(files: Files, overlays: Files): LoadInput {
 
 const agent = { registry, agents: ['default', 'other'] };
 
-/** Applies manifests, lets somebody work on the gateway, and accepts that: the texts of the changed files. */
+/** Applies manifests, lets somebody work on the gateway (which `shows` more fields, too), and accepts that: the texts of the changed files. */
 export async function accepted(
   files: Files,
   byHand: (gateway: MemoryGateway) => void,
   overlays: Files = {},
+  { shows = {}, watches = false }: { readonly shows?: JsonObject; readonly watches?: boolean } = {},
 ): Promise<Acceptance & { readonly texts: Files; readonly left: readonly string[] }> {
   const input = inputOf(files, overlays);
   const { value: desired, diagnostics } = loadManifests(input);
@@ -39,18 +40,17 @@ export async function accepted(
   await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
   byHand(gateway);
   const base: Base = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
-  const { live } = await planAgainst(gateway, desired);
+  const { live: read } = await planAgainst(gateway, desired);
+  const live = { ...read, resources: read.resources.map((resource) => ({ ...resource, spec: { ...resource.spec, ...shows } })) };
   const drift = plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry).value;
   if (drift === undefined) throw new Error('no plan');
-  const result = acceptLive({ ...input, live, plan: drift });
+  const result = acceptLive({ ...input, live, plan: drift, ...(watches ? { watch: drift.unwatched } : {}) });
   const texts = Object.fromEntries(result.files.map(({ path, text }) => [path, text]));
   const after = loadManifests(inputOf({ ...files, ...pick(texts, files) }, { ...overlays, ...pick(texts, overlays) }));
   if (after.value === undefined) throw new Error(after.diagnostics.map(({ message }) => message).join('\n'));
-  const next = await planAgainst(gateway, after.value);
-  const left = next.plan.changes.flatMap(({ id, action, fields }) =>
-    action === 'create' ? [id] : fields.map(({ path }) => `${id} ${path}`),
-  );
-  return { ...result, texts, left: [...left, ...next.plan.edges.map(({ action, rule }) => `${action} ${rule}`)] };
+  const next = planOf(after.value, live);
+  const left = next.changes.flatMap(({ id, action, fields }) => (action === 'create' ? [id] : fields.map(({ path }) => `${id} ${path}`)));
+  return { ...result, texts, left: [...left, ...next.edges.map(({ action, rule }) => `${action} ${rule}`)] };
 }
 
 function pick(texts: Files, files: Files): Files {
