@@ -220,14 +220,14 @@ function causes(...given: Parameters<typeof protectionFrom>): unknown {
   );
 }
 
-function at(line: number): { readonly at: Position } {
+function atLine(line: number): { readonly at: Position } {
   return { at: { file: 'a.yaml', line, column: 3 } };
 }
 
 describe('what brings a headline about', () => {
   it('is what goes the same way, each once, at its line', () => {
     const live = connection('db', { reviewers: ['dba'] });
-    const fields = [fieldOf('/reviewers/dba', 'dba', undefined, at(3)), fieldOf('/reviewers/sre', undefined, 'sre', at(4))];
+    const fields = [fieldOf('/reviewers/dba', 'dba', undefined, atLine(3)), fieldOf('/reviewers/sre', undefined, 'sre', atLine(4))];
     expect(causes([live], [changeOf('Connection/db', fields)])).toEqual({
       '1 connection loses a reviewer group': [['Connection/db', '/reviewers/dba', 'a.yaml:3:3']],
       '1 connection gains a reviewer group': [['Connection/db', '/reviewers/sre', 'a.yaml:4:3']],
