@@ -44,7 +44,13 @@ export function updatedProject(project: Project, { live, identity, asked, world 
     changes: plan.changes.filter(({ id, key, action }) => action !== 'create' && isMeant(id, key)),
     edges: plan.edges.filter(({ rule, connection }) => isMeant(rule, connection)),
   };
-  const { files, diagnostics } = acceptLive({ ...inputOf(sources, loading), live, plan: meant, which: 'all' });
+  const { files, diagnostics } = acceptLive({
+    ...inputOf(sources, loading),
+    live,
+    plan: meant,
+    which: 'all',
+    watch: plan.unwatched.filter(({ id }) => isMeant(id)),
+  });
   const texts = new Map(files.map(({ path, text }) => [path, text]));
   const written = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
   const edited = { ...sources, files: sources.files.map(written), overlays: sources.overlays.map((folder) => folder.map(written)) };
