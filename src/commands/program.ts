@@ -154,7 +154,7 @@ function addPull(program: Command, world: World, finish: Finish): void {
       'after',
       `
 Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no changes.
-Manifests that are there are edited in place, comments and order kept. Values of secrets are never written.
+Manifests that are there are edited in place, comments and order kept.\nValues of secrets are never written.
 
   OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
   ostiary pull --target staging --only Connection/orders-db`,
