@@ -1,5 +1,6 @@
 import type { Foresight, GatewayIdentity, Proposal } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { AccessRule } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
 
 /** What a gateway answers to `GET /serverinfo`, whatever the status. */
@@ -130,6 +131,8 @@ export type Dialect = {
   readonly lookups: Readonly<Record<string, WireList>>;
   /** The list of groups, where there is one; entries are names or objects with a name. */
   readonly groups?: WireList;
+  /** Rules that review beside connections, where the gateway has some. */
+  readonly accessRules?: { readonly list: WireList; readonly read: (row: JsonObject) => AccessRule | undefined };
   readonly service: WireService;
   /** Prefixes of secret values that are references, in our words. */
   readonly referencePrefixes: readonly string[];

@@ -3,6 +3,7 @@ import { ApiError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState, Named } from '../model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
+import { readAccessRules } from './access-rules.ts';
 import type { HttpAnswer } from './client.ts';
 import type { WireList } from './dialect.ts';
 import { addressOf, type Link } from './link.ts';
@@ -15,9 +16,10 @@ export async function readAll(link: Link, kinds: readonly string[]): Promise<Che
   const { dialect, names } = link;
   const { seesAll, seesSecrets, role } = await link.introduction();
   if (!seesAll) return { diagnostics: [blind(link.url, role)] };
-  const [lookups, groups, lists] = await Promise.all([
+  const [lookups, groups, accessRules, lists] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(link, list)] as const)),
     dialect.groups === undefined ? undefined : readNamed(link, dialect.groups),
+    readAccessRules(link),
     Promise.all(kinds.map((kind) => listKind(link, kind))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
@@ -44,7 +46,8 @@ export async function readAll(link: Link, kinds: readonly string[]): Promise<Che
     }
   }
   const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
-  return { value: { resources, lookups: found, ...known }, diagnostics: [] };
+  const beside = accessRules === undefined ? {} : { accessRules };
+  return { value: { resources, lookups: found, ...known, ...beside }, diagnostics: [] };
 }
 
 /** Reads one resource again; undefined where it is gone. */

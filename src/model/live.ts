@@ -30,6 +30,17 @@ export type LiveResource = {
 /** A thing that manifests refer to but do not declare, such as an agent. */
 export type Named = { readonly uid: string; readonly name: string };
 
+/** A rule of the gateway's own that reviews or limits access to connections beside them; never ours to write. */
+export type AccessRule = {
+  readonly name: string;
+  /** The names of the connections it is for. */
+  readonly connections: readonly string[];
+  /** It is also for all connections that have one of these. */
+  readonly attributes: readonly string[];
+  /** What it asks for. */
+  readonly text: string;
+};
+
 /** All that was read of one gateway. */
 export type LiveState = {
   readonly resources: readonly LiveResource[];
@@ -37,6 +48,8 @@ export type LiveState = {
   readonly lookups: Readonly<Record<string, readonly Named[]>>;
   /** Groups the gateway knows, where it tells. */
   readonly groups?: readonly string[];
+  /** Rules that review and limit beside connections; absent where the gateway has none, or does not show them. */
+  readonly accessRules?: readonly AccessRule[];
   /** Objects that no list shows and the gateway answers for by its own id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

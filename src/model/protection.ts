@@ -20,12 +20,13 @@ export const aspects = [
   'schema',
   'metadata',
   'attributes',
+  'requests',
 ] as const;
 
 /**
  * `access` the open modes, `review` who must approve, `input` / `output` what guardrails block, `masking` and `redaction`
  * what is hidden, `force` who may approve alone, `duration` the longest session, `schema` whether it is shown, `metadata`
- * what a session must state, `attributes` what rules may hang on.
+ * what a session must state, `attributes` what rules may hang on, `requests` access-request rules, which are not ours.
  */
 export type Aspect = (typeof aspects)[number];
 

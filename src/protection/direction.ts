@@ -22,7 +22,7 @@ const connection: Readonly<Record<string, readonly Aspect[]>> = {
   access_max_duration: ['duration'],
   access_schema: ['schema'],
   mandatory_metadata_fields: ['metadata'],
-  attributes: ['attributes', ...rules],
+  attributes: ['attributes', 'requests', ...rules],
 };
 const guardrail: Readonly<Record<string, readonly Aspect[]>> = { input: ['input'], output: ['output'], attributes: ['input', 'output'] };
 const masking: Readonly<Record<string, readonly Aspect[]>> = {

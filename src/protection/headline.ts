@@ -59,7 +59,7 @@ function phrasesOf(touched: Touched): readonly Phrase[] {
 function newcomer(touched: Touched): readonly Phrase[] {
   const { after } = touched;
   if (partsOf(after, 'access').length === 0) return [];
-  const guards: readonly Aspect[] = ['review', 'input', 'output', 'masking', 'redaction'];
+  const guards: readonly Aspect[] = ['review', 'requests', 'input', 'output', 'masking', 'redaction'];
   if (guards.some((aspect) => partsOf(after, aspect).length > 0)) return [];
   const seen = after.unseen.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
   const causes = causesFor(touched, 'access', 'neutral');

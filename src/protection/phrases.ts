@@ -94,6 +94,12 @@ const topics: Readonly<Record<Aspect, Topic>> = {
     loses: () => said('loses', 'lose', 'an attribute'),
     gains: () => said('gains', 'gain', 'an attribute'),
   },
+  requests: {
+    weight: 1,
+    about: 'access-request rules',
+    loses: () => said('loses', 'lose', 'an access-request rule'),
+    gains: () => said('gains', 'gain', 'an access-request rule'),
+  },
 };
 
 function listed(parts: readonly Part[]): string {

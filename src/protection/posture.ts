@@ -1,9 +1,10 @@
 import { canonical, compareText, isObject, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
+import type { AccessRule } from '../model/live.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
 import { aspects, type Aspect } from '../model/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { aspectsOf, ruleAspects } from './direction.ts';
-import { objectsOf, rulesOn, textsOf, type Fact, type Scene } from './scene.ts';
+import { objectsOf, requestsOn, rulesOn, textsOf, type Fact, type Scene } from './scene.ts';
 
 /** One thing that protects; in `access`, `schema` and `force` one that opens. */
 export type Part = {
@@ -62,7 +63,7 @@ export function posturesOf(scene: Scene): Postures {
     const key = rules.join('\u0000');
     const parts = joint.get(key) ?? together(rules.map(ofRule));
     joint.set(key, parts);
-    return postureOf(fact, parts, scene.unseen);
+    return postureOf(fact, { ...parts, requests: requestsOn(scene, connection) }, scene.unseen);
   };
 }
 
@@ -76,7 +77,11 @@ function together(rules: readonly RuleParts[]): RuleParts {
   return { parts: Object.fromEntries(all), unseen: rules.flatMap(({ unseen }) => unseen) };
 }
 
-function postureOf({ spec, unknown }: Fact, rules: RuleParts, unseen: ReadonlySet<Aspect>): Posture {
+function postureOf(
+  { spec, unknown }: Fact,
+  rules: RuleParts & { readonly requests: readonly AccessRule[] },
+  unseen: ReadonlySet<Aspect>,
+): Posture {
   const groups = namesOf(spec['reviewers']);
   const needed = spec['min_review_approvals'];
   const duration = spec['access_max_duration'];
@@ -91,6 +96,7 @@ function postureOf({ spec, unknown }: Fact, rules: RuleParts, unseen: ReadonlySe
       schema: spec['access_schema'] === 'enabled' ? [{ name: 'shown' }] : none,
       metadata: namesOf(spec['mandatory_metadata_fields']),
       attributes: namesOf(spec['attributes']),
+      requests: rules.requests.map(({ name, text }) => ({ name, text: `${name} (not ours): ${text}` })),
     },
     approvals: Math.min(groups.length, typeof needed === 'number' ? needed : groups.length),
     unseen: unknown.length + rules.unseen.length === 0 ? unseen : new Set([...unseen, ...rules.unseen, ...unknown.flatMap(aspectsAt)]),

@@ -3,13 +3,13 @@ import type { DesiredState } from '../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { liveEdges } from '../model/live-edges.ts';
-import type { LiveState } from '../model/live.ts';
+import type { AccessRule, LiveState } from '../model/live.ts';
 import { normalizeObject } from '../model/normalize.ts';
 import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import type { Aspect } from '../model/protection.ts';
 import { renamesOf, withNames } from '../model/rename.ts';
-import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 
 /** What one resource says, and what of it cannot be seen. */
 export type Fact = { readonly spec: JsonObject; readonly unknown: readonly Pointer[] };
@@ -21,18 +21,23 @@ export type Scene = {
   readonly edges: ReadonlyMap<ResourceId, ReadonlySet<ResourceId>>;
   /** By attribute, the rules that have it. */
   readonly attributed: ReadonlyMap<string, ReadonlySet<ResourceId>>;
+  /** Rules of the gateway's own that review beside connections; absent where nobody can tell. */
+  readonly requests: readonly AccessRule[] | undefined;
   /** Aspects to which a gateway of this dialect adds what nobody reads here. */
   readonly unseen: ReadonlySet<Aspect>;
 };
 
 /** The public gateway has access-request rules beside connections: they too review and limit. */
-const unseenBy: Readonly<Record<string, readonly Aspect[]>> = { hoop: ['review', 'force', 'duration'] };
+const unseenBy: Readonly<Record<string, readonly Aspect[]>> = { hoop: ['review', 'force', 'duration', 'requests'] };
 
 /** The protection that is live. */
 export function liveScene(live: LiveState, registry: Registry, dialect: string): Scene {
   const edges = new Map<ResourceId, Set<ResourceId>>();
   for (const { rule, connection } of liveEdges(live, registry)) tie(edges, connection, rule);
-  return sceneOf(new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges, dialect);
+  return sceneOf(new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges, {
+    dialect,
+    requests: live.accessRules,
+  });
 }
 
 /** The protection that manifests ask for; a kept field that they leave out cannot be seen. */
@@ -46,7 +51,7 @@ export function desiredScene(desired: DesiredState, registry: Registry, dialect:
     );
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });
-  return sceneOf(new Map(facts), edges, dialect);
+  return sceneOf(new Map(facts), edges, { dialect, requests: undefined });
 }
 
 /** The protection once the plan is carried out: live, with what is written put in; what is held or blocked stays. */
@@ -69,7 +74,7 @@ export function plannedScene(plan: Pick<Plan, 'target' | 'changes' | 'edges'>, l
     if (action === 'attach') tie(edges, connection, rule);
     if (action === 'detach') edges.get(connection)?.delete(rule);
   }
-  return sceneOf(facts, edges, dialect);
+  return sceneOf(facts, edges, { dialect, requests: live.accessRules });
 }
 
 /** The rules on a connection: those tied to it, and those that share an attribute with it. */
@@ -79,6 +84,14 @@ export function rulesOn(scene: Scene, connection: ResourceId): ReadonlySet<Resou
   const attributes = textsOf(scene.facts.get(connection)?.spec['attributes']);
   const shared = attributes.flatMap((attribute) => [...(scene.attributed.get(attribute) ?? [])]);
   return shared.length === 0 ? tied : new Set([...tied, ...shared]);
+}
+
+/** The gateway's own rules that review or limit access to a connection: by its name, or by an attribute that it has. */
+export function requestsOn({ requests = [], facts }: Scene, connection: ResourceId): readonly AccessRule[] {
+  if (requests.length === 0) return requests;
+  const attributes = new Set(textsOf(facts.get(connection)?.spec['attributes']));
+  const name = nameOf(connection);
+  return requests.filter((rule) => rule.connections.includes(name) || rule.attributes.some((attribute) => attributes.has(attribute)));
 }
 
 const nobody: ReadonlySet<never> = new Set();
@@ -93,13 +106,15 @@ export function objectsOf(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-function sceneOf(facts: Scene['facts'], edges: Scene['edges'], dialect: string): Scene {
+type Beside = { readonly dialect: string; readonly requests: Scene['requests'] };
+
+function sceneOf(facts: Scene['facts'], edges: Scene['edges'], { dialect, requests }: Beside): Scene {
   const attributed = new Map<string, Set<ResourceId>>();
   for (const [id, { spec }] of facts) {
     if (kindOf(id) === 'Connection') continue;
     for (const attribute of textsOf(spec['attributes'])) attributed.set(attribute, (attributed.get(attribute) ?? new Set()).add(id));
   }
-  return { facts, edges, attributed, unseen: new Set(unseenBy[dialect]) };
+  return { facts, edges, attributed, requests, unseen: new Set(requests === undefined ? unseenBy[dialect] : []) };
 }
 
 function tie(edges: Map<ResourceId, Set<ResourceId>>, connection: ResourceId, rule: ResourceId): void {

@@ -22,6 +22,7 @@ export const aspectNames: Readonly<Record<Aspect, string>> = {
   schema: 'schema',
   metadata: 'must state',
   attributes: 'attributes',
+  requests: 'access-request rules',
 };
 
 /**

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { registry } from '../../../src/kinds/index.ts';
+import type { AccessRule } from '../../../src/model/live.ts';
 import type { EdgeChange } from '../../../src/model/plan.ts';
+import { protectionOf } from '../../../src/protection/protection.ts';
+import { stateOf } from '../../support/resources.ts';
 import { changeOf, connection, fieldOf, guardrail, masking, protectionFrom, sentences, types } from './protecting.ts';
 
 const detach: EdgeChange = {
@@ -9,6 +13,30 @@ const detach: EdgeChange = {
   declared: [],
   by: 'DataMaskingRule/m',
 };
+
+describe('rules of the gateway that review beside connections', () => {
+  const rule = (name: string, connections: readonly string[], attributes: readonly string[] = []): AccessRule => {
+    return { name, connections, attributes, text: '1 of sre for jit' };
+  };
+  const live = [connection('a', { attributes: ['pii'], reviewers: ['dba'] })];
+  const change = changeOf('Connection/a', [fieldOf('/attributes/pii', 'pii', undefined), fieldOf('/reviewers/dba', 'dba', undefined)]);
+
+  it('count by name and by attribute, and are told as not ours', () => {
+    const writes = { target: { name: 'test', url: 'http://test', dialect: 'hoop' }, changes: [change], edges: [] };
+    const state = { ...stateOf(...live), accessRules: [rule('by-name', ['a']), rule('by-pii', [], ['pii']), rule('other', ['b'])] };
+    const { connections } = protectionOf(writes, state, registry);
+    expect(connections.flatMap(({ aspects }) => aspects.map(({ aspect, before, atLeast }) => ({ aspect, before, atLeast })))).toEqual([
+      { aspect: 'review', before: ['dba'], atLeast: undefined },
+      { aspect: 'attributes', before: ['pii'], atLeast: undefined },
+      { aspect: 'requests', before: ['by-pii (not ours): 1 of sre for jit'], atLeast: undefined },
+    ]);
+  });
+
+  it('make it at least, where nobody can read them', () => {
+    const { connections } = protectionFrom(live, [change], { dialect: 'hoop' });
+    expect(connections[0]?.aspects.find(({ aspect }) => aspect === 'review')?.atLeast).toBe(true);
+  });
+});
 
 describe('what a plan means for connections', () => {
   it('is nothing where nothing is written', () => {

@@ -1,6 +1,7 @@
 import type { Dialect } from '../../dialect.ts';
 import { groupList } from '../groups.ts';
 import { list } from '../rest.ts';
+import { accessRules } from './access-rules.ts';
 import { advice } from './advice.ts';
 import { authOf, introduce } from './introduce.ts';
 import { preflight } from './preflight.ts';
@@ -18,6 +19,7 @@ export const hoopDialect: Dialect = {
   kinds,
   lookups: { Agent: list('/agents') },
   groups: groupList({ rows: [] }),
+  accessRules,
   service,
   referencePrefixes,
   advice,

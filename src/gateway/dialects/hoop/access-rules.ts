@@ -1,0 +1,32 @@
+import type { JsonObject } from '../../../model/json.ts';
+import type { AccessRule } from '../../../model/live.ts';
+import { list, listOf } from '../rest.ts';
+
+/** Access-request rules review and limit beside connections; they are read, and never written. */
+export const accessRules: { readonly list: ReturnType<typeof list>; readonly read: (row: JsonObject) => AccessRule | undefined } = {
+  list: list('/access-requests/rules'),
+  read,
+};
+
+function read(row: JsonObject): AccessRule | undefined {
+  const { name, access_type: type, access_max_duration: duration } = row;
+  if (typeof name !== 'string') return undefined;
+  const reviewers = texts(row, 'reviewers_groups');
+  const needed = row['all_groups_must_approve'] === true ? reviewers.length : row['min_approvals'];
+  const parts = [
+    `${typeof needed === 'number' ? needed : '?'} of ${reviewers.join(', ') || 'nobody'} for ${typeof type === 'string' ? type : 'access'}`,
+    ...named('asked of', texts(row, 'approval_required_groups')),
+    ...named('forced by', texts(row, 'force_approval_groups')),
+    ...named('skipped by', texts(row, 'skip_review_groups')),
+    ...(typeof duration === 'number' && duration > 0 ? [`at most ${duration} s`] : []),
+  ];
+  return { name, connections: texts(row, 'connection_names'), attributes: texts(row, 'attributes'), text: parts.join('; ') };
+}
+
+function named(what: string, groups: readonly string[]): readonly string[] {
+  return groups.length === 0 ? [] : [`${what} ${groups.join(', ')}`];
+}
+
+function texts(row: JsonObject, field: string): readonly string[] {
+  return listOf(row[field]).filter((entry) => typeof entry === 'string');
+}

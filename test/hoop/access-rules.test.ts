@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { connection } from '../e2e/project.ts';
+import { hoopProject } from '../support/hoop-project.ts';
+
+test('access-request rules are read, named as not ours, and never written', { timeout: 60_000 }, async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders', { attributes: ['pii'] }) });
+  expect((await project.ostiary(['apply', '--yes', '--quiet'])).code).toBe(0);
+  const rule = {
+    name: 'pii-access',
+    access_type: 'jit',
+    connection_names: [],
+    attributes: ['pii'],
+    approval_required_groups: ['dev'],
+    reviewers_groups: ['security'],
+    min_approvals: 1,
+    access_max_duration: 600,
+  };
+  expect((await project.send('POST', '/access-requests/rules', rule)).status).toBe(201);
+  project.write({ 'access/a.yaml': connection('orders', { attributes: [] }) });
+  const { code, stdout, requests } = await project.ostiary(['plan', '--format', 'json']);
+  expect(code).toBe(0);
+  const [plan] = JSON.parse(stdout).plans;
+  expect(plan.protection.headlines.map(({ text }: { readonly text: string }) => text)).toContain(
+    '1 connection loses an access-request rule',
+  );
+  const [{ aspects }] = plan.protection.connections;
+  expect(aspects).toContainEqual(
+    expect.objectContaining({
+      aspect: 'requests',
+      way: 'weakens',
+      before: ['pii-access (not ours): 1 of security for jit; asked of dev; at most 600 s'],
+    }),
+  );
+  expect(requests.filter((line) => line.includes('/access-requests/'))).toEqual(['GET /api/access-requests/rules']);
+});
