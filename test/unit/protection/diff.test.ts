@@ -14,10 +14,11 @@ const detach: EdgeChange = {
   by: 'DataMaskingRule/m',
 };
 
+function rule(name: string, connections: readonly string[], attributes: readonly string[] = []): AccessRule {
+  return { name, connections, attributes, text: '1 of sre for jit' };
+}
+
 describe('rules of the gateway that review beside connections', () => {
-  const rule = (name: string, connections: readonly string[], attributes: readonly string[] = []): AccessRule => {
-    return { name, connections, attributes, text: '1 of sre for jit' };
-  };
   const live = [connection('a', { attributes: ['pii'], reviewers: ['dba'] })];
   const change = changeOf('Connection/a', [fieldOf('/attributes/pii', 'pii', undefined), fieldOf('/reviewers/dba', 'dba', undefined)]);
 
