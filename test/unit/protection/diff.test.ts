@@ -14,7 +14,7 @@ const detach: EdgeChange = {
   by: 'DataMaskingRule/m',
 };
 
-function rule(name: string, connections: readonly string[], attributes: readonly string[] = []): AccessRule {
+function requestRule(name: string, connections: readonly string[], attributes: readonly string[] = []): AccessRule {
   return { name, connections, attributes, text: '1 of sre for jit' };
 }
 
@@ -24,7 +24,10 @@ describe('rules of the gateway that review beside connections', () => {
 
   it('count by name and by attribute, and are told as not ours', () => {
     const writes = { target: { name: 'test', url: 'http://test', dialect: 'hoop' }, changes: [change], edges: [] };
-    const state = { ...stateOf(...live), accessRules: [rule('by-name', ['a']), rule('by-pii', [], ['pii']), rule('other', ['b'])] };
+    const state = {
+      ...stateOf(...live),
+      accessRules: [requestRule('by-name', ['a']), requestRule('by-pii', [], ['pii']), requestRule('other', ['b'])],
+    };
     const { connections } = protectionOf(writes, state, registry);
     expect(connections.flatMap(({ aspects }) => aspects.map(({ aspect, before, atLeast }) => ({ aspect, before, atLeast })))).toEqual([
       { aspect: 'review', before: ['dba'], atLeast: undefined },
