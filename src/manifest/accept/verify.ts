@@ -110,7 +110,7 @@ function expected(kind: Kind, resource: DesiredResource, group: readonly FieldDi
 
 /**
  * What fields then follow as: from the spec as it is on the gateway, where what the manifest ignores is as it is live;
- * where the manifest says that they follow, from its own.
+ * where the manifest says that they follow, from its own if that decides.
  */
 function derivation(
   kind: Kind,
@@ -121,7 +121,7 @@ function derivation(
   const own = expected(kind, resource, group);
   const ignored = live === undefined ? [] : resource.ignore.map((path): Edit => ({ path, value: valueAt(kind.fields, live.spec, path) }));
   const [stated, omitted] = [own, editSpec(kind.fields, own, ignored)].map((spec) => kind.derived(spec, resource));
-  return (name) => (resource.stated.has(name) ? stated?.[name] : omitted?.[name]);
+  return (name) => (resource.stated.has(name) ? stated?.[name] : undefined) ?? omitted?.[name];
 }
 
 function isDerived(kind: Kind, resource: DesiredResource, { path }: FieldChange): boolean {

@@ -152,6 +152,17 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
+  it('states a command that would follow otherwise from what was accepted and what is ignored', async () => {
+    const text = orders
+      .replace('{ name: orders }', '{ name: orders, ignore: [/subtype] }')
+      .replace('type: database ', 'type: custom ')
+      .replace('  subtype: "postgres"\n', '  command: null\n');
+    const byHand = change('Connection/orders', { type: 'database', subtype: 'postgres', command: ['bash'] });
+    const { texts, left } = await accepted({ 'orders.yaml': text }, byHand);
+    expect(texts['orders.yaml']).toContain('type: database ');
+    expect(left).toEqual([]);
+  });
+
   it('states protections that nobody watches where that is asked for', async () => {
     const shows = { attributes: ['pci'], min_review_approvals: 2 };
     const quiet = await accepted({ 'orders.yaml': orders }, () => undefined, {}, { shows });
