@@ -50,11 +50,18 @@ async function reviewedPolicies(
   const repository = await openRepository({ folder: setting.root, env: world.env });
   if (repository === undefined) return undefined;
   const tree = await readTreeOf({ repository, setting, target }, await resolveCommit(repository, flags.configRef));
-  if (tree.value === undefined) return [];
+  if (tree.value === undefined) {
+    const unread = tree.diagnostics.filter(({ code, severity }) => severity === 'error' && !absences.has(code));
+    if (unread.length > 0) throw new InputError(unread);
+    return [];
+  }
   const { value = [], diagnostics } = policiesAt(tree.value);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   return value;
 }
+
+/** Where there was no target yet, there were no policies for it. */
+const absences: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);
 
 /** Who proposes a change does not choose what it is held against: what a proposal changes about policies counts later. */
 function changedPolicies(reviewed: readonly Policy[], proposed: readonly Policy[]): readonly Diagnostic[] {
