@@ -5,7 +5,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** All that `plan` runs; the other commands, the server and the libraries stay apart. */
 const core =
-  /src.(model|kinds|disk.(?!plan-file|state-file|tree-writer)|manifest.(?!draft|edit|file-names|inherit|terraform)|plan.(?!saved-plan|validators)|report.(?!trials|junit|pull|manifest-text|terraform)|gateway|git\b.(?!read-remote|remote)|commands.(?!action|apply|explain|get|init|misfits|pull|saved|saving|serve|test|validate|version))/;
+  /src.(model|kinds|disk.(?!plan-file|state-file|tree-writer)|manifest.(?!accept|draft|edit|file-names|inherit|terraform)|plan.(?!saved-plan|validators)|report.(?!trials|junit|pull|manifest-text|terraform)|gateway|git\b.(?!read-remote|remote)|commands.(?!action|apply|explain|get|init|misfits|pull|saved|saving|serve|test|validate|version))/;
 
 /** `simple-git` writes down what it runs, tokens in the environment included, where the variable DEBUG says so: here nothing does. */
 const silence = {

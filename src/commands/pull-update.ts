@@ -24,7 +24,8 @@ export type Updated = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-type Updating = {
+/** What a project is held against. */
+export type Updating = {
   readonly live: LiveState;
   readonly identity: GatewayIdentity;
   /** The only live objects that this is about; all where nobody says. */
@@ -35,7 +36,6 @@ type Updating = {
 /** Edits what the project declares already so that it says what is live; nothing is written yet. */
 export function updatedProject(project: Project, { live, identity, asked, world }: Updating): Updated {
   const { declared, setting, target, sources } = project;
-  if (declared.resources.length === 0) return { project, files: [], updated: [], diagnostics: [] };
   const loading = loadingOf(setting, target, world);
   const { value: plan, diagnostics: found } = comparison({ desired: declared, live, identity, target });
   if (plan === undefined) throw new InputError(found.filter(({ severity }) => severity === 'error'));

@@ -17,7 +17,7 @@ import { counted } from './progress.ts';
 import { makeFiles } from './pull-make.ts';
 import { projectOf, type Project } from './pull-project.ts';
 import { inheritance, ownedIn } from './pull-state.ts';
-import { updatedProject } from './pull-update.ts';
+import type { Updated, Updating } from './pull-update.ts';
 import { writeAll } from './pull-write.ts';
 import { printerFor } from './printer.ts';
 import type { World } from './world.ts';
@@ -48,7 +48,7 @@ export async function pull(flags: PullFlags, world: World): Promise<number> {
     const short = flags.secrets === 'omit' ? [] : [...chosen.live, ...spokenOf(listed, project, asked)];
     const live = await withDetails(listed, short, gateway, { flags, world });
     const { ids, managed } = chosen;
-    const { project: now, ...edits } = updatedProject(project, { live, identity, asked, world });
+    const { project: now, ...edits } = await updated(project, { live, identity, asked, world });
     const made = makeFiles({ ids, managed, live, project: now, identity, taken, secrets: flags.secrets, world });
     const inherited = matched && inheritance(matched, made, project.declared);
     const written = writeAll(project, { ...made, inherited, edited: edits.files }, world);
@@ -61,6 +61,12 @@ export async function pull(flags: PullFlags, world: World): Promise<number> {
   } finally {
     await gateway.close();
   }
+}
+
+/** The project as it is to be; what edits files is loaded only where there are some. */
+async function updated(project: Project, updating: Updating): Promise<Updated> {
+  if (project.declared.resources.length === 0) return { project, files: [], updated: [], diagnostics: [] };
+  return (await import('./pull-update.ts')).updatedProject(project, updating);
 }
 
 /** What was updated counts as that, unless it differs in something else still. */

@@ -31,9 +31,14 @@ function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean 
 /** The value in one order, without what no manifest may say: keys that nobody knows, and what is empty. */
 export function statedValue(field: FieldRule, value: Json): Json {
   if (field.shape === 'object' && isObject(value)) return statedObject(field.fields, value);
-  if (field.shape === 'map' && isObject(value)) return Object.fromEntries(sortedKeys(value).map((key) => [key, value[key] ?? null]));
+  if (field.shape === 'map' && isObject(value)) return Object.fromEntries(keysOf(value).map((key) => [key, value[key] ?? null]));
   if (field.shape !== 'keyed' || !Array.isArray(value)) return value;
   return value.map((entry: Json) => (isObject(entry) ? statedObject(field.fields, entry) : entry));
+}
+
+/** The keys in their order, but for the one that no document may have. */
+function keysOf(value: JsonObject): readonly string[] {
+  return sortedKeys(value).filter((key) => key !== '__proto__');
 }
 
 function statedObject(fields: readonly FieldRule[], value: JsonObject): JsonObject {
