@@ -13,10 +13,11 @@ export function command(program: Command, name: string, description: string): Co
     .option('--quiet', 'print the result alone', false);
 }
 
-export function targetOptions(on: Command): Command {
+export function targetOptions(on: Command, several = false): Command {
+  if (several) on.option('--all-targets', 'every target of the config file, one after another', false);
   return on
     .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward)')
-    .option('--target <name>', 'which target of the config file')
+    .option('--target <name>', several ? 'which target of the config file, or several: a,b' : 'which target of the config file')
     .option('--url <url>', 'the gateway; overrides the target (OSTIARY_URL where there is no config file)')
     .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', 'interface', 'hoop']))
     .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']));

@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
+import { forTargets } from './fleet.ts';
 import { defaultDatabase, planReportFormats, trialFormats, viewFormats } from './flags.ts';
 import {
   baseOptions,
@@ -99,10 +100,12 @@ function addReading(program: Command, world: World, finish: Finish): void {
   const validate = command(program, 'validate', 'check the manifests and their samples, without asking any gateway').argument(
     ...pathsArgument,
   );
-  selectionOption(targetOptions(validate))
+  selectionOption(targetOptions(validate, true))
     .addOption(todayOption())
     .addOption(formatOption(['text', 'json', 'sarif']));
-  validate.action(async (paths, flags) => finish(await (await import('./validate.ts')).validate({ ...flags, paths }, world)));
+  validate.action(async (paths, flags) =>
+    finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./validate.ts')).validate(...one))),
+  );
 
   const test = command(program, 'test', 'try the rules on their samples, without asking any gateway').argument(...pathsArgument);
   selectionOption(targetOptions(test))
@@ -177,19 +180,23 @@ function addReviewing(program: Command, world: World, finish: Finish): void {
 
 function addPlanning(program: Command, world: World, finish: Finish): void {
   const plan = command(program, 'plan', 'show what apply would do; changes nothing').argument(...pathsArgument);
-  planOptions(selectionOption(targetOptions(plan)), planReportFormats)
+  planOptions(selectionOption(targetOptions(plan, true)), planReportFormats)
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
     .addOption(secretsOption())
     .option('--config-ref <ref>', 'take targets, urls, names of tokens and secrets, and limits from the config of this commit');
-  plan.action(async (paths, flags) => finish(await (await import('./plan.ts')).plan({ ...flags, paths }, world)));
+  plan.action(async (paths, flags) =>
+    finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./plan.ts')).plan(...one))),
+  );
 
   const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(...pathsArgument);
-  writeOptions(planOptions(selectionOption(targetOptions(apply))))
+  writeOptions(planOptions(selectionOption(targetOptions(apply, true))))
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
     .option('--digest <digest>', 'carry out the plan with this digest alone', digestOf);
-  apply.action(async (paths, flags) => finish(await (await import('./apply.ts')).apply({ ...flags, paths }, world)));
+  apply.action(async (paths, flags) =>
+    finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./apply.ts')).apply(...one))),
+  );
 }
 
 function addDrift(program: Command, world: World, finish: Finish): void {
@@ -198,11 +205,13 @@ function addDrift(program: Command, world: World, finish: Finish): void {
     'drift',
     'show what somebody changed on the gateway since the last apply, and who; exit 2 with drift',
   ).argument(...pathsArgument);
-  reportOptions(baseOptions(cacheOption(selectionOption(targetOptions(drift)))))
+  reportOptions(baseOptions(cacheOption(selectionOption(targetOptions(drift, true)))))
     .option('--since <time>', 'how far back to ask who it was: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
     .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false);
   writeOptions(drift);
-  drift.action(async (paths, flags) => finish(await (await import('./drift.ts')).drift({ ...flags, paths }, world)));
+  drift.action(async (paths, flags) =>
+    finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./drift.ts')).drift(...one))),
+  );
 }
 
 function addOthers(program: Command, world: World, finish: Finish): void {

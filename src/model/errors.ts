@@ -1,7 +1,7 @@
 import type { Diagnostic } from './diagnostic.ts';
 import type { Refusal } from './plan.ts';
 
-/** The world or we are broken; `commands/run.ts` alone catches. */
+/** The world or we are broken; `commands/guard.ts` alone catches. */
 export class AppError extends Error {
   readonly code: string;
   readonly exitCode: number;

@@ -135,17 +135,17 @@ test('--version says what package.json says', async () => {
 
 describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
-    validate: '--no-color --quiet --config --target --url --dialect --auth --only --today --format --help',
+    validate: '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --today --format --help',
     test: '--no-color --quiet --config --target --url --dialect --auth --only --format --report --help',
     get: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     search: '--no-color --quiet --config --target --url --dialect --auth --format --help',
     review: '--no-color --quiet --config --target --url --dialect --auth --force --window --format --help',
     explain: '--no-color --quiet --config --target --url --dialect --auth --cache --base --own --no-origin --format --secrets --help',
-    plan: '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --max-risk --adopt --revert --prune --detailed-exitcode --out --secrets --config-ref --help',
+    plan: '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --max-risk --adopt --revert --prune --detailed-exitcode --out --secrets --config-ref --help',
     apply:
-      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest --help',
+      '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest --help',
     drift:
-      '--no-color --quiet --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --since --revert --yes --concurrency --journal --help',
+      '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --since --revert --yes --concurrency --journal --help',
     pull: '--no-color --quiet --config --target --url --dialect --auth --only --secrets --from-state --format --help',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',

@@ -1,0 +1,61 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { AppError, InputError, RefusedError } from '../model/errors.ts';
+import type { Refusal } from '../model/plan.ts';
+import { diagnosticsText } from '../report/diagnostics.ts';
+import { escapeTerminal } from '../report/escape.ts';
+import { printerFor } from './printer.ts';
+import type { World } from './world.ts';
+
+/** Does the work and returns its exit code; what it throws is told, and becomes one. */
+export async function guarded(
+  work: () => Promise<number>,
+  { world, color }: { readonly world: World; readonly color: boolean },
+): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    world.hears?.({ diagnostics: diagnosticsOf(error) });
+    return report(error, world, color);
+  }
+}
+
+/** An error, or one of the refusals that an error holds. */
+type Told = Pick<AppError, 'code' | 'message'> & { readonly hint?: string | undefined } & Partial<
+    Pick<Refusal, 'allowable' | 'at' | 'resource'>
+  >;
+
+/** An error as diagnostics: those that it carries, or itself. */
+function diagnosticsOf(error: unknown): readonly Diagnostic[] {
+  if (error instanceof InputError) return error.diagnostics;
+  if (error instanceof RefusedError) return error.refusals.map((refusal) => ({ ...refusal, severity: 'error' }));
+  if (!(error instanceof AppError)) return [{ code: 'internal/error', severity: 'error', message: mistake }];
+  const [area = '', reason = ''] = error.code.split('/');
+  const { message, hint } = error;
+  return [{ code: `${area}/${reason}`, severity: 'error', message, ...(hint === undefined ? {} : { hint }) }];
+}
+
+const mistake = 'internal error: this is a mistake in ostiary, not in your input';
+
+function report(error: unknown, world: World, color: boolean): number {
+  const { note, errors: terminal } = printerFor(world, { color, quiet: false });
+  if (error instanceof InputError) {
+    note(diagnosticsText(error.diagnostics, terminal));
+    return error.exitCode;
+  }
+  if (error instanceof AppError) {
+    const refused: readonly Told[] = error instanceof RefusedError ? error.refusals : [error];
+    for (const one of refused) {
+      const { file, line, column } = one.at ?? {};
+      const place = file === undefined ? '' : `${escapeTerminal(file)}:${line}:${column} `;
+      const about = one.resource === undefined || one.message.startsWith(one.resource) ? '' : `${one.resource}: `;
+      note(`${place}${terminal.colour.red('error')} ${one.code}  ${escapeTerminal(`${about}${one.message}`)}\n`);
+      if (one.hint !== undefined) note(`  hint: ${escapeTerminal(one.hint)}\n`);
+      if (one.allowable === true) note(`  to go on all the same: --allow ${one.code}=reason\n`);
+    }
+    return error.exitCode;
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  note(`${mistake}\n${detail.split('\n').map(escapeTerminal).join('\n')}\n`);
+  note('  hint: report it with the command line and this text (look it through for anything private first)\n');
+  return 1;
+}
