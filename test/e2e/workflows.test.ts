@@ -13,6 +13,7 @@ const bench = useAction(makeProject);
 
 type Step = {
   readonly uses?: string;
+  readonly id?: string;
   readonly run?: string;
   readonly with?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -33,7 +34,11 @@ type Workflow = {
 
 const examples = readdirSync('examples/github').filter((name) => name.endsWith('.yml'));
 const ours = readdirSync('.github/workflows');
-const files = [...examples.map((name) => join('examples/github', name)), ...ours.map((name) => join('.github/workflows', name))];
+const files = [
+  ...examples.map((name) => join('examples/github', name)),
+  ...ours.map((name) => join('.github/workflows', name)),
+  'examples/fleet/apply.yml',
+];
 
 function workflowAt(path: string): Workflow {
   return parse(readFileSync(path, 'utf8'));
@@ -87,15 +92,25 @@ async function digestIn(cwd: string): Promise<string> {
   return JSON.parse(stdout).plans[0].digest;
 }
 
+test('the scheduled job of examples/fleet runs a command line that there is, on every target', async () => {
+  const { spec } = parse(readFileSync('examples/fleet/drift-cronjob.yaml', 'utf8'));
+  const [container] = spec.jobTemplate.spec.template.spec.containers;
+  const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': connection('scheduled') });
+  const words: readonly string[] = container.args;
+  const ended = await gateway.run(words.join(' ').replace('/tmp/', `${cwd}/`), cwd);
+  expect([container.command, ended.code, ended.stderr]).toEqual([['ostiary'], 0, expect.stringContaining('2 targets')]);
+});
+
 test.each(examples)('examples/github/%s asks for what its mode needs, and does it', async (name) => {
   const workflow = workflowAt(join('examples/github', name));
   const [job, ...others] = Object.values(workflow.jobs);
   expect(others).toEqual([]);
   const step = job?.steps.find(({ uses = '' }) => uses.includes('/ostiary@'));
   // What an example runs is this one step; the others bring the checkout, and take files away.
-  expect(job?.steps.filter(({ run }) => run !== undefined)).toEqual([]);
   const mode = step?.with?.['mode'] ?? '';
   const agreed = step?.with?.['digest'] !== undefined;
+  // One asks GitHub's own program for the plan that was agreed to, which is nowhere but there.
+  expect(job?.steps.flatMap(({ run, id }) => (run === undefined ? [] : [id]))).toEqual(agreed ? ['agreed'] : []);
   expect(job?.permissions).toEqual({ ...needed[mode], ...(agreed ? { actions: 'read' } : {}) });
   expect(job?.environment === undefined).toBe(mode === 'validate');
   expect(workflow.concurrency?.['cancel-in-progress']).toBe(mode === 'validate' || mode === 'plan');
