@@ -1,12 +1,13 @@
 import { registry } from '../kinds/index.ts';
 import { committedAt, openRepository } from '../git/repository.ts';
-import type { Drift, Write } from '../model/drift.ts';
+import type { Adoption, Drift, Write } from '../model/drift.ts';
 import { ApiError, UsageError } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { driftOf, isDrifted, type Narrowed } from '../plan/drift.ts';
 import { writersOf } from '../plan/writers.ts';
 import { protectionByHand } from '../protection/by-hand.ts';
+import { adopt } from './adopt.ts';
 import { apply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 import { connectService } from './live.ts';
@@ -20,13 +21,19 @@ export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onMana
   readonly since?: string;
   /** What somebody changed is undone, also what is held. */
   readonly revert: boolean;
+  /** The manifests are edited so that they say it. */
+  readonly adopt: boolean;
+  /** Whether the edits become a commit. */
+  readonly commit: boolean;
 };
 
 const mostWrites = 1000;
 const defaultDays = 30;
 
-/** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it. Exit 0, 2 with drift, or as apply. */
+/** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it, with `--adopt` accepts it. Exit 0, 2 with drift that is left, or as apply. */
 export async function drift(flags: DriftFlags, world: World): Promise<number> {
+  if (flags.adopt && flags.revert) throw new UsageError('--adopt accepts a drift and --revert undoes it', 'leave one of them out');
+  if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit goes with --adopt', 'add --adopt, or leave it out');
   requireWritable(flags.report, world);
   const since = flags.since === undefined ? undefined : timeOf(flags.since, world.now());
   const asked = { ...flags, adopt: [], prune: false };
@@ -50,8 +57,28 @@ export async function drift(flags: DriftFlags, world: World): Promise<number> {
   }
   const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, world)), flags, world) : undefined;
   const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };
-  tellDrift([drifted], seen.warnings, { flags, world, printer: printerFor(world, flags) });
-  return isDrifted(plan) ? 2 : 0;
+  const tell = (one: Drift): void =>
+    tellDrift([one], [...seen.warnings, ...(one.adoption?.left ?? [])], { flags, world, printer: printerFor(world, flags) });
+  if (!flags.adopt) {
+    tell(drifted);
+    return isDrifted(plan) ? 2 : 0;
+  }
+  const adoption = await adopted(drifted, seen, { flags, world, tell });
+  return adoption.left.some(({ code }) => code.startsWith('adopt/')) ? 2 : 0;
+}
+
+type Adopted = { readonly flags: DriftFlags; readonly world: World; readonly tell: (drift: Drift) => void };
+
+/** Accepts the drift; it is told in any case. */
+async function adopted(drift: Drift, seen: Planned, { flags: { commit, origin }, world, tell }: Adopted): Promise<Adoption> {
+  try {
+    const adoption = await adopt(drift, seen, { world, commit, origin });
+    tell({ ...drift, adoption });
+    return adoption;
+  } catch (error) {
+    tell(drift);
+    throw error;
+  }
 }
 
 /** When the base was committed, before which nobody changed what was applied with it; else a month ago. */

@@ -207,7 +207,9 @@ function addDrift(program: Command, world: World, finish: Finish): void {
   ).argument(...pathsArgument);
   reportOptions(baseOptions(cacheOption(selectionOption(targetOptions(drift, true)))))
     .option('--since <time>', 'how far back to ask who it was: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
-    .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false);
+    .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false)
+    .option('--adopt', 'accept it: edit the manifests in place, as a commit on the branch ostiary/adopt/TARGET', false)
+    .option('--no-commit', 'with --adopt: edit the files here instead');
   writeOptions(drift);
   drift.action(async (paths, flags) =>
     finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./drift.ts')).drift(...one))),

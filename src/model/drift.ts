@@ -1,3 +1,4 @@
+import type { Diagnostic } from './diagnostic.ts';
 import type { Plan } from './plan.ts';
 import type { Protection } from './protection.ts';
 import type { ResourceId } from './resource.ts';
@@ -32,4 +33,30 @@ export type Drift = {
   readonly protection: Protection;
   /** The last writes to each object that differs, the newest first; absent where the gateway keeps no log, or does not show it. */
   readonly writes?: ReadonlyMap<ResourceId, readonly Write[]>;
+  /** What became of it where it was to be accepted. */
+  readonly adoption?: Adoption;
+};
+
+/** A commit on a branch of its own. */
+export type Branch = {
+  readonly name: string;
+  readonly commit: string;
+  /** Whether the branch was at that commit before. */
+  readonly unchanged: boolean;
+  /** Whether origin has it. */
+  readonly pushed: boolean;
+};
+
+/** What became of the wish that manifests say what is live. */
+export type Adoption = {
+  /** The part of the drift that the edited manifests say; absent where that is none of it. */
+  readonly accepted?: Drift;
+  /** The files that were edited, as the user would name them. */
+  readonly files: readonly string[];
+  /** What the manifests cannot say, or not without doubt. */
+  readonly left: readonly Diagnostic[];
+  /** The branch on which edits for this target are made. */
+  readonly home?: string;
+  /** Where the edits are; absent where the files themselves were edited, or nothing was. */
+  readonly branch?: Branch;
 };

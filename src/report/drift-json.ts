@@ -1,5 +1,6 @@
-import type { Drift } from '../model/drift.ts';
+import type { Adoption, Drift } from '../model/drift.ts';
 import type { JsonObject } from '../model/json.ts';
+import { driftRows } from './drift-rows.ts';
 import { escapeJson } from './escape.ts';
 import { planObject } from './plan-json.ts';
 
@@ -8,7 +9,7 @@ export function driftJson(drifts: readonly Drift[]): string {
   return `${escapeJson(JSON.stringify({ version: 1, drifts: drifts.map(driftObject) }, null, 2))}\n`;
 }
 
-function driftObject({ plan, pending, unfinished, protection, writes }: Drift): JsonObject {
+function driftObject({ plan, pending, unfinished, protection, writes, adoption }: Drift): JsonObject {
   const entries = [...(writes ?? [])].map(([id, all]) => ({
     id,
     writes: all.map(({ at, by, from, method, path }) => ({ at, by, from, method, path })),
@@ -18,5 +19,21 @@ function driftObject({ plan, pending, unfinished, protection, writes }: Drift): 
     pending,
     unfinished,
     ...(writes === undefined ? {} : { writers: entries }),
+    ...(adoption === undefined ? {} : { adoption: adoptionObject(adoption) }),
+  };
+}
+
+function adoptionObject({ accepted, files, left, branch }: Adoption): JsonObject {
+  const ids = new Set(accepted === undefined ? [] : driftRows(accepted).map(({ change }) => change.id));
+  return {
+    accepted: [...ids],
+    files: [...files],
+    left: left.map(({ code, message, resource, at }) => ({
+      code,
+      message,
+      ...(resource === undefined ? {} : { resource }),
+      ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }),
+    })),
+    ...(branch === undefined ? {} : { branch: { ...branch } }),
   };
 }

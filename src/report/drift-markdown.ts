@@ -1,5 +1,5 @@
 import type { Drift } from '../model/drift.ts';
-import { driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
+import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
 import { plural, shortList } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
@@ -31,8 +31,10 @@ function driftBlocks(drift: Drift, linkOf: LinkOf | undefined): readonly Block[]
   const told = headlineBlocks({ protection: drift.protection, orphans: [] }, linkOf);
   const unwatched = unwatchedList(drift);
   const head = `### Drift on ${codeSpan(target.name)}\n\n${escapeMarkdown(driftSummary(drift, rows))} ${codeSpan(target.url)}\n\n`;
+  const adopted = adoptionSummary(drift);
   return [
     { text: head, rank: 0, sort: 'target' },
+    ...(adopted === undefined ? [] : [{ text: `${escapeMarkdown(adopted)}\n\n`, rank: 0, sort: 'target' }]),
     ...told,
     ...(told.length === 0 ? [] : [blank]),
     ...rows.map((row) => ({ text: objectLine(row, linkOf), rank: 10, sort: 'object' })),

@@ -145,3 +145,17 @@ export function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
   ];
   return rest.length === 0 ? first : `${first} ${rest.join('; ')}.`;
 }
+
+/** What became of the wish to accept it, in one sentence; nothing where nobody wished it. */
+export function adoptionSummary({ adoption }: Drift): string | undefined {
+  if (adoption === undefined) return undefined;
+  const { accepted, files, left, branch } = adoption;
+  if (accepted === undefined && left.length === 0) return undefined;
+  if (accepted === undefined) return `Nothing is accepted: ${plural(left.length, 'part')} cannot be.`;
+  const { changed, blocked } = driftCounts(accepted);
+  const what = `Accepted: ${plural(changed + blocked, 'object')}, in ${plural(files.length, 'file')}`;
+  if (branch === undefined) return `${what} here.`;
+  const { name, commit, unchanged, pushed } = branch;
+  const state = unchanged ? 'as it was' : pushed ? 'pushed to origin' : 'not pushed';
+  return `${what} of the branch ${escapeTerminal(name)} (${commit.slice(0, 10)}, ${state}).`;
+}

@@ -1,5 +1,5 @@
 import type { Drift } from '../model/drift.ts';
-import { driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
+import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
 import { placeText } from './change-rows.ts';
 import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
@@ -27,6 +27,7 @@ function sectionLines(drift: Drift, terminal: Terminal): readonly string[] {
   const rows = driftRows(drift);
   const told = headlineLines({ protection: drift.protection, orphans: [] }, terminal);
   const unwatched = unwatchedList(drift);
+  const adopted = adoptionSummary(drift);
   const blocks = [
     told,
     ...rows.map((row) => objectLines(row, terminal)),
@@ -37,6 +38,7 @@ function sectionLines(drift: Drift, terminal: Terminal): readonly string[] {
           ...flow([{ text: '    ' }, ...words(shortList(unwatched.entries, listed).join(', '), dim)], { columns, indent: 4 }),
         ],
     flow(words(driftSummary(drift, rows), bold), { columns, indent: 0 }),
+    adopted === undefined ? [] : flow(words(adopted, bold), { columns, indent: 0 }),
   ];
   return [...flow(title, { columns, indent: 2 }), ...blocks.flatMap((block) => (block.length === 0 ? [] : ['', ...block]))];
 }

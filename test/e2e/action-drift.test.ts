@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { place, type Reply } from '../support/github.ts';
-import { commitAll, type StepEnded } from '../support/workflow.ts';
+import { commitAll, git, type StepEnded } from '../support/workflow.ts';
 import { useGateway } from './gateway.ts';
 import { useAction } from './github.ts';
 import { config, connection, guardrail, workshop, writeFiles, type Files } from './project.ts';
@@ -189,4 +189,66 @@ test('is not for a pull request, nor for a merge queue', async () => {
   const asked = { cwd, inputs: { mode: 'drift' }, env: gateway.env() };
   const queued = await bench.step({ ...asked, event: 'merge_group', payload: { merge_group: { base_sha: sha, head_sha: sha } } });
   expect(queued).toMatchObject({ code: 3, summary: expect.stringContaining('is not merged') });
+});
+
+/** What a person sees of the open pull requests. */
+async function openRequests(): Promise<readonly { number: number; title: string; body: string | null; head: { ref: string } }[]> {
+  const { data } = await bench.github().person.pulls.list({ ...place, state: 'open' });
+  return data;
+}
+
+test('adopt: true opens one pull request, leaves it alone, brings it up to date, and closes it when there is no drift', async () => {
+  const cwd = await applied('taken', {
+    'access/a.yaml': connection('taken-a', { reviewers: ['dba'] }),
+    'access/b.yaml': connection('taken-b'),
+  });
+  const origin = makeProject({});
+  git(origin, 'init --quiet --bare');
+  git(cwd, `remote add origin file://${origin}`);
+  const adopt = { adopt: 'true' };
+  expect((await drift(cwd, adopt)).outputs).toMatchObject({ outcome: 'clean' });
+  await change('taken-a', { reviewers: ['dba', '@octo fixes #1'] });
+  const ended = await drift(cwd, adopt);
+  expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'adopted', changed: 'true' } });
+  const { issue, 'pull-request': number } = ended.outputs;
+  const branch = 'ostiary/adopt/taken';
+  expect(git(origin, `show ${branch}:access/a.yaml`)).toContain('@octo fixes #1');
+  expect(git(origin, `show --no-patch --format=%B ${branch}`)).not.toContain('fixes');
+  const [request] = (await openRequests()).filter(({ head }) => head.ref === branch);
+  expect(request).toMatchObject({ number: Number(number), title: 'Accept what was changed by hand on taken' });
+  expect(request?.body).toMatch(new RegExp(`Belongs to #${issue}\\.[\\s\\S]*\`Connection/taken-a\`[\\s\\S]* by admin`));
+  const outside = (request?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  expect(outside).not.toMatch(/@octo|fixes/);
+
+  expect(await writes(() => drift(cwd, adopt))).toEqual([]);
+  await gateway.call('DELETE', '/connections/taken-b');
+  expect(await writes(() => drift(cwd, adopt))).toEqual([`PATCH ${home}/issues/${issue}`, `PATCH ${home}/pulls/${number}`]);
+  const body = (await openRequests()).find((one) => one.number === Number(number))?.body;
+  expect(body).toMatch(/1 part not accepted:[\s\S]*adopt\/removed/);
+
+  expect((await gateway.run('drift --revert --yes', cwd)).code).toBe(0);
+  expect((await drift(cwd, adopt)).outputs).toMatchObject({ outcome: 'clean' });
+  expect((await openRequests()).filter(({ head }) => head.ref === branch)).toEqual([]);
+  expect(await wordsOn(Number(number))).toEqual([expect.stringContaining('There is no drift any more')]);
+});
+
+test('who may not push, or open pull requests, gets a warning and the issue', async () => {
+  const cwd = await applied('barred', { 'access/a.yaml': connection('barred-a', { reviewers: ['dba'] }) });
+  git(cwd, 'remote add origin file:///nowhere/at/all');
+  await change('barred-a', { reviewers: [] });
+  const ended = await drift(cwd, { adopt: 'true', base: 'HEAD' });
+  expect(ended).toMatchObject({ code: 4, outputs: { outcome: 'unreachable', issue: expect.any(String) } });
+  const origin = makeProject({});
+  git(origin, 'init --quiet --bare');
+  git(cwd, `remote set-url origin file://${origin}`);
+  bench
+    .github()
+    .intercept(({ path, method }) =>
+      path.endsWith('/pulls') && method === 'POST'
+        ? { status: 403, body: { message: 'Resource not accessible by integration' } }
+        : undefined,
+    );
+  const denied = await drift(cwd, { adopt: 'true' });
+  expect(denied).toMatchObject({ code: 0, outputs: { outcome: 'adopted', issue: expect.any(String) } });
+  expect(denied.stdout).toMatch(/^::warning title=github\/forbidden::/m);
 });

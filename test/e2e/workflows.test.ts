@@ -83,7 +83,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   validate: { contents: 'read', 'security-events': 'write' },
   plan: { contents: 'read', 'pull-requests': 'write' },
   apply: { contents: 'write', 'pull-requests': 'write', deployments: 'write' },
-  drift: { contents: 'read', issues: 'write' },
+  drift: { contents: 'write', issues: 'write', 'pull-requests': 'write' },
 };
 
 /** The digest that a pull request's plan has, its secrets being unread. */

@@ -1,9 +1,12 @@
 import { openGitHub, type GitHub } from '../../github/client.ts';
+import { closePullRequest, keepPullRequest } from '../../github/sticky-pull.ts';
 import { closeIssue, keepIssue } from '../../github/sticky-issue.ts';
 import { stickyLimit } from '../../github/sticky.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/drift.ts';
 import { isDrifted } from '../../plan/drift.ts';
+import { adoptionContent, adoptionRequest } from '../../report/adoption.ts';
+import type { Message } from '../../report/comment.ts';
 import { driftIssue } from '../../report/drift-issue.ts';
 import { driftMarkdown } from '../../report/drift-markdown.ts';
 import { codeSpan } from '../../report/escape.ts';
@@ -34,6 +37,41 @@ export async function tellIssue(telling: Told): Promise<Issued> {
   return { diagnostics, outputs: number === undefined ? {} : { issue: String(number) } };
 }
 
+/** Keeps the one pull request that accepts the drift, and closes it when there is nothing to accept any more. */
+export async function tellAdoption(telling: Told, issue: string | undefined): Promise<Issued> {
+  const { step, findings, sleep } = telling;
+  const { inputs, run } = step;
+  const { drift } = findings;
+  if (drift === undefined || inputs.flags['adopt'] === undefined || inputs.flags['commit'] === 'false')
+    return { diagnostics: [], outputs: {} };
+  if (inputs.token === '') return { diagnostics: [noToken], outputs: {} };
+  const github = openGitHub({ ...run, token: inputs.token, version, sleep });
+  let number: number | undefined;
+  const diagnostics = await tolerant(async () => {
+    number = await request(github, telling, { drift, issue });
+    return [];
+  });
+  return { diagnostics, outputs: number === undefined ? {} : { 'pull-request': String(number) } };
+}
+
+type Request = { readonly drift: Drift; readonly issue: string | undefined };
+
+async function request(github: GitHub, { step, exitCode }: Told, { drift, issue }: Request): Promise<number | undefined> {
+  const key = ['adopt', ...keyOf(step, drift)];
+  const { adoption, plan } = drift;
+  const { run } = step;
+  if (adoption?.branch?.pushed === true) {
+    const content = adoptionContent(adoption, issue);
+    const body = adoptionRequest({ adoption, issue, ...placeOf(step) }, stickyLimit);
+    const title = `Accept what was changed by hand on ${plan.target.name}`;
+    return keepPullRequest(github, { key, title, body, content, head: adoption.branch.name, base: run.branch });
+  }
+  if (adoption?.home === undefined || adoption.accepted !== undefined || exitCode > 2) return undefined;
+  const why = isDrifted(plan) ? 'There is nothing that manifests could accept' : 'There is no drift any more';
+  await closePullRequest(github, { key, head: adoption.home }, `${why}, as found by [this run](${run.url}).`);
+  return undefined;
+}
+
 type Subject = { readonly drift: Drift; readonly label: string };
 
 async function keep(github: GitHub, telling: Told, { drift, label }: Subject): Promise<number | undefined> {
@@ -44,18 +82,22 @@ async function keep(github: GitHub, telling: Told, { drift, label }: Subject): P
     const number = await closeIssue(github, { key, label: { name: label } }, goodbye(step, isUndone));
     return isDrifted(drift.plan) ? number : undefined;
   }
-  const { run, checkout } = step;
-  const { commit, pathOf } = checkout;
-  const linkOf = fileLinks({ page: run.page, commit, pathOf });
-  const body = driftIssue({ drift, at: { commit, runUrl: run.url }, version, linkOf }, stickyLimit);
+  // What is made of it elsewhere is told there.
+  const { adoption, ...rest } = drift;
+  const body = driftIssue({ drift: rest, ...placeOf(step) }, stickyLimit);
   return keepIssue(github, {
     key,
     title: `Drift on ${codeSpan(drift.plan.target.name)}`,
     body,
     // Links lead to a commit: without them only what is told counts.
-    content: driftMarkdown([drift]),
+    content: driftMarkdown([rest]),
     label: { name: label, description: 'Changed on the gateway by hand', color: 'd93f0b' },
   });
+}
+
+/** Where a report was made, and how its places are linked. */
+function placeOf({ run, checkout: { commit, pathOf } }: Step): Pick<Message, 'at' | 'version' | 'linkOf'> {
+  return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.page, commit, pathOf }) };
 }
 
 function keyOf({ inputs }: Step, { plan: { target } }: Drift): readonly string[] {

@@ -37,7 +37,7 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   report: { becomes: 'flags', of: comparing },
   allow: { becomes: 'flags', of: comparing },
   'max-risk': { becomes: 'flag', of: planning },
-  adopt: { becomes: 'flags', of: planning },
+  adopt: { becomes: 'flags', of: comparing, switches: ['drift'] },
   revert: { becomes: 'flags', of: comparing, switches: ['drift'] },
   prune: { becomes: 'switch', of: planning },
   base: { becomes: 'flag', of: comparing },
@@ -53,6 +53,7 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   digest: { becomes: 'flag', of: ['apply'] },
   journal: { becomes: 'flag', of: writing },
   since: { becomes: 'flag', of: ['drift'] },
+  commit: { becomes: 'unless', of: ['drift'] },
 };
 
 /** The inputs that only the action has. */

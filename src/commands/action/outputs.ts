@@ -36,7 +36,8 @@ function driftOutputs(drift: Drift): Readonly<Record<string, string>> {
 const failures: Readonly<Record<number, string>> = { 3: 'invalid', 4: 'unreachable', 5: 'unfinished', 6: 'refused' };
 
 function outcomeOf(step: Step | undefined, { drift, result }: Telling['findings'], exitCode: number): string {
-  const drifted = drift !== undefined && isDrifted(drift.plan) ? 'drifted' : 'clean';
+  const isAccepted = drift?.adoption?.accepted !== undefined;
+  const drifted = isAccepted ? 'adopted' : drift !== undefined && isDrifted(drift.plan) ? 'drifted' : 'clean';
   const done = { validate: 'valid', plan: 'planned', apply: 'applied', drift: result === undefined ? drifted : 'reverted' } as const;
   if (step !== undefined && (exitCode === 0 || exitCode === 2)) return done[step.course.mode];
   return failures[exitCode] ?? 'error';

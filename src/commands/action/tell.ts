@@ -14,7 +14,7 @@ import { messageMarkdown } from '../../report/comment.ts';
 import { driftAnnotations } from '../../report/drift-annotations.ts';
 import { fileLinks } from '../../report/links.ts';
 import { sarifText } from '../../report/sarif.ts';
-import { tellIssue } from './drift-issue.ts';
+import { tellAdoption, tellIssue } from './drift-issue.ts';
 import { outputsOf } from './outputs.ts';
 import type { Step, Telling } from './step.ts';
 import { tellPullRequests } from './pull-requests.ts';
@@ -50,9 +50,10 @@ export async function tellGitHub(found: Telling): Promise<number> {
 
 async function tellElsewhere(telling: Telling & { readonly step: Step }): Promise<readonly Diagnostic[]> {
   if (telling.step.course.mode !== 'drift') return tellPullRequests({ ...telling, markdown: (limit) => markdownOf(telling, limit) });
-  const { diagnostics, outputs } = await tellIssue(telling);
-  append(telling.world.env['GITHUB_OUTPUT'], outputLines(outputs));
-  return diagnostics;
+  const issued = await tellIssue(telling);
+  const adopted = await tellAdoption(telling, issued.outputs['issue']);
+  append(telling.world.env['GITHUB_OUTPUT'], outputLines({ ...issued.outputs, ...adopted.outputs }));
+  return [...issued.diagnostics, ...adopted.diagnostics];
 }
 
 function none(): undefined {}

@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '../model/errors.ts';
+import { hasOrigin } from './applied.ts';
+import { askGit } from './ask-git.ts';
+import { readBlobs } from './blobs.ts';
+import { configured, withGit } from './porcelain.ts';
+import { reaching } from './reach.ts';
+import type { Repository } from './repository.ts';
+
+/** A file as a commit has it; `path` counts from the top of the repository. */
+export type CommittedFile = { readonly path: string; readonly mode: string; readonly id: string; readonly bytes: Buffer };
+
+/** A file as it is to be. */
+export type NextFile = Pick<CommittedFile, 'path' | 'mode' | 'id'> & { readonly next: Buffer };
+
+/** A commit that is to be the only one of a branch. */
+export type OwnCommit = {
+  readonly branch: string;
+  readonly parent: string;
+  readonly files: readonly NextFile[];
+  readonly message: string;
+  readonly now: Date;
+  /** Whether origin has a word in it. */
+  readonly origin: boolean;
+};
+
+const patience = 120_000;
+const largestFile = 4 * 1024 * 1024;
+
+/** Reads plain files of a commit; those that it has not, or that are no files, are left out. */
+export async function readCommitted(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly CommittedFile[]> {
+  const { stdout } = await askGit(repository, ['ls-tree', '-z', '--full-tree', commit, '--', ...paths]);
+  const entries = stdout
+    .toString()
+    .split('\0')
+    .flatMap((line) => {
+      const [, mode, id, path] = /^(100\d{3}) blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
+      return mode === undefined || id === undefined || path === undefined ? [] : [{ mode, id, path }];
+    });
+  const bytes = new Map<string, Buffer>();
+  await readBlobs(
+    repository,
+    entries.map(({ id }) => id),
+    { most: largestFile, take: (id, all) => void bytes.set(id, all) },
+  );
+  return entries.map((entry) => ({ ...entry, bytes: bytes.get(entry.id) ?? Buffer.alloc(0) }));
+}
+
+/**
+ * Makes the branch exactly one commit ahead of its parent, here, without touching what is checked out; a branch that has
+ * just this change already stays as it is. What somebody else committed there is never thrown away.
+ */
+export async function keepBranch(
+  repository: Repository,
+  own: OwnCommit,
+): Promise<{ readonly commit: string; readonly unchanged: boolean }> {
+  const ref = refOf(own.branch);
+  await requireNowhereCheckedOut(repository, own.branch);
+  const seen = own.origin && (await hasOrigin(repository)) ? await fetchBranch(repository, own.branch) : undefined;
+  const tip = seen ?? (await tipOf(repository, ref));
+  if (tip !== undefined) await requireOwn(repository, tip, own);
+  if (tip !== undefined && (await isSameChange(repository, tip, own))) {
+    await askGit(repository, ['update-ref', '-m', 'ostiary drift --adopt', ref, tip]);
+    return { commit: tip, unchanged: true };
+  }
+  const script = await importScript(repository, ref, own);
+  await askGit(repository, ['fast-import', '--quiet', '--force', '--done'], { input: script });
+  const commit = await tipOf(repository, ref);
+  if (commit === undefined) throw new AppError('git/failed', 4, `git did not make the branch ${own.branch}`);
+  return { commit, unchanged: false };
+}
+
+/** Gives origin the branch, unless somebody wrote to it since it was last read; why, where that cannot be, and undefined without an origin. */
+export async function pushBranch(repository: Repository, branch: string, commit: string): Promise<AppError | boolean> {
+  if (!(await hasOrigin(repository))) return false;
+  const ref = refOf(branch);
+  const known = await tipOf(repository, seenRef(branch));
+  if (known === commit) return true;
+  const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
+  try {
+    const place = await reaching(repository);
+    await withGit(place, (git) => git.push('origin', `${commit}:${ref}`, [...quiet, `--force-with-lease=${ref}:${known ?? ''}`]), {
+      patience,
+    });
+    await askGit(repository, ['update-ref', seenRef(branch), commit]);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'git/failed' || error.code === 'git/timeout')) return error;
+    throw error;
+  }
+}
+
+function refOf(branch: string): string {
+  return `refs/heads/${branch}`;
+}
+
+/** What origin was last seen to have. */
+function seenRef(branch: string): string {
+  return `refs/ostiary/branches/${branch}`;
+}
+
+async function tipOf(repository: Repository, ref: string): Promise<string | undefined> {
+  const { stdout } = await askGit(repository, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], { answers: [0, 1, 128] });
+  return stdout.toString().trim() || undefined;
+}
+
+/** Moving a branch under a checkout would make all of its files look changed. */
+async function requireNowhereCheckedOut(repository: Repository, branch: string): Promise<void> {
+  const trees = await withGit(repository, (git) => git.raw('worktree', 'list', '--porcelain'));
+  if (!trees.split('\n').includes(`branch ${refOf(branch)}`)) return;
+  throw new AppError('git/branch-checked-out', 3, `the branch ${branch} is checked out`, {
+    hint: 'check out the branch that is applied, then run this again',
+  });
+}
+
+/** Reads the branch as origin has it; undefined where it has none. */
+async function fetchBranch(repository: Repository, branch: string): Promise<string | undefined> {
+  const place = await reaching(repository);
+  const ref = refOf(branch);
+  const told = await withGit(place, (git) => git.listRemote(['--refs', 'origin', ref]), { patience });
+  if (!told.split('\n').some((line) => line.endsWith(`\t${ref}`))) {
+    await askGit(repository, ['update-ref', '-d', seenRef(branch)]);
+    return undefined;
+  }
+  const depth = repository.shallow ? ['--depth=2'] : [];
+  const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
+  await withGit(place, (git) => git.fetch('origin', `+${ref}:${seenRef(branch)}`, [...quiet, ...depth]), { patience });
+  return tipOf(repository, seenRef(branch));
+}
+
+/** The line of a message by which a commit of ours is known. */
+export const ownTrailer = 'Ostiary-Adopt';
+
+async function requireOwn(repository: Repository, tip: string, { branch }: OwnCommit): Promise<void> {
+  const message = (await askGit(repository, ['show', '--no-patch', '--format=%B', tip])).stdout.toString();
+  if (message.split('\n').some((line) => line.startsWith(`${ownTrailer}: `))) return;
+  throw new AppError('git/branch-taken', 3, `the branch ${branch} has a commit of somebody else (${tip.slice(0, 10)})`, {
+    hint: 'merge it, or delete the branch, here and on origin; then run this again',
+  });
+}
+
+/** Tells whether the commit makes of the same files, as they are in the parent of ours, what ours would make of them. */
+async function isSameChange(repository: Repository, tip: string, { files }: OwnCommit): Promise<boolean> {
+  const raw = ['diff-tree', '-r', '-z', '--no-commit-id', '--no-renames', '--no-abbrev', `${tip}^`, tip];
+  const { code, stdout } = await askGit(repository, raw, { answers: [0, 128] });
+  if (code !== 0) return false;
+  const tokens = stdout.toString().split('\0');
+  const made = tokens.flatMap((token, index) => {
+    const [, , before, after] = token.startsWith(':') ? token.split(' ') : [];
+    return before === undefined ? [] : [`${tokens[index + 1] ?? ''} ${before} ${after ?? ''}`];
+  });
+  const wished = files.map(({ path, id, next }) => `${path} ${id} ${blobId(next, id.length)}`);
+  return made.toSorted().join('\0') === wished.toSorted().join('\0');
+}
+
+/** The id that git gives to content, by the length of its ids. */
+function blobId(content: Buffer, length: number): string {
+  return createHash(length === 64 ? 'sha256' : 'sha1')
+    .update(`blob ${content.length}\0`)
+    .update(content)
+    .digest('hex');
+}
+
+async function importScript(repository: Repository, ref: string, { parent, files, message, now }: OwnCommit): Promise<string> {
+  const [author, committer] = [await personOf(repository, 'AUTHOR'), await personOf(repository, 'COMMITTER')];
+  const time = `${Math.floor(now.getTime() / 1000)} +0000`;
+  const parts = [
+    `commit ${ref}\nauthor ${author} ${time}\ncommitter ${committer} ${time}\n${content(Buffer.from(message))}from ${parent}\n`,
+    ...files.map(({ path, mode, next }) => `M ${mode} inline ${quoted(path)}\n${content(next)}`),
+    'done\n',
+  ];
+  return parts.join('');
+}
+
+/** Who commits: as the environment or git's settings say, else Ostiary. */
+async function personOf(repository: Repository, role: 'AUTHOR' | 'COMMITTER'): Promise<string> {
+  const name = repository.env[`GIT_${role}_NAME`] ?? (await configured(repository, 'user.name'));
+  const email = repository.env[`GIT_${role}_EMAIL`] ?? (await configured(repository, 'user.email'));
+  const plain = (text: string): string => text.replaceAll(/[<>\p{Cc}]/gu, '').trim();
+  return `${plain(name) || 'Ostiary'} <${plain(email) || 'ostiary@noreply.invalid'}>`;
+}
+
+/** Content of which git reads so many bytes; manifests are UTF-8. */
+function content(bytes: Buffer): string {
+  return `data ${bytes.length}\n${bytes.toString()}\n`;
+}
+
+function quoted(path: string): string {
+  return `"${path.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
+}

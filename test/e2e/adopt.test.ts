@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { gitEnv, repositories, type TestRepository } from '../support/repository.ts';
+import { useGateway } from './gateway.ts';
+import { config, connection, guardrail } from './project.ts';
+
+const gateway = useGateway();
+const { make, makeOrigin, clone } = repositories();
+
+const run = (line: string, { folder }: TestRepository): ReturnType<typeof gateway.run> => gateway.run(line, folder, gitEnv);
+
+async function change(path: string, spec: object): Promise<void> {
+  const { body } = await gateway.call('GET', path);
+  const { status } = await gateway.call('PUT', path, { body: { ...body, ...spec } });
+  expect(status).toBe(200);
+}
+
+const orders = (name: string): string => `# The orders of ${name}.
+apiVersion: ostiary/v1
+kind: Connection
+metadata: { name: ${name} }
+spec:
+  type: database
+  subtype: 'postgres'
+  agent_id: default
+  access_mode_connect: enabled
+  access_mode_exec: enabled
+  access_mode_runbooks: disabled
+  access_schema: enabled
+  access_max_duration: 3600 # an hour
+  # Who looks at it.
+  reviewers:
+  - dba   # always
+  - sre
+  connection_tags: {env: prod, team: orders}
+  secret:
+    envvar:HOST: { value: canary-host }
+`;
+
+const branch = 'ostiary/adopt/production';
+
+function parsed(text: string): { readonly drifts: readonly { readonly adoption: { readonly [key: string]: unknown } }[] } {
+  return JSON.parse(text);
+}
+
+describe('drift --adopt', () => {
+  test('edits scalars, elements, keys, edges and exceptions in place on a branch, and nothing else; merged, there is no drift', async () => {
+    const rule = `${guardrail('one-rule', ['DROP'], { connection_selector: { match_tags: { env: 'prod' } } })}`;
+    const repository = make({
+      'ostiary.yaml': config(gateway.url()),
+      'access/a.yaml': orders('one-a'),
+      'access/b.yaml': orders('one-b'),
+      'access/rule.yaml': rule,
+      'access/other.yaml': guardrail('one-other', ['TRUNCATE']),
+    });
+    const origin = makeOrigin(repository);
+    expect((await run('apply --yes', repository)).code).toBe(0);
+    await change('/connections/one-a', {
+      access_max_duration: 600,
+      reviewers: ['dba', 'security'],
+      connection_tags: { env: 'prod', team: 'billing' },
+    });
+    const other = await gateway.call('GET', '/guardrails').then(({ list }) => list.find(({ name }) => name === 'one-other'));
+    await change('/connections/one-b', { guardrail_rules: [String(other?.['id'])] });
+    const before = repository.git('rev-parse', 'HEAD');
+    const ended = await run('drift --adopt', repository);
+    expect([ended.code, ended.stderr]).toEqual([0, expect.not.stringContaining('adopt/')]);
+    expect(ended.stdout).toMatch(
+      /Accepted: \d objects, in \d files of the branch\s+ostiary\/adopt\/production \([0-9a-f]{10}, pushed to origin\)\./,
+    );
+    expect([repository.git('rev-parse', 'HEAD'), repository.git('status', '--porcelain')]).toEqual([before, '']);
+    expect(repository.git('rev-parse', `${branch}^`)).toBe(before);
+    expect(origin.git('rev-parse', branch)).toBe(repository.git('rev-parse', branch));
+    const shown = repository.git('show', `${branch}:access/a.yaml`);
+    expect(shown).toContain('# The orders of one-a.');
+    expect(shown).toContain('  access_max_duration: 600 # an hour\n  # Who looks at it.\n  reviewers:\n  - dba   # always\n  - security\n');
+    expect(shown).toContain('connection_tags: {env: prod, team: billing}');
+    expect(repository.git('show', `${branch}:access/rule.yaml`)).toContain('one-b');
+    expect(repository.git('show', '--no-patch', '--format=%an <%ae>%n%B', branch)).toMatch(
+      /^Ada <ada@example.com>\nAccept what was changed by hand on production\n[\s\S]*\nOstiary-Adopt: production$/,
+    );
+
+    const first = repository.git('rev-parse', branch);
+    const again = await run('drift --adopt --format json --quiet', repository);
+    expect(repository.git('rev-parse', branch)).toBe(first);
+    expect(parsed(again.stdout).drifts[0]?.adoption['branch']).toEqual({ name: branch, commit: first, unchanged: true, pushed: true });
+    const schema = (name: string): object => JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8'));
+    const validate = new Ajv2020({ schemas: [schema('plan')], strict: false }).compile(schema('drift'));
+    expect([validate(parsed(again.stdout)), validate.errors]).toEqual([true, null]);
+    expect(`${again.stdout}${ended.stdout}`).not.toContain('canary-host');
+
+    // Another change of the main branch leaves the branch alone; another drift moves it on.
+    repository.save({ 'README.md': 'Something else.' });
+    await run('drift --adopt', repository);
+    expect(repository.git('rev-parse', branch)).toBe(first);
+    await change('/connections/one-a', { access_max_duration: 900 });
+    await run('drift --adopt', repository);
+    expect(origin.git('rev-parse', branch)).toBe(repository.git('rev-parse', branch));
+    expect(repository.git('rev-list', '--count', `main..${branch}`)).toBe('1');
+
+    repository.git('merge', '--quiet', '--no-edit', branch);
+    expect(await run('drift', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+    expect(await run('plan', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
+  });
+
+  test('works in a clone that has only the last commit, and never throws away what others committed on the branch', async () => {
+    const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': orders('two-a') });
+    const origin = makeOrigin(repository);
+    expect((await run('apply --yes', repository)).code).toBe(0);
+    await change('/connections/two-a', { access_max_duration: 600 });
+    expect((await run('drift --adopt', clone(origin, '--depth=1'))).code).toBe(0);
+    const first = origin.git('rev-parse', branch);
+    expect((await run('drift --adopt', clone(origin, '--depth=1'))).code).toBe(0);
+    expect(origin.git('rev-parse', branch)).toBe(first);
+    const theirs = clone(origin);
+    theirs.git('checkout', '--quiet', branch);
+    theirs.save({ 'access/note.txt': 'mine' });
+    theirs.git('push', '--quiet', 'origin', branch);
+    const taken = await run('drift --adopt', repository);
+    expect(taken).toMatchObject({ code: 3, stdout: expect.stringContaining('two-a'), stderr: expect.stringContaining('git/branch-taken') });
+    expect(origin.git('rev-parse', branch)).toBe(theirs.git('rev-parse', 'HEAD'));
+    expect(await run('drift --adopt', theirs)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+  });
+
+  test('commits no work that is not committed, and edits files here where that is asked for', async () => {
+    const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': orders('three-a') });
+    expect((await run('apply --yes', repository)).code).toBe(0);
+    await change('/connections/three-a', { access_max_duration: 600 });
+    repository.write({ 'access/a.yaml': `# mine\n${orders('three-a')}` });
+    const dirty = await run('drift --adopt', repository);
+    expect(dirty).toMatchObject({ code: 3, stderr: expect.stringContaining('git/uncommitted') });
+    expect(dirty.stderr).toContain('"access/a.yaml"');
+    expect(repository.git('branch', '--list', branch)).toBe('');
+    const here = await run('drift --adopt --no-commit', repository);
+    expect(here).toMatchObject({ code: 0, stdout: expect.stringContaining('in 1 file here') });
+    expect(readFileSync(`${repository.folder}/access/a.yaml`, 'utf8')).toBe(
+      `# mine\n${orders('three-a').replace('access_max_duration: 3600', 'access_max_duration: 600')}`,
+    );
+    expect(repository.git('branch', '--list', branch)).toBe('');
+  });
+
+  test('leaves what is pending alone, and tells what manifests cannot say', async () => {
+    const repository = make({
+      'ostiary.yaml': config(gateway.url()),
+      'access/a.yaml': orders('four-a'),
+      'access/b.yaml': orders('four-b'),
+    });
+    expect((await run('apply --yes', repository)).code).toBe(0);
+    await change('/connections/four-a', { reviewers: ['dba', 'sre', 'security'] });
+    await gateway.call('DELETE', '/connections/four-b');
+    repository.save({ 'access/a.yaml': orders('four-a').replace('3600', '7200') });
+    const ended = await run('drift --adopt', repository);
+    expect(ended).toMatchObject({ code: 2, stdout: expect.stringContaining('Accepted: 1 object, in 1 file of the branch') });
+    expect(ended.stderr).toMatch(/access\/b\.yaml:\d+:\d+ warning adopt\/removed/);
+    const shown = repository.git('show', `${branch}:access/a.yaml`);
+    expect(shown).toContain('access_max_duration: 7200 # an hour');
+    expect(shown).toContain('  - security');
+    repository.git('merge', '--quiet', '--no-edit', branch);
+    expect((await run('plan --only Connection/four-a', repository)).stdout).toContain('1 to update');
+  });
+
+  test.each([
+    ['drift --adopt --revert', '--adopt accepts a drift and --revert undoes it'],
+    ['drift --no-commit', '--no-commit goes with --adopt'],
+  ])('%s is one clear failure', async (line, message) => {
+    const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('five-a') });
+    expect(await run(line, repository)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });
+  });
+});
