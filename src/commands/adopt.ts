@@ -174,10 +174,13 @@ function notPushed(branch: string, { message }: AppError): Diagnostic {
 
 /** Names in a message of a commit must not close issues. */
 function messageOf({ accepted }: Adoption, target: string): string {
-  const plain = (id: ResourceId): string => id.replaceAll(/[^\w/.: -]/g, '_');
   const ids = new Set(accepted?.plan.changes.map(({ id }) => plain(id)));
   const edges = accepted?.plan.edges.map(({ rule, connection }) => `${plain(rule)} on ${plain(connection)}`) ?? [];
   const list = [...ids, ...edges].slice(0, 50).map((line) => `- ${line}`);
   const said = list.length === 0 ? [] : [...list, ''];
   return [`Accept what was changed by hand on ${target}`, '', ...said, `${ownTrailer}: ${target}`, ''].join('\n');
+}
+
+function plain(id: ResourceId): string {
+  return id.replaceAll(/[^\w/.: -]/g, '_');
 }

@@ -70,13 +70,13 @@ export async function drift(flags: DriftFlags, world: World): Promise<number> {
 type Adopted = { readonly flags: DriftFlags; readonly world: World; readonly tell: (drift: Drift) => void };
 
 /** Accepts the drift; it is told in any case. */
-async function adopted(drift: Drift, seen: Planned, { flags: { commit, origin }, world, tell }: Adopted): Promise<Adoption> {
+async function adopted(found: Drift, seen: Planned, { flags: { commit, origin }, world, tell }: Adopted): Promise<Adoption> {
   try {
-    const adoption = await adopt(drift, seen, { world, commit, origin });
-    tell({ ...drift, adoption });
+    const adoption = await adopt(found, seen, { world, commit, origin });
+    tell({ ...found, adoption });
     return adoption;
   } catch (error) {
-    tell(drift);
+    tell(found);
     throw error;
   }
 }

@@ -154,10 +154,10 @@ async function isSameChange(repository: Repository, tip: string, { files }: OwnC
 }
 
 /** The id that git gives to content, by the length of its ids. */
-function blobId(content: Buffer, length: number): string {
+function blobId(bytes: Buffer, length: number): string {
   return createHash(length === 64 ? 'sha256' : 'sha1')
-    .update(`blob ${content.length}\0`)
-    .update(content)
+    .update(`blob ${bytes.length}\0`)
+    .update(bytes)
     .digest('hex');
 }
 
@@ -176,7 +176,6 @@ async function importScript(repository: Repository, ref: string, { parent, files
 async function personOf(repository: Repository, role: 'AUTHOR' | 'COMMITTER'): Promise<string> {
   const name = repository.env[`GIT_${role}_NAME`] ?? (await configured(repository, 'user.name'));
   const email = repository.env[`GIT_${role}_EMAIL`] ?? (await configured(repository, 'user.email'));
-  const plain = (text: string): string => text.replaceAll(/[<>\p{Cc}]/gu, '').trim();
   return `${plain(name) || 'Ostiary'} <${plain(email) || 'ostiary@noreply.invalid'}>`;
 }
 
@@ -187,4 +186,8 @@ function content(bytes: Buffer): string {
 
 function quoted(path: string): string {
   return `"${path.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
+}
+
+function plain(text: string): string {
+  return text.replaceAll(/[<>\p{Cc}]/gu, '').trim();
 }

@@ -44,9 +44,14 @@ function parsed(text: string): { readonly drifts: readonly { readonly adoption: 
   return JSON.parse(text);
 }
 
+function schema(name: string): object {
+  const read: object = JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8'));
+  return read;
+}
+
 describe('drift --adopt', () => {
   test('edits scalars, elements, keys, edges and exceptions in place on a branch, and nothing else; merged, there is no drift', async () => {
-    const rule = `${guardrail('one-rule', ['DROP'], { connection_selector: { match_tags: { env: 'prod' } } })}`;
+    const rule = guardrail('one-rule', ['DROP'], { connection_selector: { match_tags: { env: 'prod' } } });
     const repository = make({
       'ostiary.yaml': config(gateway.url()),
       'access/a.yaml': orders('one-a'),
@@ -61,8 +66,9 @@ describe('drift --adopt', () => {
       reviewers: ['dba', 'security'],
       connection_tags: { env: 'prod', team: 'billing' },
     });
-    const other = await gateway.call('GET', '/guardrails').then(({ list }) => list.find(({ name }) => name === 'one-other'));
-    await change('/connections/one-b', { guardrail_rules: [String(other?.['id'])] });
+    const { list } = await gateway.call('GET', '/guardrails');
+    const others = list.flatMap(({ id, name }) => (name === 'one-other' ? [id] : []));
+    await change('/connections/one-b', { guardrail_rules: others });
     const before = repository.git('rev-parse', 'HEAD');
     const ended = await run('drift --adopt', repository);
     expect([ended.code, ended.stderr]).toEqual([0, expect.not.stringContaining('adopt/')]);
@@ -85,7 +91,6 @@ describe('drift --adopt', () => {
     const again = await run('drift --adopt --format json --quiet', repository);
     expect(repository.git('rev-parse', branch)).toBe(first);
     expect(parsed(again.stdout).drifts[0]?.adoption['branch']).toEqual({ name: branch, commit: first, unchanged: true, pushed: true });
-    const schema = (name: string): object => JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8'));
     const validate = new Ajv2020({ schemas: [schema('plan')], strict: false }).compile(schema('drift'));
     expect([validate(parsed(again.stdout)), validate.errors]).toEqual([true, null]);
     expect(`${again.stdout}${ended.stdout}`).not.toContain('canary-host');

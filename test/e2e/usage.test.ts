@@ -145,7 +145,7 @@ describe('help', () => {
     apply:
       '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest --help',
     drift:
-      '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --since --revert --yes --concurrency --journal --help',
+      '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --since --revert --adopt --no-commit --yes --concurrency --journal --help',
     pull: '--no-color --quiet --config --target --url --dialect --auth --only --secrets --from-state --format --help',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',

@@ -14,7 +14,7 @@ export type StepOptions = {
   readonly cwd: string;
   readonly event: string;
   readonly payload: object;
-  readonly inputs: Readonly<Record<string, string>>;
+  readonly inputs: Readonly<Record<string, string | boolean>>;
   readonly env?: Readonly<Record<string, string>>;
 };
 
@@ -34,13 +34,14 @@ export function openRunner(folder: string): (options: StepOptions, github: TestG
     writeFileSync(file('event.json'), JSON.stringify(options.payload));
     writeFileSync(file('output'), '');
     writeFileSync(file('summary'), '');
+    // True and false of a workflow come as words.
     const given = Object.entries({ 'github-token': token, comment: 'true', ...options.inputs });
     const ended = await began(options.cwd, {
       ...variablesOf(options, { url, temp }),
       GITHUB_EVENT_PATH: file('event.json'),
       GITHUB_OUTPUT: file('output'),
       GITHUB_STEP_SUMMARY: file('summary'),
-      ...Object.fromEntries(given.map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+      ...Object.fromEntries(given.map(([name, value]) => [`INPUT_${name.toUpperCase()}`, String(value)])),
       ...options.env,
     });
     return { ...ended, outputs: outputsOf(readFileSync(file('output'), 'utf8')), summary: readFileSync(file('summary'), 'utf8') };

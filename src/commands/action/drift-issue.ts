@@ -83,7 +83,8 @@ async function keep(github: GitHub, telling: Told, { drift, label }: Subject): P
     return isDrifted(drift.plan) ? number : undefined;
   }
   // What is made of it elsewhere is told there.
-  const { adoption, ...rest } = drift;
+  const { plan, pending, unfinished, protection, writes } = drift;
+  const rest = { plan, pending, unfinished, protection, ...(writes === undefined ? {} : { writes }) };
   const body = driftIssue({ drift: rest, ...placeOf(step) }, stickyLimit);
   return keepIssue(github, {
     key,
