@@ -35,7 +35,7 @@ export function openRunner(folder: string): (options: StepOptions, github: TestG
     writeFileSync(file('output'), '');
     writeFileSync(file('summary'), '');
     // True and false of a workflow come as words.
-    const given = Object.entries({ 'github-token': token, comment: 'true', ...options.inputs });
+    const given = Object.entries<string | boolean>({ 'github-token': token, comment: 'true', ...options.inputs });
     const ended = await began(options.cwd, {
       ...variablesOf(options, { url, temp }),
       GITHUB_EVENT_PATH: file('event.json'),
