@@ -2,14 +2,19 @@ import { hasOrigin, appliedName, appliedRef, keepApplied, pushApplied } from '..
 import { headOf, openRepository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
+import type { Plan } from '../model/plan.ts';
+import { lettingGo } from '../plan/orphans.ts';
 import { isAsLoaded, readTreeOf, type Site } from './at-commit.ts';
 import { isTracked, type FootingInput } from './footing.ts';
 
+/** What a whole apply was made from, and the plan that it carried out. */
+type RecordingInput = FootingInput & { readonly plan: Pick<Plan, 'orphans' | 'changes' | 'base'> };
+
 /**
  * Records HEAD as wholly applied to the target, here and on origin, if the manifests that were applied are those of HEAD.
- * What stands in the way is a warning: the apply is done.
+ * What stands in the way is a warning: the apply is done. So is what was left behind and counts as not ours from then on.
  */
-export async function recordApplied(input: FootingInput): Promise<readonly Diagnostic[]> {
+export async function recordApplied(input: RecordingInput): Promise<readonly Diagnostic[]> {
   if (!isTracked(input)) return [];
   const { setting, target, world } = input;
   try {
@@ -21,7 +26,7 @@ export async function recordApplied(input: FootingInput): Promise<readonly Diagn
   }
 }
 
-async function record(site: Site, { desired, flags }: FootingInput): Promise<readonly Diagnostic[]> {
+async function record(site: Site, { desired, flags, plan }: RecordingInput): Promise<readonly Diagnostic[]> {
   const { repository, target } = site;
   const commit = await headOf(repository);
   if (commit === undefined) return [notRecorded('nothing is committed yet', 'commit the manifests, then apply again')];
@@ -31,12 +36,13 @@ async function record(site: Site, { desired, flags }: FootingInput): Promise<rea
     return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
   const name = appliedName(repository.prefix, target.name);
   await keepApplied(repository, name, commit);
+  const left = lettingGo(plan);
   const message = `${short} is recorded as wholly applied to "${target.name}" (${appliedRef(name)})`;
   const recorded: Diagnostic = { code: 'git/applied-recorded', severity: 'notice', message };
-  if (!flags.origin || !(await hasOrigin(repository))) return [recorded];
+  if (!flags.origin || !(await hasOrigin(repository))) return [recorded, ...left];
   const failure = await pushApplied(repository, name, commit);
-  if (failure === undefined) return [{ ...recorded, message: `${message}, here and on origin` }];
-  return [notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure))];
+  if (failure === undefined) return [{ ...recorded, message: `${message}, here and on origin` }, ...left];
+  return [notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure)), ...left];
 }
 
 function pushHint({ message }: AppError): string {

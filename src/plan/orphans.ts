@@ -1,9 +1,10 @@
 import type { Base } from '../model/base.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
-import type { FieldChange, Orphan } from '../model/plan.ts';
+import type { FieldChange, Orphan, Plan } from '../model/plan.ts';
 import { pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Draft } from './change.ts';
@@ -83,6 +84,17 @@ export function orphanOf({ base: { id, key } }: Left, removedIn: Base['removedIn
     ...(commit === undefined ? {} : { removedIn: commit.id, subject: commit.subject }),
     ...(kept === undefined ? {} : { kept }),
   };
+}
+
+/** What is told once a commit without them is recorded as applied: nothing proves any more that what was left behind was ours. */
+export function lettingGo({ orphans, changes, base }: Pick<Plan, 'orphans' | 'changes' | 'base'>): readonly Diagnostic[] {
+  const gone = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
+  const left = orphans.filter(({ id, kept }) => kept === undefined && !gone.has(id));
+  if (left.length === 0) return [];
+  const [stays, they] = left.length === 1 ? ['stays', 'it'] : ['stay', 'them'];
+  const hint = base === undefined ? {} : { hint: `ostiary apply --prune --base ${base.slice(0, 10)} deletes ${they}` };
+  const message = `what no manifest declares any more ${stays}, and counts as not ours from now on: ${left.map(({ id }) => id).join(', ')}`;
+  return [{ code: 'git/orphans-left', severity: 'warning', message, ...hint }];
 }
 
 /** The closing of an object whose place another one takes; undefined where it is closed already. */

@@ -40,7 +40,16 @@ export function footing({ folder }: TestRepository, flags: Flags = {}, below = '
 
 /** Records as an apply does that was wholly successful. */
 export function record({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<readonly Diagnostic[]> {
-  return recordApplied(inputAt(join(folder, below), flags));
+  return recordLeaving(join(folder, below), { orphans: [], changes: [] }, flags);
+}
+
+/** Records as an apply of that plan does. */
+export function recordLeaving(
+  folder: string,
+  plan: Parameters<typeof recordApplied>[0]['plan'],
+  flags: Flags = {},
+): Promise<readonly Diagnostic[]> {
+  return recordApplied({ ...inputAt(folder, flags), plan });
 }
 
 export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {

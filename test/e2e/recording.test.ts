@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { repositories } from '../support/repository.ts';
-import { applied, codes, files, footing, record, url } from './footing.ts';
+import { applied, codes, files, footing, record, recordLeaving, url } from './footing.ts';
 import { connection, guardrail } from './project.ts';
 
 const { make, makeOrigin, clone } = repositories();
@@ -74,5 +74,28 @@ describe('recording', () => {
     const origin = makeOrigin(repository);
     expect(codes(await record(repository, { origin: false }))).toStrictEqual(['notice git/applied-recorded']);
     expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
+  });
+
+  it('tells once what is let go, and how it is deleted all the same', async () => {
+    const { repository, commit } = await applied(make);
+    repository.remove('access/b.yaml');
+    expect(codes(await recordLeaving(repository.folder, { orphans: [{ id: 'Connection/b' }], changes: [], base: commit }))).toStrictEqual([
+      'warning git/applied-not-recorded',
+    ]);
+    repository.commit();
+    const kept = { id: 'GuardrailRule/kept', kept: 'managed by terraform' } as const;
+    const orphans = [{ id: 'Connection/b' }, kept] as const;
+    const [recorded, told, ...more] = await recordLeaving(repository.folder, { orphans, changes: [], base: commit });
+    expect(recorded).toMatchObject({ code: 'git/applied-recorded' });
+    expect(more).toStrictEqual([]);
+    expect(told).toMatchObject({
+      code: 'git/orphans-left',
+      severity: 'warning',
+      message: 'what no manifest declares any more stays, and counts as not ours from now on: Connection/b',
+      hint: `ostiary apply --prune --base ${commit.slice(0, 10)} deletes it`,
+    });
+    expect(codes(await recordLeaving(repository.folder, { orphans: [kept], changes: [], base: commit }))).toStrictEqual([
+      'notice git/applied-recorded',
+    ]);
   });
 });
