@@ -13,6 +13,7 @@ import type { RequestEvent } from '../model/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan.ts';
 import { isPrivate } from '../manifest/config.ts';
+import { closest } from '../model/suggest.ts';
 import { forDialect } from '../plan/dialect.ts';
 import { strangersOf } from '../plan/edges.ts';
 import { inherited } from '../plan/inherit.ts';
@@ -114,6 +115,7 @@ export async function planned(
       ...foreseen,
       ...unsound,
       ...unusedAllowances(flags.allow, complete),
+      ...unknownConsents(flags, [...loaded.value.resources, ...loaded.value.unselected, ...live.resources]),
       ...unkept(flags.cache, unwritten),
     ];
     return { setting, target, desired, live, base, identity, gateway, plan: labelled(complete, loaded.value, footing), warnings };
@@ -160,4 +162,22 @@ function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan
     message: `--allow ${code} overrides nothing in this plan`,
     hint: 'leave it out, or check the code',
   }));
+}
+
+/** A name of `--adopt` or `--revert` that nothing has is a slip, and the run would do without what was asked. */
+function unknownConsents(
+  { adopt, revert }: Pick<PlanningFlags, 'adopt' | 'revert'>,
+  among: readonly { readonly id: string }[],
+): readonly Diagnostic[] {
+  const asked = [...adopt.map((name) => ['--adopt', name] as const), ...revert.map((name) => ['--revert', name] as const)];
+  if (asked.length === 0) return [];
+  const known = new Set(among.map(({ id }) => id));
+  return asked
+    .filter(([, name]) => !known.has(name))
+    .map(([flag, name]): Diagnostic => {
+      const near = closest(name, known);
+      const hint = near === undefined ? 'write KIND/NAME, as plan prints it' : `did you mean "${near}"?`;
+      const message = `${flag} ${name} does nothing: neither a manifest nor the gateway has it`;
+      return { code: 'plan/unknown-name', severity: 'warning', message, hint };
+    });
 }

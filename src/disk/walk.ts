@@ -168,12 +168,18 @@ function tryReal(walk: Telling, path: string, missing: 'manifest/no-such-path' |
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ELOOP') report(walk, path, 'manifest/symlink-loop', 'is a link that leads in a circle', 'remove the link');
-    else if (code === 'ENOTDIR' && missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', 'check the path');
+    else if (code === 'ENOTDIR' && missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', missingHint(path));
     else if (code !== 'ENOENT') report(walk, path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check who may read it');
-    else if (missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', 'check the path');
+    else if (missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', missingHint(path));
     else report(walk, path, missing, 'is a link that leads nowhere', 'remove the link');
     return undefined;
   }
+}
+
+/** A path that looks like KIND/NAME is perhaps meant as one. */
+function missingHint(path: string): string {
+  const [, resource] = /(?:^|[\\/])([A-Z][A-Za-z]+[\\/][^\\/.]+)$/.exec(path) ?? [];
+  return resource === undefined ? 'check the path' : `check the path; a resource is chosen by --only ${resource.replace('\\', '/')}`;
 }
 
 function realOrNone(path: string): string | undefined {

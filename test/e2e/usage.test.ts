@@ -81,6 +81,7 @@ test.concurrent.each([
   ['--only GuardrailRule/no-drap', 'manifest/unknown-selection', 'did you mean "GuardrailRule/no-drop"?'],
   ['--only no-drop', 'manifest/unknown-selection', 'KIND/NAME'],
   ['access/none.yaml', 'manifest/no-such-path', 'check the path'],
+  ['GuardrailRule/no-drop', 'manifest/no-such-path', 'a resource is chosen by --only GuardrailRule/no-drop'],
   ['--config none.yaml', 'config/not-found', 'check the path'],
 ])('plan %s: one clear diagnostic', async (line, expected, hint) => {
   const { code, stdout, stderr } = await ostiaryHere(['plan', ...line.split(' ')], { cwd: folder, env });
@@ -116,6 +117,21 @@ describe('which gateway, which manifests', () => {
   ])('without a config: ostiary %s', async (line, more, message, hint) => {
     const { code, stdout, stderr } = await ostiaryHere(line.split(' '), { cwd: makeProject({}), env: { ...env, ...more } });
     expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
+  });
+
+  test('a name that nothing has is told where it would do something', async () => {
+    const gateway = await startFlakyServer(json(200, []));
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/rule.yaml': guardrail('no-drop') });
+    const line = ['plan', '--revert', 'GuardrailRule/no-drap', '--revert', 'GuardrailRule/no-drop', '--adopt', 'x'];
+    const { code, stderr } = await ostiaryHere(line, { cwd, env });
+    await gateway.close();
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      'warning plan/unknown-name  --adopt x does nothing: neither a manifest nor the gateway has it\n' +
+        '  write KIND/NAME, as plan prints it\n' +
+        'warning plan/unknown-name  --revert GuardrailRule/no-drap does nothing: neither a manifest nor the gateway has it\n' +
+        '  did you mean "GuardrailRule/no-drop"?\n2 warnings\n',
+    );
   });
 
   test('without a config, a url and a folder are enough', async () => {
