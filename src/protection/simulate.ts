@@ -48,7 +48,7 @@ function findsIn(compiled: Compiled, text: string): Finding {
   if ('tooLarge' in compiled) return { found: false, why: 'its pattern is too large to be tried here', broken: false };
   const found = compiled.pattern.finds(text);
   return found === undefined
-    ? { found: false, why: 'its pattern is too large for so long a text', broken: false }
+    ? { found: false, why: 'its pattern is too large for so long a text, or for so many of them', broken: false }
     : { found, broken: false };
 }
 

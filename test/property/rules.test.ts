@@ -205,4 +205,23 @@ describe('hostile patterns', () => {
     }
     expect(performance.now() - began).toBeLessThan(2_000);
   });
+
+  test('many of them on many samples end as well, and what was not tried is no pass', () => {
+    const patterns = patternCache({ work: 10_000_000, steps: 1_000, checks: 3 });
+    const rules = Array.from({ length: 100 }, (_, index) => ({ type: 'pattern_match', pattern_regex: `[ab]*a[ab]{${400 + index}}[cd]` }));
+    const began = performance.now();
+    const tried = Array.from({ length: 100 }, (_, index) => tryGuardrail(rules, noise.slice(index * 2_000, (index + 1) * 2_000), patterns));
+    expect(tried[0]?.doubts.length).toBeLessThan(100);
+    expect(tried.at(-1)?.doubts).toHaveLength(100);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test('words without end are looked through in time', () => {
+    const signs = Array.from({ length: 45 }, (_, index) => String.fromCodePoint(65 + (index % 26), 65 + Math.trunc(index / 26)));
+    const words = signs.flatMap((one) => signs.flatMap((other) => signs.map((last) => `${one}${other}${last}`)));
+    const rule = { id: 'GuardrailRule/rule' as const, written: { input: { rules: [{ type: 'deny_words_list', words }] } } };
+    const began = performance.now();
+    expect(lintRule(resourceOf(rule), patternCache())).toBeInstanceOf(Array);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
 });

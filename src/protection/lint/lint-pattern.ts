@@ -1,7 +1,6 @@
 import type { Finding } from '../../model/diagnostic.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { Side } from '../../model/trial.ts';
-import { explosionOf } from '../pattern/ambiguous.ts';
 import type { Compiled, Pattern, Patterns } from '../pattern/compile.ts';
 import type { Refusal } from '../pattern/syntax.ts';
 import { shortText } from '../short-text.ts';
@@ -70,8 +69,8 @@ export function matchesHarmless(
   };
 }
 
-function explosive({ text, at }: PatternPlace, { node }: Pattern): readonly Finding[] {
-  const sample = explosionOf(node);
+function explosive({ text, at }: PatternPlace, { explosion }: Pattern): readonly Finding[] {
+  const sample = explosion();
   if (sample === undefined) return [];
   return [
     {

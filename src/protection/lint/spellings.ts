@@ -38,6 +38,6 @@ function isBlocked(spelling: string, words: readonly Place[], { others, patterns
   if (words.some(({ text }) => spelling.includes(text))) return true;
   return others.some(({ text }) => {
     const compiled = patterns(text);
-    return 'pattern' in compiled && compiled.pattern.finds(spelling) === true;
+    return 'pattern' in compiled && compiled.pattern.finds(spelling) !== false;
   });
 }

@@ -4,16 +4,26 @@ import type { Node } from './syntax.ts';
 
 const mostCharacters = 120;
 const mostWork = 1_000_000;
+/** What even a pattern without repeats costs. */
+const least = 1_000;
 
 /**
  * Finds a text on which an engine that goes back takes time that doubles with each repeat of its middle: the same stretch
  * can be matched in two manners, over and over, and what follows fails. The text is tried before it is told, so nothing is
- * said of a pattern that has none; of a very large one nothing is said at all.
+ * said of a pattern that has none; of a very large one nothing is said at all, nor once `together` is used up.
  */
-export function explosionOf(node: Node): string | undefined {
+export function explosionOf(node: Node, together: { steps: number } = { steps: mostWork }): string | undefined {
+  if (together.steps <= 0) return undefined;
+  const budget = { left: Math.min(mostWork, together.steps) };
+  const whole = budget.left;
+  const found = searched(node, budget);
+  together.steps -= least + whole - budget.left;
+  return found;
+}
+
+function searched(node: Node, budget: { left: number }): string | undefined {
   const automaton = automatonOf(node, mostCharacters);
   if (automaton === undefined || automaton.sets.some(({ opaque }) => opaque !== undefined)) return undefined;
-  const budget = { left: mostWork };
   const circles = circlesOf(automaton);
   for (const [index, circle] of circles.entries()) {
     const middle = circle === undefined ? undefined : twoManners(automaton, { start: index, circle, budget });

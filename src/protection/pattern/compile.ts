@@ -1,10 +1,17 @@
 import { RE2JS } from 're2js';
+import { explosionOf } from './ambiguous.ts';
 import { parsePattern } from './parse.ts';
 import { hasFewStates } from './states.ts';
 import type { Node, Refusal } from './syntax.ts';
 
 /** A pattern that can be tried on texts: whether some part of the text matches, or undefined where trying takes too long. */
-export type Pattern = { readonly node: Node; readonly size: number; readonly finds: (text: string) => boolean | undefined };
+export type Pattern = {
+  readonly node: Node;
+  readonly size: number;
+  readonly finds: (text: string) => boolean | undefined;
+  /** A text on which engines that go back take exponential time, if there is one and it is found within reason. */
+  readonly explosion: () => string | undefined;
+};
 
 /** What becomes of a pattern: it can be tried, RE2 does not take it, or it is too large to be tried here. */
 export type Compiled = { readonly pattern: Pattern } | { readonly refusal: Refusal } | { readonly tooLarge: true };
@@ -18,22 +25,36 @@ const mostInstructions = 5_000;
  * need few states are faster than that, and tried on any text.
  */
 const mostWork = 30_000_000;
+/** The most of it for all patterns and texts of one run together: a file of patterns and samples ends as well. */
+const mostTogether = 300_000_000;
+/** How many patterns are looked through for whether they need few states. */
+const mostChecks = 100;
+
+/** The most steps in which all of them are searched for what is slow elsewhere. */
+const mostSteps = 20_000_000;
+
+/** What all patterns of a run may still take; it only goes down. */
+export type Budget = { work: number; steps: number; checks: number };
 
 /** What becomes of patterns. */
 export type Patterns = (text: string) => Compiled;
 
-/** Compiles patterns; each is compiled once. */
-export function patternCache(): Patterns {
+/** Compiles patterns; each is compiled once, and what trying them takes is limited for all of them together. */
+export function patternCache(budget: Budget = fullBudget()): Patterns {
   const known = new Map<string, Compiled>();
   return (text) => {
-    const compiled = known.get(text) ?? compilePattern(text);
+    const compiled = known.get(text) ?? compilePattern(text, budget);
     known.set(text, compiled);
     return compiled;
   };
 }
 
+function fullBudget(): Budget {
+  return { work: mostTogether, steps: mostSteps, checks: mostChecks };
+}
+
 /** Compiles a pattern as RE2 does: matching takes time that grows with the text alone, never with the ways to match it. */
-export function compilePattern(text: string): Compiled {
+export function compilePattern(text: string, budget: Budget = fullBudget()): Compiled {
   if (text.length > mostLetters) return { tooLarge: true };
   const read = parsePattern(text);
   if ('refusal' in read) return read;
@@ -47,11 +68,17 @@ export function compilePattern(text: string): Compiled {
   }
   let compact: boolean | undefined;
   const finds = (sample: string): boolean | undefined => {
-    const isLong = (size + 4) * sample.length > mostWork;
-    if (isLong) compact ??= hasFewStates(read.node);
-    return isLong && compact === false ? undefined : machine.test(sample);
+    const work = (size + 4) * sample.length;
+    const isDear = work > mostWork || work > budget.work;
+    if (isDear && compact === undefined && budget.checks > 0) {
+      budget.checks -= 1;
+      compact = hasFewStates(read.node);
+    }
+    if (isDear && compact !== true) return undefined;
+    budget.work -= compact === true ? 0 : work;
+    return machine.test(sample);
   };
-  return { pattern: { node: read.node, size, finds } };
+  return { pattern: { node: read.node, size, finds, explosion: () => explosionOf(read.node, budget) } };
 }
 
 /** What the library says of a pattern, with the place of the part that it quotes. */

@@ -1,5 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { RE2JS, RE2JSException } from 're2js';
+import type { Patterns } from '../pattern/compile.ts';
+import { Unanswerable } from './variables.ts';
 
 /** What an expression may not be, at a character of it. */
 export type Objection = { readonly message: string; readonly hint: string; readonly start: number };
@@ -29,13 +30,13 @@ const functions = new Set([
 ]);
 
 /** Looks through an expression for what would take too long or could mean anything; undefined where it is sound. */
-export function objectionTo(root: ASTNode): Objection | undefined {
+export function objectionTo(root: ASTNode, patterns: Patterns): Objection | undefined {
   let found: Objection | undefined;
   const visit = (node: ASTNode, depth: number, turns: number): void => {
     if (found !== undefined) return;
     const name = calledIn(node);
     const inner = name !== undefined && macros.has(name) ? { depth: depth + 1, turns: turns * literalSize(node) } : { depth, turns };
-    found = objectionAt(node, name, inner);
+    found = objectionAt(node, name, inner) ?? (name === 're' ? patternObjection(node, patterns) : undefined);
     for (const child of childrenOf(node)) visit(child, inner.depth, inner.turns);
   };
   visit(root, 0, 1);
@@ -55,45 +56,28 @@ function objectionAt(
   if (name !== undefined && !functions.has(name)) {
     return { message: `there is no function "${name}" here`, hint: `there are ${[...functions].toSorted().join(', ')}`, start };
   }
-  return name === 're' ? patternObjection(node) : undefined;
+  return undefined;
 }
 
 /** Patterns are compiled when a policy is loaded, so each has to stand there. */
-function patternObjection(node: ASTNode): Objection | undefined {
+function patternObjection(node: ASTNode, patterns: Patterns): Objection | undefined {
   const { start } = node;
   const pattern = node.op === 'rcall' ? node.args[2][0] : undefined;
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
     return { message: 're takes a pattern in quotes', hint: 'write TEXT.re("PATTERN")', start };
-  const mistake = compilePattern(pattern.args);
-  return typeof mistake === 'string'
-    ? { message: `RE2 refuses the pattern: ${mistake}`, hint: 'RE2 has no look-around and no back-references', start: pattern.start }
-    : undefined;
+  const made = patterns(pattern.args);
+  if ('tooLarge' in made) return { message: 'the pattern is too large', hint: 'lower its repeat counts', start: pattern.start };
+  if ('pattern' in made) return undefined;
+  const { what, hint = 'RE2 has no look-around and no back-references' } = made.refusal;
+  return { message: `RE2 refuses the pattern: ${what}`, hint, start: pattern.start };
 }
 
-const compiled = new Map<string, RE2JS | string>();
-
-/** A pattern of RE2, or what is wrong with it; each is compiled once. */
-function compilePattern(pattern: string): RE2JS | string {
-  const known = compiled.get(pattern);
-  if (known !== undefined) return known;
-  const made = compileOnce(pattern);
-  compiled.set(pattern, made);
-  return made;
-}
-
-function compileOnce(pattern: string): RE2JS | string {
-  try {
-    return RE2JS.compile(pattern);
-  } catch (error) {
-    if (error instanceof RE2JSException) return error.message.replace(/^error parsing regexp: /, '');
-    throw error;
-  }
-}
-
-/** Tells whether a pattern, which was compiled before, is somewhere in the text. */
-export function finds(text: string, pattern: string): boolean {
-  const made = compilePattern(pattern);
-  return typeof made !== 'string' && made.matcher(text).find();
+/** Tells whether a pattern, which was compiled before, is somewhere in the text; throws where that takes too long. */
+export function finds(text: string, pattern: string, patterns: Patterns): boolean {
+  const made = patterns(pattern);
+  const found = 'pattern' in made ? made.pattern.finds(text) : undefined;
+  if (found === undefined) throw new Unanswerable('there is too much to go through');
+  return found;
 }
 
 /** The fields of types, and their types. */

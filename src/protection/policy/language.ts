@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Policy, Requirement } from '../../model/policy.ts';
 import { closest } from '../../model/suggest.ts';
+import { patternCache, type Patterns } from '../pattern/compile.ts';
 import { fieldsNamed, finds, longest, missingField, objectionTo, type Types } from './expression.ts';
 import { connectionTypes, defineFields, fieldTypes, views, type Variables } from './variables.ts';
 
@@ -23,13 +24,14 @@ export function compilePolicies(
   registry: Registry,
 ): { readonly rules: readonly Rules[]; readonly diagnostics: readonly Diagnostic[] } {
   const types = typesOf(registry);
-  const environment = environmentOf(types);
+  const patterns = patternCache();
+  const environment = environmentOf(types, patterns);
   const diagnostics: Diagnostic[] = [];
   const names = [...new Set(Object.values(types).flatMap((fields) => Object.keys(fields)))];
   const rules = policies.map((policy) => ({
     policy,
     require: policy.require.flatMap((requirement): readonly Compiled[] => {
-      const made = compile(environment, requirement, { types, names });
+      const made = compile(environment, requirement, { types, names, patterns });
       if ('requirement' in made) return [made];
       diagnostics.push(made);
       return [];
@@ -42,7 +44,7 @@ function typesOf(registry: Registry): Types {
   return { ...fieldTypes, Connection: connectionTypes(registry.get('Connection')?.schema ?? {}) };
 }
 
-function environmentOf(types: Types): Environment {
+function environmentOf(types: Types, patterns: Patterns): Environment {
   const environment = new Environment({
     limits: { maxAstNodes: 250, maxDepth: 40, maxListElements: 50, maxMapEntries: 50, maxCallArguments: 4 },
   });
@@ -57,13 +59,13 @@ function environmentOf(types: Types): Environment {
     .registerVariable('guardrails', 'list<Guardrail>')
     .registerVariable('masking', 'list<MaskingRule>')
     .registerVariable('posture', 'Posture')
-    .registerFunction('string.re(string): bool', (text: string, pattern: string) => finds(text, pattern));
+    .registerFunction('string.re(string): bool', (text: string, pattern: string) => finds(text, pattern, patterns));
 }
 
 function compile(
   environment: Environment,
   requirement: Requirement,
-  { types, names }: { readonly types: Types; readonly names: readonly string[] },
+  { types, names, patterns }: { readonly types: Types; readonly names: readonly string[]; readonly patterns: Patterns },
 ): Compiled | Diagnostic {
   const { expression } = requirement;
   const wrong = (message: string, hint: string, start: number): Diagnostic =>
@@ -72,7 +74,7 @@ function compile(
     return wrong(`the expression has ${expression.length} characters, more than ${longest}`, 'write several expressions', 0);
   const parsed = parse(environment, expression);
   if (parsed instanceof ParseError) return wrong(`no CEL expression: ${parsed.summary}`, hintFor(parsed.code), parsed.range?.start ?? 0);
-  const objection = objectionTo(parsed.ast);
+  const objection = objectionTo(parsed.ast, patterns);
   if (objection !== undefined) return wrong(objection.message, objection.hint, objection.start);
   const { valid, type, error } = parsed.check();
   if (!valid) {
