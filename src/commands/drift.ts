@@ -81,9 +81,10 @@ async function adopted(found: Drift, seen: Planned, { flags: { commit, origin },
   }
 }
 
-/** When the base was committed, before which nobody changed what was applied with it; else a month ago. */
-async function lastApply({ plan: { base }, setting }: Planned, world: World): Promise<Date> {
-  const repository = base === undefined ? undefined : await openRepository({ folder: setting.root, env: world.env });
+/** When the base was committed, before which nobody changed what was applied with it; else, and for what applies leave as it is, a month ago. */
+async function lastApply({ plan: { base, changes, edges }, setting }: Planned, world: World): Promise<Date> {
+  const isHeld = changes.some(({ fields }) => fields.some(({ held }) => held === true)) || edges.some(({ action }) => action === 'held');
+  const repository = isHeld || base === undefined ? undefined : await openRepository({ folder: setting.root, env: world.env });
   if (base !== undefined && repository !== undefined) return committedAt(repository, base);
   return new Date(world.now().getTime() - defaultDays * 86_400_000);
 }

@@ -18,10 +18,11 @@ export function adoptionRequest(
 ): string {
   const accepted = acceptedMarkdown(adoption, linkOf, limit - 2 * room);
   const about = issue === undefined ? '' : `Belongs to #${Number(issue)}. `;
-  const head = `The manifests as they say what somebody changed on the gateway by hand. ${about}Once it is merged and applied nothing has drifted any more; who does
-not want it closes this, and undoes the change with \`ostiary drift --revert\`. Values of secrets are never written: they are kept as they are live.
-
-`;
+  const head = [
+    `This edits the manifests so that they say what somebody changed on the gateway by hand. ${about}`,
+    'Merged and applied, it leaves no drift. Who does not want it closes this, and undoes the change with `ostiary drift --revert`. ',
+    'No value of a secret is written: what is live is kept.\n\n',
+  ].join('');
   return `${head}${accepted}${leftMarkdown(adoption, linkOf)}${footer(made)}`;
 }
 

@@ -2,10 +2,10 @@ import type { Drift } from '../model/drift.ts';
 import { footer, type Message } from './comment.ts';
 import { driftMarkdown } from './drift-markdown.ts';
 
-const advice = `**To accept it**, \`ostiary drift --adopt\` edits the manifests on a branch of their own (in the workflow: \`adopt: true\`). **To undo it**,
-\`ostiary drift --revert\`. Until then every apply undoes it, except for what is held.
-
-`;
+const advice = [
+  '**To accept it**, `ostiary drift --adopt` edits the manifests on a branch of their own (in the workflow: `adopt: true`). ',
+  '**To undo it**, `ostiary drift --revert`. Until then every apply undoes it, except for what is held.\n\n',
+].join('');
 
 /** The issue that tells of a drift, within the limit. */
 export function driftIssue(

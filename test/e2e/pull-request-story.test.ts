@@ -8,7 +8,7 @@ const makeFolder = workshop();
 const gateway = useGateway();
 const bench = useAction(makeFolder);
 
-test('the story that npm run demo:pr plays is true', { timeout: 120_000 }, async () => {
+test('the story that npm run demo:pr plays is true', { timeout: 240_000 }, async () => {
   const titles: string[] = [];
   const said: string[] = [];
   const { url, key } = gateway.server();
@@ -20,7 +20,7 @@ test('the story that npm run demo:pr plays is true', { timeout: 120_000 }, async
     title: (text) => void titles.push(text),
     say: (text) => void said.push(text),
   });
-  expect(titles).toHaveLength(5);
+  expect(titles).toHaveLength(9);
   expect(said.filter((line) => line.length > 80 && !/^ {2}\u2502 (?:[|+!~<]|- `|.*\b[0-9a-f]{64}\b)/.test(line))).toEqual([]);
   expect(said.join('\n')).not.toContain('correct-horse');
   expect(await gateway.names('/connections')).toEqual(['orders-db', 'reports-db', 'sales-db']);

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { connection, guardrail } from '../e2e/project.ts';
+import { hoopProject } from '../support/hoop-project.ts';
+import { commitAll, git } from '../support/workflow.ts';
+import { converges } from './trap.ts';
+
+test('what somebody changed on the public gateway is accepted in place; then there is no drift, and nothing to plan', async () => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db', { reviewers: ['dba', 'sre'], connection_tags: { env: 'prod' } }),
+    'access/b.yaml': connection('sales-db', { connection_tags: { env: 'prod' } }),
+    'access/rule.yaml': guardrail('no-drop', ['DROP'], { connection_selector: { match_tags: { env: 'prod' } } }),
+  });
+  await converges(project);
+  commitAll(project.folder);
+  const change = async (name: string, spec: object): Promise<void> => {
+    const { body } = await project.send('GET', `/connections/${name}`);
+    expect((await project.send('PUT', `/connections/${name}`, { ...Object(body), ...spec })).status).toBe(200);
+  };
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  await change('orders-db', { reviewers: ['dba', 'security'], access_max_duration: 600 });
+  await change('sales-db', { guardrail_rules: [] });
+  const adopted = await project.ostiary(['drift', '--adopt']);
+  expect([adopted.code, adopted.stdout]).toEqual([
+    0,
+    expect.stringMatching(/Accepted: \d objects, in \d files of the branch\s+ostiary\/adopt\/prod/),
+  ]);
+  expect(git(project.folder, 'show ostiary/adopt/prod:access/rule.yaml')).toMatch(/"except":\s*\[\s*"sales-db"/);
+  git(project.folder, 'merge --quiet ostiary/adopt/prod');
+  expect(await project.ostiary(['drift'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+  expect(await project.ostiary(['plan'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
+});
