@@ -49,7 +49,7 @@ function flagsOf(text: string): ReadonlySet<string> {
 /** The flags of every command as its help names them; the program's own under the empty name. */
 async function flagsByCommand(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const general = await help([]);
-  const list = general.slice(general.indexOf('Commands:'), general.indexOf('Exit codes:'));
+  const list = general.slice(general.indexOf('print help'), general.indexOf('Exit codes:'));
   const names = [...list.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1] ?? '').filter((name) => name !== 'help');
   expect(names).toContain('plan');
   const flags = new Map([['', flagsOf(general)]]);

@@ -4,6 +4,17 @@ import type { Allowance } from '../model/plan.ts';
 import { riskClasses } from '../model/risk.ts';
 import { formats, secretsChoices, type ReportFlag, type ReportFormat } from './flags.ts';
 
+/** The headings under which help lists flags; what a command has of its own stands first. */
+export const groups = {
+  own: 'Options:',
+  from: 'Manifests and gateway:',
+  base: 'What was applied last:',
+  report: 'Reports:',
+  refusals: 'Refusals:',
+  plan: 'What is planned:',
+  write: 'Writing:',
+} as const;
+
 export function command(program: Command, name: string, description: string): Command {
   return program
     .command(name)
@@ -14,6 +25,7 @@ export function command(program: Command, name: string, description: string): Co
 }
 
 export function targetOptions(on: Command, several = false): Command {
+  on.optionsGroup(groups.from);
   if (several) on.option('--all-targets', 'every target of the config file, one after another', false);
   return on
     .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward)')
@@ -24,15 +36,22 @@ export function targetOptions(on: Command, several = false): Command {
 }
 
 export function selectionOption(on: Command): Command {
-  return on.option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
+  return on.optionsGroup(groups.from).option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
+}
+
+export function configRefOption(on: Command): Command {
+  return on.option('--config-ref <ref>', 'take targets, urls, names of tokens and secrets, and limits from the config of this commit');
 }
 
 export function cacheOption(on: Command): Command {
-  return on.option('--cache <folder>', 'where to keep which secrets were verified, never their values (default: .ostiary)');
+  return on
+    .optionsGroup(groups.from)
+    .option('--cache <folder>', 'where to keep which secrets were verified, never their values (default: .ostiary)');
 }
 
 export function baseOptions(on: Command): Command {
   return on
+    .optionsGroup(groups.base)
     .option('--base <ref>', 'the commit that counts as last applied; none for none (default: the recorded one)')
     .option('--own <ref>', 'label what changed since this branch was left as your own')
     .option('--no-origin', 'neither ask origin what was last applied nor tell it');
@@ -40,7 +59,9 @@ export function baseOptions(on: Command): Command {
 
 export function planOptions(on: Command, reports: readonly ReportFormat[] = formats): Command {
   return reportOptions(baseOptions(cacheOption(on)), reports)
+    .optionsGroup(groups.refusals)
     .addOption(new Option('--max-risk <class>', 'refuse what is riskier; any class unless told').choices([...riskClasses]))
+    .optionsGroup(groups.plan)
     .option('--adopt <kind/name>', 'take over an object that was never applied, though it differs (repeatable)', collect, [])
     .option('--revert <kind/name>', 'undo what was tightened by hand on this object (repeatable)', collect, [])
     .option('--prune', 'delete what was applied and is in no manifest any more', false);
@@ -49,24 +70,31 @@ export function planOptions(on: Command, reports: readonly ReportFormat[] = form
 export function reportOptions(on: Command, reports: readonly ReportFormat[] = formats): Command {
   return on
     .addOption(formatOption(formats))
-    .addOption(todayOption())
+    .optionsGroup(groups.report)
     .option('--report <format=path>', `also write a report to a file: ${reports.join(', ')} (repeatable)`, collectReport(reports), [])
+    .addOption(todayOption())
+    .optionsGroup(groups.refusals)
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
 }
 
 export function writeOptions(on: Command): Command {
   return on
+    .optionsGroup(groups.write)
     .option('-y, --yes', 'do not ask', false)
     .option('--concurrency <n>', 'writes at the same time', wholeNumber(1, 64), 8)
     .option('--journal <file>', 'append what is asked and answered to this file, as JSON Lines');
 }
 
 export function formatOption(choices: readonly string[]): Option {
-  return new Option('--format <format>', 'how the result is printed').choices([...choices]).default('text');
+  return new Option('--format <format>', 'how the result is printed')
+    .choices([...choices])
+    .default('text')
+    .helpGroup(groups.report);
 }
 
 export function todayOption(): Option {
-  return new Option('--today <day>', 'the day by which waivers of policies count (default: today, in UTC)').argParser((text) => {
+  const option = new Option('--today <day>', 'the day by which waivers of policies count (default: today, in UTC)');
+  return option.helpGroup(groups.refusals).argParser((text) => {
     if (!isDay(text)) throw new InvalidArgumentError('a day, such as 2026-12-31');
     return text;
   });
@@ -75,7 +103,8 @@ export function todayOption(): Option {
 export function secretsOption(): Option {
   return new Option('--secrets <how>', 'read the sources of secrets, or only compare where they come from')
     .choices([...secretsChoices])
-    .default('resolve');
+    .default('resolve')
+    .helpGroup(groups.plan);
 }
 
 export function collect(value: string, earlier: readonly string[]): readonly string[] {

@@ -1,5 +1,4 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { UsageError } from '../model/errors.ts';
 import { forTargets } from './fleet.ts';
 import { defaultDatabase, planReportFormats, trialFormats, viewFormats } from './flags.ts';
 import {
@@ -8,8 +7,10 @@ import {
   collect,
   collectReport,
   command,
+  configRefOption,
   digestOf,
   formatOption,
+  groups,
   planOptions,
   reportOptions,
   secretsOption,
@@ -19,14 +20,18 @@ import {
   wholeNumber,
   writeOptions,
 } from './options.ts';
+import { usageError } from './usage-error.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
 
 const footer = `
-Exit codes: 0 done, 1 internal error, 2 there are changes (--detailed-exitcode), 3 input invalid,
-4 gateway unreachable or access denied, 5 apply finished with failures, 6 refused for safety.
+Exit codes: 0 done, 1 internal error, 2 changes (--detailed-exitcode) or drift,
+3 input invalid, 4 gateway unreachable or access denied,
+5 apply finished with failures, 6 refused for safety.
 
-Start: ostiary init, then ostiary plan. Explain one object: ostiary explain Connection/orders-db`;
+Start with nothing: ostiary init, then ostiary plan.
+From a gateway that is there: ostiary pull access-prod --url https://…
+The flags of a command: ostiary plan --help`;
 
 /** Parses the command line, runs its command and returns the exit code; unknown flags and arguments are usage errors. */
 export async function parseArguments(argv: readonly string[], world: World): Promise<number> {
@@ -46,22 +51,6 @@ export async function parseArguments(argv: readonly string[], world: World): Pro
   return exitCode;
 }
 
-const allowedChoices = /^Allowed choices are (.*)\.$/;
-
-/** Says what is wrong with a command line in one line, and what to do in another. */
-function usageError({ code, message }: CommanderError, argv: readonly string[], program: Command): UsageError {
-  const named = program.commands.find((one) => one.name() === argv[0]);
-  const help = named === undefined ? 'ostiary --help lists the commands' : `ostiary ${named.name()} --help lists the flags`;
-  if (code === 'commander.help') return new UsageError(`there is no command "${argv[1] ?? ''}"`, help);
-  const text = message.replace(/^error: /, '');
-  const [, option, value = '', wanted = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
-  if (option !== undefined) return new UsageError(`${option} cannot be "${value}"`, wanted.replace(allowedChoices, 'one of $1'));
-  const [, argument = '', name = '', choices] = /^command-argument value '(.*)' is invalid for argument '(.*)'\. (.*)$/s.exec(text) ?? [];
-  if (choices !== undefined) return new UsageError(`the ${name} cannot be "${argument}"`, choices.replace(allowedChoices, 'one of $1'));
-  const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];
-  return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), near === undefined ? help : near.replace('Did', 'did'));
-}
-
 type Finish = (exitCode: number) => void;
 
 function build(world: World, finish: Finish): Command {
@@ -69,7 +58,6 @@ function build(world: World, finish: Finish): Command {
     .description('GitOps for access gateways: keep a gateway equal to a directory of YAML manifests.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help for a command')
     .addHelpText('after', footer)
     .showSuggestionAfterError(true)
     .configureHelp({ optionDescription })
@@ -80,11 +68,20 @@ function build(world: World, finish: Finish): Command {
       writeErr: () => undefined,
       getOutHelpWidth: () => world.stdout.columns ?? 100,
     });
+  program.commandsGroup('Begin:');
+  addInit(program, world, finish);
+  addPull(program, world, finish);
+  program.commandsGroup('Change:');
+  addChecking(program, world, finish);
+  addPlanning(program, world, finish);
+  program.commandsGroup('Watch:');
+  addDrift(program, world, finish);
+  addExplain(program, world, finish);
+  program.commandsGroup('Look up and decide, without manifests:');
   addReading(program, world, finish);
   addReviewing(program, world, finish);
-  addPlanning(program, world, finish);
-  addDrift(program, world, finish);
-  addOthers(program, world, finish);
+  program.commandsGroup('More:').helpCommand('help [command]', 'print help for a command');
+  addServe(program, world, finish);
   return program;
 }
 
@@ -96,7 +93,7 @@ function optionDescription({ description, argChoices, defaultValue }: Option): s
 
 const pathsArgument = ['[paths...]', 'only manifests of these files and folders'] as const;
 
-function addReading(program: Command, world: World, finish: Finish): void {
+function addChecking(program: Command, world: World, finish: Finish): void {
   const validate = command(program, 'validate', 'check the manifests and their samples, without asking any gateway').argument(
     ...pathsArgument,
   );
@@ -110,9 +107,12 @@ function addReading(program: Command, world: World, finish: Finish): void {
   const test = command(program, 'test', 'try the rules on their samples, without asking any gateway').argument(...pathsArgument);
   selectionOption(targetOptions(test))
     .addOption(formatOption(trialFormats))
+    .optionsGroup(groups.report)
     .option('--report <format=path>', 'also write the results to a file (repeatable)', collectReport(trialFormats), []);
   test.action(async (paths, flags) => finish(await (await import('./test.ts')).test({ ...flags, paths }, world)));
+}
 
+function addReading(program: Command, world: World, finish: Finish): void {
   const get = command(program, 'get', 'list what the gateway has').argument(
     '<what>',
     'connections, rules, resources, runbooks, templates, reviews or agents',
@@ -126,9 +126,9 @@ function addReading(program: Command, world: World, finish: Finish): void {
   );
   targetOptions(search).addOption(formatOption(viewFormats));
   search.action(async (term, flags) => finish(await (await import('./search.ts')).search({ ...flags, term, only: [], paths: [] }, world)));
+}
 
-  addPull(program, world, finish);
-
+function addExplain(program: Command, world: World, finish: Finish): void {
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
     .argument('[field]', 'one field, such as reviewers');
@@ -146,6 +146,7 @@ function addPull(program: Command, world: World, finish: Finish): void {
     'the project, or a folder of its manifests (default: here)',
   );
   selectionOption(targetOptions(pull))
+    .optionsGroup(groups.own)
     .addOption(
       new Option('--secrets <how>', 'keep: their keys alone; stubs: variables to fill in; omit: not at all')
         .choices(['keep', 'stubs', 'omit'])
@@ -156,8 +157,10 @@ function addPull(program: Command, world: World, finish: Finish): void {
     .addHelpText(
       'after',
       `
-Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no changes.
-Manifests that are there are edited in place, comments and order kept.\nValues of secrets are never written.
+Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no
+changes.
+Manifests that are there are edited in place, comments and order kept.
+Values of secrets are never written.
 
   OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
   ostiary pull --target staging --only Connection/orders-db`,
@@ -170,6 +173,7 @@ function addReviewing(program: Command, world: World, finish: Finish): void {
     .addArgument(new Argument('<verdict>', 'what becomes of it').choices(['approve', 'reject', 'revoke']))
     .argument('<id>', 'the review, as ostiary get reviews lists it');
   targetOptions(review)
+    .optionsGroup(groups.own)
     .option('--force', 'approve for all groups, as a group that may', false)
     .option('--window <hours>', 'approve for these hours of the day alone, in UTC, such as 09:00-18:00')
     .addOption(formatOption(viewFormats));
@@ -180,11 +184,11 @@ function addReviewing(program: Command, world: World, finish: Finish): void {
 
 function addPlanning(program: Command, world: World, finish: Finish): void {
   const plan = command(program, 'plan', 'show what apply would do; changes nothing').argument(...pathsArgument);
-  planOptions(selectionOption(targetOptions(plan, true)), planReportFormats)
+  planOptions(configRefOption(selectionOption(targetOptions(plan, true))), planReportFormats)
+    .optionsGroup(groups.own)
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
-    .addOption(secretsOption())
-    .option('--config-ref <ref>', 'take targets, urls, names of tokens and secrets, and limits from the config of this commit');
+    .addOption(secretsOption());
   plan.action(async (paths, flags) =>
     finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./plan.ts')).plan(...one))),
   );
@@ -203,9 +207,10 @@ function addDrift(program: Command, world: World, finish: Finish): void {
   const drift = command(
     program,
     'drift',
-    'show what somebody changed on the gateway since the last apply, and who; exit 2 with drift',
+    'show what somebody changed on the gateway since the last apply, and who; revert or adopt it',
   ).argument(...pathsArgument);
   reportOptions(baseOptions(cacheOption(selectionOption(targetOptions(drift, true)))))
+    .optionsGroup(groups.own)
     .option('--since <time>', 'how far back to ask who it was: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
     .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false)
     .option('--adopt', 'accept it: edit the manifests in place, as a commit on the branch ostiary/adopt/TARGET', false)
@@ -216,17 +221,25 @@ function addDrift(program: Command, world: World, finish: Finish): void {
   );
 }
 
-function addOthers(program: Command, world: World, finish: Finish): void {
+function addInit(program: Command, world: World, finish: Finish): void {
   const init = command(program, 'init', 'write a first ostiary.yaml, an example manifest and the schemas').argument(
     '[folder]',
     'where',
     '.',
   );
   init.action(async (folder, flags) => finish(await (await import('./init.ts')).init({ ...flags, folder }, world)));
+}
 
+function addServe(program: Command, world: World, finish: Finish): void {
   const serve = command(program, 'serve', 'run a gateway of your own').addHelpText(
     'after',
-    '\nKeys come from the environment: OSTIARY_SERVE_KEY (admin), OSTIARY_SERVE_MANAGER_KEY with\nOSTIARY_SERVE_MANAGER (a key whose objects are managed), OSTIARY_SERVE_ENCRYPTION_KEY\n(32 bytes in base64; required on PostgreSQL),\nOSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS (keys to read with).',
+    `
+Keys come from the environment:
+  OSTIARY_SERVE_KEY                      an admin's
+  OSTIARY_SERVE_MANAGER_KEY              whose objects are managed,
+  OSTIARY_SERVE_MANAGER                  by this name
+  OSTIARY_SERVE_ENCRYPTION_KEY           32 bytes in base64; required on PostgreSQL
+  OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS  keys to read with`,
   );
   serve
     .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)

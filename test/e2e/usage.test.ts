@@ -151,18 +151,18 @@ test('--version says what package.json says', async () => {
 
 describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
-    validate: '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --today --format --help',
-    test: '--no-color --quiet --config --target --url --dialect --auth --only --format --report --help',
-    get: '--no-color --quiet --config --target --url --dialect --auth --format --help',
-    search: '--no-color --quiet --config --target --url --dialect --auth --format --help',
-    review: '--no-color --quiet --config --target --url --dialect --auth --force --window --format --help',
-    explain: '--no-color --quiet --config --target --url --dialect --auth --cache --base --own --no-origin --format --secrets --help',
-    plan: '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --max-risk --adopt --revert --prune --detailed-exitcode --out --secrets --config-ref --help',
+    validate: '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --today --format',
+    test: '--no-color --quiet --help --config --target --url --dialect --auth --only --format --report',
+    get: '--no-color --quiet --help --config --target --url --dialect --auth --format',
+    search: '--no-color --quiet --help --config --target --url --dialect --auth --format',
+    review: '--no-color --quiet --force --window --help --config --target --url --dialect --auth --format',
+    explain: '--no-color --quiet --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --secrets',
+    plan: '--no-color --quiet --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --config-ref --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --secrets',
     apply:
-      '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest --help',
+      '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest',
     drift:
-      '--no-color --quiet --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --today --report --allow --since --revert --adopt --no-commit --yes --concurrency --journal --help',
-    pull: '--no-color --quiet --config --target --url --dialect --auth --only --secrets --from-state --format --help',
+      '--no-color --quiet --since --revert --adopt --no-commit --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --yes --concurrency --journal',
+    pull: '--no-color --quiet --secrets --from-state --help --config --target --url --dialect --auth --only --format',
     init: '--no-color --quiet --help',
     serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --chaos --help',
   };
@@ -183,6 +183,14 @@ describe('help', () => {
     const named = [...stdout.matchAll(/^ {2}(\w+)(?: \[| {2})/gm)].map((match) => match[1]);
     expect(new Set(named)).toEqual(new Set([...Object.keys(flagsOf), 'help']));
     expect(stdout).toContain('Exit codes: 0 done, 1 internal error');
+    const headings = [...stdout.matchAll(/^(\w.*):$/gm)].map((match) => match[1]);
+    expect(headings).toEqual(['Options', 'Begin', 'Change', 'Watch', 'Look up and decide, without manifests', 'More']);
+    expect(
+      stdout
+        .slice(stdout.indexOf('Exit codes'))
+        .split('\n')
+        .filter((line) => line.length > 80),
+    ).toEqual([]);
     expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
     expect(await ostiaryHere([], { cwd: folder })).toMatchObject({ code: 0, stdout, stderr: '' });
   });
