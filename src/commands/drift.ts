@@ -96,15 +96,17 @@ async function writesTo(
   flags: DriftFlags,
   world: World,
 ): Promise<ReadonlyMap<ResourceId, readonly Write[]> | undefined> {
-  const service = await connectService({ flags, world });
   try {
-    const writes = await service.writesSince(since, mostWrites);
-    return writes === undefined ? undefined : writersOf(plan, live, writes);
+    const service = await connectService({ flags, world });
+    try {
+      const writes = await service.writesSince(since, mostWrites);
+      return writes === undefined ? undefined : writersOf(plan, live, writes);
+    } finally {
+      await service.close();
+    }
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;
-  } finally {
-    await service.close();
   }
 }
 

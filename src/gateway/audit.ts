@@ -4,26 +4,33 @@ import type { Dialect } from './dialect.ts';
 import type { Line } from './line.ts';
 
 const pageSize = 100;
+/** Logs of busy gateways are mostly of what nobody wrote; further back is not looked. */
+const mostPages = 50;
+/** Whoever sends a request decides what the log says of it, and how long that is. */
+const longest = 300;
 // What a gateway without a log, or with a role that may not read it, answers.
 const untold = [400, 403, 404, 405, 501];
 
+type Asked = { readonly client: Pick<Line['client'], 'send'>; readonly dialect: Pick<Dialect, 'kinds'> };
+
 /** Reads the newest entries of the gateway's audit log that are successful writes; undefined where it does not show one. */
-export async function readWrites(line: Line, since: Date, most: number): Promise<readonly Write[] | undefined> {
+export async function readWrites(line: Asked, since: Date, most: number): Promise<readonly Write[] | undefined> {
   const caller = await line.client.send({ method: 'GET', path: '/userinfo', accept: untold });
   const self = caller.status < 300 && isObject(caller.body) ? actorOf(caller.body, ['name', 'email', 'id']) : '';
   const writes: Write[] = [];
-  for (let page = 1; writes.length < most; page += 1) {
+  for (let page = 1; writes.length < most && page <= mostPages; page += 1) {
     const path = `/audit/logs?page=${page}&page_size=${pageSize}&created_after=${encodeURIComponent(since.toISOString())}`;
     const { status, body } = await line.client.send({ method: 'GET', path, accept: untold });
     const rows = status < 300 && isObject(body) ? body['data'] : undefined;
     if (!Array.isArray(rows)) return page === 1 ? undefined : writes;
-    writes.push(...rows.filter((row) => isObject(row)).flatMap((row) => writeOf(row, self, line.dialect)));
-    if (rows.length < pageSize) break;
+    for (const row of rows) if (isObject(row) && writes.length < most) writes.push(...writeOf(row, self, line.dialect));
+    // Fewer are the last ones, and more are all there are.
+    if (rows.length !== pageSize) break;
   }
-  return writes.slice(0, most);
+  return writes;
 }
 
-function writeOf(row: JsonObject, self: string, dialect: Dialect): readonly Write[] {
+function writeOf(row: JsonObject, self: string, dialect: Asked['dialect']): readonly Write[] {
   if (row['outcome'] !== true || row['http_method'] === 'GET') return [];
   const path = text(row['http_path']);
   const by = actorOf(row, ['actor_name', 'actor_email', 'actor_subject']);
@@ -47,7 +54,7 @@ function actorOf(row: JsonObject, fields: readonly string[]): string {
 }
 
 /** Whose path it is, and what stands behind the path of its list: a name or an id. */
-function subjectOf(path: string, { kinds }: Dialect): { readonly kind: string; readonly rest: string } {
+function subjectOf(path: string, { kinds }: Asked['dialect']): { readonly kind: string; readonly rest: string } {
   for (const [kind, { list }] of Object.entries(kinds)) {
     const [root = ''] = list.path.split('?');
     if (path.endsWith(root)) return { kind, rest: '' };
@@ -67,5 +74,6 @@ function decoded(segment: string): string {
 }
 
 function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  if (typeof value !== 'string') return '';
+  return value.length <= longest ? value : `${value.slice(0, longest - 1)}…`;
 }
