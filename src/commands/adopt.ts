@@ -43,8 +43,9 @@ export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Pr
   const loading = loadingOf(setting, target, world);
   const which = base === undefined ? 'all' : 'drift';
   const acceptance = acceptLive({ ...inputOf(sources, loading), live, plan: drift.plan, which });
-  const { files, accepted, diagnostics } = acceptance;
-  if (hasErrors(diagnostics)) throw new InputError(diagnostics);
+  const { files, accepted } = acceptance;
+  if (hasErrors(acceptance.diagnostics)) throw new InputError(acceptance.diagnostics);
+  const diagnostics = [...acceptance.diagnostics, ...(which === 'all' ? [] : bothMoved(drift.plan))];
   if (files.length === 0) return { ...home, files: [], left: diagnostics };
   requireAccepted(acceptance, sources, seen, world);
   const plan = acceptedPart(drift.plan, partOf(accepted));
@@ -61,6 +62,19 @@ export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Pr
   const before = textsOf(sources);
   for (const { path, text } of files) writer.replace(relative(setting.root, absolute(path, world)), text, before.get(path));
   return adoption;
+}
+
+/** What the manifests and the gateway both changed is nobody's to accept without a word. */
+function bothMoved({ changes, edges }: Drift['plan']): readonly Diagnostic[] {
+  return changes.flatMap(({ id, key = id, at, fields }): readonly Diagnostic[] => {
+    const paths = fields.filter(({ origin }) => origin === 'both').map(({ path }) => path);
+    const ends = edges.filter(({ origin, rule }) => origin === 'both' && rule === key).map(({ connection }) => `the edge to ${connection}`);
+    const what = [...paths, ...ends];
+    if (what.length === 0) return [];
+    const message = `${id}: the manifests and the gateway both changed ${what.join(', ')}, so nothing is accepted there`;
+    const hint = 'apply makes it as the manifest says; or change the manifest by hand';
+    return [{ code: 'adopt/both-moved', severity: 'warning', message, hint, resource: id, ...(at === undefined ? {} : { at }) }];
+  });
 }
 
 function textsOf({ files, overlays }: Sources): ReadonlyMap<string, string> {

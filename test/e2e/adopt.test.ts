@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { gitEnv, repositories, type TestRepository } from '../support/repository.ts';
 import { useGateway } from './gateway.ts';
-import { config, connection, guardrail } from './project.ts';
+import { config, connection, guardrail, manifest } from './project.ts';
 
 const gateway = useGateway();
 const { make, makeOrigin, clone } = repositories();
@@ -47,6 +47,13 @@ function parsed(text: string): { readonly drifts: readonly { readonly adoption: 
 function schema(name: string): object {
   const read: object = JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8'));
   return read;
+}
+
+function mask(connections: readonly string[]): string {
+  return manifest('DataMaskingRule', 'seven-mask', {
+    supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }],
+    connection_ids: connections,
+  });
 }
 
 describe('drift --adopt', () => {
@@ -163,6 +170,52 @@ describe('drift --adopt', () => {
     expect(shown).toContain('  - security');
     repository.git('merge', '--quiet', '--no-edit', branch);
     expect((await run('plan --only Connection/four-a', repository)).stdout).toContain('1 to update');
+  });
+
+  test('writes to the overlay that set a value, apart from the other users of an anchor; a branch that is checked out is left alone', async () => {
+    const overlaid = `apiVersion: ostiary/v1
+kind: Connection
+metadata: { name: six-a }
+spec: { access_max_duration: 1800 } # less in production
+`;
+    const anchored = [
+      orders('six-a').replace('reviewers:', 'reviewers: &team'),
+      orders('six-b').replace(/reviewers:\n.*\n.*\n/, 'reviewers: [dba, sre]\n'),
+    ];
+    const both = anchored.join('---\n');
+    const repository = make({
+      'ostiary.yaml': config(gateway.url()).replace(' }\n', ', overlays: [over/] }\n'),
+      'access/both.yaml': both,
+      'over/a.yaml': overlaid,
+    });
+    expect((await run('apply --yes', repository)).code).toBe(0);
+    await change('/connections/six-a', { access_max_duration: 900, reviewers: ['dba'] });
+    expect((await run('drift --adopt', repository)).code).toBe(0);
+    expect(repository.git('show', `${branch}:over/a.yaml`)).toBe(overlaid.replace('1800', '900').trim());
+    expect(repository.git('show', `${branch}:access/both.yaml`)).toBe(both.replace('  - sre\n', '').trim());
+    repository.git('checkout', '--quiet', branch);
+    expect(await run('drift --adopt', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+    await change('/connections/six-a', { access_max_duration: 60 });
+    expect(await run('drift --adopt', repository)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^\S+:\d+:\d+ warning adopt\/both-moved/m),
+    });
+    await change('/connections/six-b', { access_max_duration: 60 });
+    expect(await run('drift --adopt', repository)).toMatchObject({ code: 3, stderr: expect.stringContaining('git/branch-checked-out') });
+  });
+
+  test('an object that an interrupted apply left closed is not accepted', async () => {
+    const first = { 'access/a.yaml': connection('seven-a'), 'access/mask.yaml': mask(['seven-a']) };
+    const repository = make({ 'ostiary.yaml': config(gateway.url()), ...first });
+    expect((await run('apply --yes', repository)).code).toBe(0);
+    repository.save({ 'access/b.yaml': connection('seven-b'), 'access/mask.yaml': mask(['seven-a', 'seven-b']) });
+    const { body } = await gateway.call('GET', '/connections/seven-a');
+    const closed = ['connect', 'exec', 'runbooks'].map((mode) => [`access_mode_${mode}`, 'disabled']);
+    const { id: _, ...staged } = { ...body, name: 'seven-b', resource_name: 'seven-b', ...Object.fromEntries(closed) };
+    expect((await gateway.call('POST', '/connections', { body: staged })).status).toBe(201);
+    const ended = await run('drift --adopt', repository);
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+    expect(repository.git('branch', '--list', branch)).toBe('');
   });
 
   test.each([
