@@ -33,8 +33,9 @@ function guardrail(name: string, words: readonly string[], connections: readonly
 
 /** The page of what changes between two sets of manifests. */
 async function pageOf(before: readonly Manifest[], after: readonly Manifest[]): Promise<string> {
-  const gateway = memoryGateway({ registry, agents: ['default'], resources: [] });
   const first = desiredState(before);
+  // Objects are there already; what is left to do is to tie them.
+  const gateway = memoryGateway({ registry, agents: ['default'], resources: first.resources.map(({ key, spec }) => ({ id: key, spec })) });
   const applied = await planAgainst(gateway, first);
   await carryOut({ gateway, ...applied, desired: first, concurrency: 8 });
   const desired: DesiredState = desiredState(after);
