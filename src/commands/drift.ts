@@ -12,6 +12,7 @@ import { apply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 import { connectService } from './live.ts';
 import { planned, type Planned } from './planning.ts';
+import { judgeLive } from './policies.ts';
 import { printerFor } from './printer.ts';
 import { requireWritable, tellDrift } from './tell.ts';
 import type { World } from './world.ts';
@@ -30,7 +31,7 @@ export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onMana
 const mostWrites = 1000;
 const defaultDays = 30;
 
-/** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it, with `--adopt` accepts it. Exit 0, 2 with drift that is left, or as apply. */
+/** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it, with `--adopt` accepts it. Exit 0, 2 with drift that is left or a policy that live does not fulfil, or as apply. */
 export async function drift(flags: DriftFlags, world: World): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt accepts a drift and --revert undoes it', 'leave one of them out');
   if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit goes with --adopt', 'add --adopt, or leave it out');
@@ -57,11 +58,13 @@ export async function drift(flags: DriftFlags, world: World): Promise<number> {
   }
   const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, world)), flags, world) : undefined;
   const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };
+  const judged = await judgeLive(plan, { ...seen, flags, world });
+  const warnings = [...seen.warnings.filter(({ code }) => !code.startsWith('policy/')), ...judged.diagnostics];
   const tell = (one: Drift): void =>
-    tellDrift([one], [...seen.warnings, ...(one.adoption?.left ?? [])], { flags, world, printer: printerFor(world, flags) });
+    tellDrift([one], [...warnings, ...(one.adoption?.left ?? [])], { flags, world, printer: printerFor(world, flags) });
   if (!flags.adopt) {
     tell(drifted);
-    return isDrifted(plan) ? 2 : 0;
+    return isDrifted(plan) || judged.fails ? 2 : 0;
   }
   const adoption = await adopted(drifted, seen, { flags, world, tell });
   return adoption.left.some(({ code }) => code.startsWith('adopt/')) ? 2 : 0;

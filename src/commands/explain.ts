@@ -6,12 +6,17 @@ import { explain as explainResource } from '../plan/explain.ts';
 import { explainJson, explainText } from '../report/explain.ts';
 import type { BaseFlags, Format, PlanFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
+import { policiesOf } from './policies.ts';
 import { printerFor } from './printer.ts';
 import type { World } from './world.ts';
 
 export type ExplainFlags = TargetFlags &
   BaseFlags &
-  Pick<PlanFlags, 'secrets'> & { readonly resource: string; readonly field?: string; readonly format: Exclude<Format, 'markdown'> };
+  Pick<PlanFlags, 'secrets' | 'today'> & {
+    readonly resource: string;
+    readonly field?: string;
+    readonly format: Exclude<Format, 'markdown'>;
+  };
 
 /** Says field by field why an object is, or is not, a change. */
 export async function explain(flags: ExplainFlags, world: World): Promise<number> {
@@ -35,7 +40,8 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
       near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const { plan, desired, live, base, gateway } = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false }, world);
+  const made = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false }, world);
+  const { plan, desired, live, base, gateway } = made;
   await gateway.close();
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });
   if (explanation === undefined) {
@@ -48,7 +54,9 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
       near === undefined ? undefined : `did you mean "${near}"?`,
     );
   }
+  const policies = flags.field === undefined ? await policiesOf(id, plan, { ...made, flags, world }) : [];
+  const told = policies.length === 0 ? explanation : { ...explanation, policies };
   const { print, results } = printerFor(world, flags);
-  print(flags.format === 'json' ? explainJson(explanation) : explainText(explanation, results));
+  print(flags.format === 'json' ? explainJson(told) : explainText(told, results));
   return 0;
 }

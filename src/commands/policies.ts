@@ -6,7 +6,8 @@ import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Plan, Refusal } from '../model/plan.ts';
-import type { Policy, PolicyFinding } from '../model/policy.ts';
+import type { Policy, PolicyBearing, PolicyFinding } from '../model/policy.ts';
+import type { ResourceId } from '../model/resource.ts';
 import type { Rules } from '../protection/policy/language.ts';
 import { policiesAt, readTreeOf } from './at-commit.ts';
 import type { TargetFlags } from './flags.ts';
@@ -103,6 +104,39 @@ export async function judge(
     refusals: told.filter(({ severity }) => severity === 'error').map(refusalOf),
     diagnostics: [...diagnostics, ...told.filter(({ severity }) => severity !== 'error')],
   };
+}
+
+/** What the policies that count say of one connection once the plan is carried out. */
+export async function policiesOf(
+  id: ResourceId,
+  plan: Plan,
+  { setting, target, desired, live, flags, world }: Asked & { readonly live: LiveState },
+): Promise<readonly PolicyBearing[]> {
+  const { rules, today } = await policiesFor({ setting, target, desired, flags, world });
+  if (rules.length === 0) return [];
+  const { policiesOn } = await import('../protection/policy/check.ts');
+  const { plannedScene } = await import('../protection/scene.ts');
+  const scene = plannedScene(plan, live, registry);
+  return policiesOn(id, { rules, scene, resources: desired.resources, live: live.resources, registry, today });
+}
+
+/** Holds what is live now against the policies that count: whoever changed it by hand was not asked. */
+export async function judgeLive(
+  plan: Plan,
+  { setting, target, desired, live, flags, world }: Asked & { readonly live: LiveState },
+): Promise<{
+  readonly diagnostics: readonly Diagnostic[];
+  /** A connection does not do as a policy asks, or nobody can tell. */
+  readonly fails: boolean;
+}> {
+  const { rules, today, diagnostics } = await policiesFor({ setting, target, desired, flags, world });
+  if (rules.length === 0) return { diagnostics, fails: false };
+  const { checkPolicies } = await import('../protection/policy/check.ts');
+  const { liveScene } = await import('../protection/scene.ts');
+  const scene = liveScene(live, registry, plan.target.dialect);
+  const checked = checkPolicies({ rules, scene, resources: desired.resources, live: live.resources, registry, today });
+  const told = [...checked.report.findings.map(diagnosticOf), ...checked.diagnostics];
+  return { diagnostics: [...diagnostics, ...told], fails: hasErrors(told) };
 }
 
 /** Holds what manifests say by themselves against their policies; what only a gateway can answer is put off. */

@@ -134,6 +134,7 @@ function addExplain(program: Command, world: World, finish: Finish): void {
     .argument('[field]', 'one field, such as reviewers');
   baseOptions(cacheOption(targetOptions(explain)))
     .addOption(formatOption(['text', 'json']))
+    .addOption(todayOption())
     .addOption(secretsOption());
   explain.action(async (resource, field, flags) =>
     finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),

@@ -1,6 +1,7 @@
 import type { Position } from './diagnostic.ts';
 import type { Origin, Value } from './plan.ts';
 import type { Pointer } from './pointer.ts';
+import type { PolicyBearing } from './policy.ts';
 import type { ResourceId } from './resource.ts';
 
 export type ExplanationStatus = 'same' | 'differs' | 'kept' | 'ignored' | 'derived' | 'unknown' | 'secret' | 'foreign' | 'held' | 'blocked';
@@ -47,4 +48,6 @@ export type Explanation = {
   readonly base?: string;
   readonly summary: string;
   readonly rows: readonly ExplanationRow[];
+  /** What policies say of it; absent where none is about it. */
+  readonly policies?: readonly PolicyBearing[];
 };

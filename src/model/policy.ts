@@ -57,3 +57,15 @@ export type PolicyReport = {
   readonly findings: readonly PolicyFinding[];
   readonly waived: readonly Waived[];
 };
+
+/** What one policy says of one connection. */
+export type PolicyBearing = {
+  readonly policy: string;
+  readonly at: Position;
+  readonly result: 'passes' | 'violated' | 'unknown' | 'waived';
+  /** What the connection lacks. */
+  readonly messages: readonly string[];
+  /** The last day of the waiver, and why there is one. */
+  readonly until?: string;
+  readonly reason?: string;
+};

@@ -12,13 +12,14 @@ import { widthFor, type Terminal } from './terminal.ts';
 import { pathText, valueText } from './value.ts';
 
 /** A resource field by field: desired, live and (where there is one) base in columns, the reason below each. */
-export function explainText({ id, at, summary, rows }: Explanation, terminal: Terminal): string {
+export function explainText({ id, at, summary, rows, policies = [] }: Explanation, terminal: Terminal): string {
   const columns = widthFor(terminal);
   const { bold, dim } = terminal.colour;
   const place: Piece[] = at === undefined ? [] : [...gap, { text: placeText(at), paint: dim, glue: true }];
   const title = flow([{ text: escapeTerminal(id), paint: bold }, ...place], { columns, indent: 2 });
   const said = flow(words(escapeTerminal(summary)), { columns, indent: 2 });
-  if (rows.length === 0) return `${[...title, ...said].join('\n')}\n`;
+  const judged = policyLines(policies, terminal);
+  if (rows.length === 0) return `${[...title, ...said, ...judged].join('\n')}\n`;
   const withBase = rows.some((row) => row.base !== undefined);
   const headers = ['field', 'desired', 'live', ...(withBase ? ['base'] : []), 'status'];
   const cells = rows.map((row) => [
@@ -34,7 +35,35 @@ export function explainText({ id, at, summary, rows }: Explanation, terminal: Te
     ...reasonLines(row, terminal),
     ...partLines(row, terminal),
   ]);
-  return `${[...title, ...said, '', dim(header), ...body].join('\n')}\n`;
+  return `${[...title, ...said, '', dim(header), ...body, ...judged].join('\n')}\n`;
+}
+
+const judgements = { passes: 'passes', violated: 'violated', unknown: 'cannot be told', waived: 'waived' } as const;
+
+/** What policies say of it, those that it fulfils last. */
+function policyLines(policies: Explanation['policies'] = [], terminal: Terminal): readonly string[] {
+  if (policies.length === 0) return [];
+  const { colour } = terminal;
+  const columns = widthFor(terminal);
+  const paints = { passes: colour.green, violated: colour.red, unknown: colour.yellow, waived: colour.yellow } as const;
+  const order = Object.keys(judgements).toReversed();
+  const sorted = policies.toSorted((left, right) => order.indexOf(left.result) - order.indexOf(right.result));
+  const lines = sorted.flatMap(({ policy, at, result, messages, until, reason }) => {
+    const waiver = until === undefined ? [] : [`until ${until}: ${reason ?? ''}`];
+    const head: Piece[] = [
+      { text: '  ' },
+      { text: judgements[result], paint: paints[result] },
+      ...gap,
+      ...glued(words(escapeTerminal(policy))),
+    ];
+    return [
+      ...flow([...head, ...gap, { text: placeText(at), paint: colour.dim, glue: true }], { columns, indent: 4 }),
+      ...[...waiver, ...messages].flatMap((text) =>
+        flow([{ text: '    ' }, ...words(escapeTerminal(text), colour.dim)], { columns, indent: 4 }),
+      ),
+    ];
+  });
+  return ['', ...flow(words('Policies', colour.bold), { columns, indent: 2 }), ...lines];
 }
 
 function side(value: Value | undefined): string {
@@ -77,14 +106,26 @@ function partText({ path, before, after, origin }: ExplainedPart, field: string)
 }
 
 /** An explanation as the JSON text of a document. */
-export function explainJson({ id, at, base, summary, rows }: Explanation): string {
+export function explainJson({ id, at, base, summary, rows, policies }: Explanation): string {
   return jsonText({
     id,
     ...(at === undefined ? {} : { at: positionObject(at) }),
     ...(base === undefined ? {} : { base }),
     summary,
     rows: rows.map(rowObject),
+    ...(policies === undefined ? {} : { policies: policies.map(policyObject) }),
   });
+}
+
+function policyObject({ policy, at, result, messages, until, reason }: NonNullable<Explanation['policies']>[number]): JsonObject {
+  return {
+    policy,
+    at: positionObject(at),
+    result,
+    messages,
+    ...(until === undefined ? {} : { until }),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }
 
 function rowObject({ path, desired, live, base, status, origin, at, why, owner, declared, parts }: ExplanationRow): JsonObject {

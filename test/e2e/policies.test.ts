@@ -44,6 +44,23 @@ describe('plan and apply', () => {
     const allowed = await gateway.run('apply --yes --today 2026-11-21 --allow policy/violated=incident-7', cwd);
     expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Allowed policy/violated: incident-7') });
     expect(allowed.stdout).toContain('1 policy on 2 connections as of 2026-11-21: 1 violated, 1 waived.');
+
+    const told = await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd);
+    expect(told.stdout).toMatch(/Policies\n {2}violated {2}reviewed {2}access\/policy\.yaml:1\n {4}policy "reviewed": somebody reviews\n/);
+    const waived = await gateway.run('explain Connection/waived --today 2026-11-21 --format json', cwd);
+    expect(JSON.parse(waived.stdout).policies).toMatchObject([
+      { policy: 'reviewed', result: 'waived', until: '2027-01-31', reason: 'agreed' },
+    ]);
+    const drifted = await gateway.run('drift --today 2026-11-21', cwd);
+    expect(drifted).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('No drift.'),
+      stderr: expect.stringContaining('policy/violated'),
+    });
+    writeFileSync(join(cwd, 'access/orders.yaml'), connection('policy-orders', { reviewers: ['dba'] }));
+    expect((await gateway.run('apply --yes --today 2026-11-21', cwd)).code).toBe(0);
+    expect((await gateway.run('drift --today 2026-11-21', cwd)).code).toBe(0);
+    expect((await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd)).stdout).toContain('passes  reviewed');
   });
 
   test('refuse a risk that is too high, unless it is allowed', async () => {

@@ -2,8 +2,8 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { PolicyFinding, PolicyReport, Waived } from '../../model/policy.ts';
-import { kindOf, nameOf } from '../../model/resource.ts';
+import type { PolicyBearing, PolicyFinding, PolicyReport, Waived } from '../../model/policy.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { posturesOf } from '../posture.ts';
 import type { Scene } from '../scene.ts';
 import type { Compiled, Rules } from './language.ts';
@@ -54,6 +54,26 @@ export function checkPolicies(checking: Checking): { readonly report: PolicyRepo
     report: { today, policies: rules.length, connections: reached.size, findings, waived },
     diagnostics: waiverProblems(policies, names, today),
   };
+}
+
+/** What every policy that is about one connection says of it, those that it fulfils included. */
+export function policiesOn(id: ResourceId, { rules, scene, resources, live, registry, today }: Checking): readonly PolicyBearing[] {
+  const desired = resources.find((resource) => resource.key === id);
+  const posture = kindOf(id) === 'Connection' && desired !== undefined ? posturesOf(scene)(id) : undefined;
+  if (posture === undefined || desired === undefined) return [];
+  const types = connectionTypes(registry.get('Connection')?.schema ?? {});
+  const subject: Subject = { id, scene, posture, types, desired, live: live.find((resource) => resource.id === id) };
+  const asked = variablesOf(subject);
+  return rules.flatMap((one): readonly PolicyBearing[] => {
+    const results = resultsOf(one, subject, asked);
+    if (results === undefined) return [];
+    const { name: policy, at } = one.policy;
+    const messages = results.map(({ message }) => message);
+    if (results.length === 0) return [{ policy, at, result: 'passes', messages }];
+    const waiver = waiverFor(one.policy, nameOf(id), today);
+    if (waiver !== undefined) return [{ policy, at, result: 'waived', messages, until: waiver.until, reason: waiver.reason }];
+    return [{ policy, at, result: results.some(({ result }) => result === 'violated') ? 'violated' : 'unknown', messages }];
+  });
 }
 
 /** What a connection lacks of one policy; undefined where that is not about it. */
