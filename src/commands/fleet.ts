@@ -2,6 +2,7 @@ import { UsageError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { jsonText } from '../report/documents.ts';
 import { escapeTerminal } from '../report/escape.ts';
+import { pad, visibleWidth } from '../report/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { guarded } from './guard.ts';
 import { printerFor } from './printer.ts';
@@ -129,5 +130,8 @@ function merged(documents: readonly JsonObject[]): JsonObject {
 function tellCodes(codes: ReadonlyMap<string, number>, flags: OutputFlags, world: World): void {
   const { hint } = printerFor(world, flags);
   hint(`\n${codes.size} targets:\n`);
-  for (const [name, code] of codes) hint(`  ${escapeTerminal(name)}  ${code === 0 ? 'done' : `exit ${code}, ${meanings[code] ?? ''}`}\n`);
+  const names = [...codes.keys()].map(escapeTerminal);
+  const widest = Math.max(...names.map(visibleWidth));
+  for (const [name, code] of codes)
+    hint(`  ${pad(escapeTerminal(name), widest)}  ${code === 0 ? 'done' : `exit ${code}, ${meanings[code] ?? ''}`}\n`);
 }

@@ -7,7 +7,7 @@ import { shortList } from './counts.ts';
 export function driftAnnotations(drift: Drift): readonly Annotation[] {
   return driftRows(drift).map(({ change, note, rows, edges, writers }) => {
     const fields = shortList([...new Set([...rows.map(({ label }) => label), ...edges.map(({ sign, text }) => `${sign} ${text}`)])], 8);
-    const said = [note, ...fields, ...writers.slice(0, 1).map((writer) => `by ${writer}`)].filter((text) => text !== '');
+    const said = [note, ...fields, ...writers.slice(0, 1)].filter((text) => text !== '');
     return {
       severity: change.action === 'blocked' ? 'notice' : 'warning',
       title: `drift ${change.id}`,

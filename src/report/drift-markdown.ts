@@ -49,7 +49,7 @@ function objectLine({ change, sign, note, writers }: DriftRow, linkOf: LinkOf | 
     `${codeSpan(sign)} ${codeSpan(clip(change.id, 300))}`,
     ...(change.at === undefined ? [] : [placeMarkdown(change.at, linkOf)]),
     ...(note === '' ? [] : [escapeMarkdown(note)]),
-    ...writers.slice(0, 1).map((writer) => `by ${escapeMarkdown(clip(writer, 300))}`),
+    ...writers.slice(0, 1).map((writer) => escapeMarkdown(clip(writer, 300))),
   ];
   return `- ${parts.join(', ')}\n`;
 }
@@ -58,7 +58,7 @@ function detailBlocks({ change, sign, rows, edges, writers }: DriftRow): readonl
   const lines = [
     ...rows.flatMap((row) => rowDiff(row, 'update')),
     ...edges.map((edge) => `${edge.sign} edge: ${edge.text}`),
-    ...writers.map((writer) => `  by ${writer}`),
+    ...writers.map((writer) => `  ${writer}`),
   ];
   if (lines.length === 0) return [];
   const summary = `<summary><code>${sign} ${escapeHtml(clip(change.id, 300))}</code></summary>`;

@@ -100,10 +100,10 @@ function writersOf(change: Change, edges: readonly EdgeChange[], writes: Drift['
   return shortList([...new Set(newest)], shownWriters);
 }
 
-/** `ada, 2026-11-20 03:12 UTC, from 10.0.0.3 (PUT /connections/orders-db)`; escaped. */
+/** `by ada, 2026-11-20 03:12 UTC, from 10.0.0.3 (PUT /connections/orders-db)`; escaped. */
 function writeText({ at, by, from, method, path }: Write): string {
   const time = at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*Z$/, '$1 $2 UTC');
-  const parts = [by === '' ? 'somebody' : by, time, ...(from === '' ? [] : [`from ${from}`])];
+  const parts = [`by ${by === '' ? 'somebody' : by}`, time, ...(from === '' ? [] : [`from ${from}`])];
   return escapeTerminal(`${parts.join(', ')} (${method} ${path})`);
 }
 

@@ -55,7 +55,7 @@ function objectLines({ change, sign, note, rows, edges, writers }: DriftRow, ter
     ...flow(head, { columns, indent: 6 }),
     ...rowLines(rows, terminal),
     ...ends.flatMap((end) => flow([{ text: '      ' }, end], { columns, indent: 8 })),
-    ...writers.flatMap((writer) => flow([{ text: '      ' }, ...words(`by ${writer}`, colour.dim)], { columns, indent: 8 })),
+    ...writers.flatMap((writer) => flow([{ text: '      ' }, ...words(writer, colour.dim)], { columns, indent: 8 })),
   ];
 }
 

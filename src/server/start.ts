@@ -112,9 +112,12 @@ function configurationsOf(collections: readonly Collection[]): Collection {
 
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new AppError('serve/port', 3, `cannot listen on ${host}:${port}: ${error.message}`, { cause: error })),
-    );
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === 'EADDRINUSE';
+      const reason = isTaken ? 'another program listens there' : error.message;
+      const hint = isTaken ? 'stop that one, or take another --port (0 picks a free one)' : 'check --host and --port';
+      reject(new AppError('serve/port', 3, `cannot listen on ${host}:${port}: ${reason}`, { cause: error, hint }));
+    });
     server.listen(port, host, () => {
       const address = server.address();
       const bound = typeof address === 'object' && address !== null ? address.port : port;

@@ -49,7 +49,11 @@ test('a folder that cannot be one is told', async () => {
 test('where the port is taken, the folder is free again', async () => {
   const taken = await startPgliteServer();
   const folder = await makeFolder(join(home, 'db'));
-  await expect(start({ database: { folder }, port: Number(new URL(taken.url).port) })).rejects.toMatchObject({ code: 'serve/port' });
+  await expect(start({ database: { folder }, port: Number(new URL(taken.url).port) })).rejects.toMatchObject({
+    code: 'serve/port',
+    message: expect.stringContaining('another program listens there'),
+    hint: expect.stringContaining('--port'),
+  });
   expect(await readdir(folder)).not.toContain('ostiary.lock');
   await taken.close();
 });
