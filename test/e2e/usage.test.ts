@@ -156,7 +156,8 @@ describe('help', () => {
     get: '--no-color --quiet --help --config --target --url --dialect --auth --format',
     search: '--no-color --quiet --help --config --target --url --dialect --auth --format',
     review: '--no-color --quiet --force --window --help --config --target --url --dialect --auth --format',
-    explain: '--no-color --quiet --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
+    explain:
+      '--no-color --quiet --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
     plan: '--no-color --quiet --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --config-ref --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --secrets',
     apply:
       '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest',
