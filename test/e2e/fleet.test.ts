@@ -18,7 +18,7 @@ test('several targets in one run: each has its section, one that is down stops n
   expect(planned.code).toBe(4);
   expect(planned.stdout.match(/^(?:one|down|two) {2}http/gm)).toEqual(['one  http', 'two  http']);
   expect(planned.stderr).toMatch(
-    /api\/unreachable[\s\S]*target: down\n[\s\S]*one {2}done\n {2}down {2}exit 4, unreachable or denied\n {2}two {2}done\n/,
+    /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}done\n {2}down {2}exit 4, unreachable or denied\n {2}two {3}done\n/,
   );
   for (const name of ['one', 'two']) {
     const written: { readonly plans: readonly { readonly target: { readonly name: string } }[] } = JSON.parse(
