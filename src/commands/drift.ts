@@ -39,7 +39,7 @@ export async function drift(flags: DriftFlags, world: World): Promise<number> {
   const since = flags.since === undefined ? undefined : timeOf(flags.since, world.now());
   const asked = { ...flags, adopt: [], prune: false };
   let found: Narrowed | undefined;
-  const seen = await planned({ ...asked, revert: [] }, world, undefined, (whole, base) => {
+  const seen = await planned({ ...asked, revert: [], looking: true }, world, undefined, (whole, base) => {
     found = driftOf(whole, { base, registry });
     return found.plan;
   });

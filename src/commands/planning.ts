@@ -47,8 +47,8 @@ export type Planned = {
   readonly warnings: readonly Diagnostic[];
 };
 
-/** `resource` is the one that `explain` asks for: of no other are secrets read. */
-type PlanningFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
+/** `resource` is the one that `explain` asks for: of no other are secrets read; `looking` where nothing will be carried out. */
+type PlanningFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string; readonly looking?: boolean };
 
 /** Leaves out of a plan what is not asked for. */
 export type Narrow = (whole: Plan, base: Base | undefined) => Plan;
@@ -92,6 +92,7 @@ export async function planned(
         limits: target.limits,
         allowed: flags.allow,
         consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune },
+        looking: flags.looking === true,
       },
       registry,
     );

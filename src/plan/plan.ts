@@ -36,6 +36,8 @@ export type PlanInput = {
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
   readonly consent?: Consent;
+  /** The plan is only looked at: that what is gone cannot come back with the secrets it kept is no mistake. */
+  readonly looking?: boolean;
 };
 
 /** What the user asked to be done that a plan would leave alone, by `Kind/name`. */
@@ -84,8 +86,9 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     const {
       draft,
       unverified: unread = [],
-      diagnostics: told,
+      diagnostics: said,
     } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted });
+    const told = input.looking === true && found === undefined ? said.map(lookedAt) : said;
     unverified.push(...unread.map((path) => ({ id: resource.id, path })));
     drafted.push({ draft: from === undefined ? draft : { ...draft, action: 'rename', key: from }, diagnostics: told });
   }
@@ -97,6 +100,10 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     value: assemble(input, { resources, drafts, edges, reasons, state, live, unwatched, unverified, left, kept, registry }),
     diagnostics: found,
   };
+}
+
+function lookedAt(one: Diagnostic): Diagnostic {
+  return one.code === 'plan/keep-missing' ? { ...one, severity: 'warning' } : one;
 }
 
 /** Sorted, and what is wrong in many places with the same words told once, at the first of them. */

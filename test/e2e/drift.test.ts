@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { JsonObject } from '../../src/model/json.ts';
 import { idOf, makeKey } from '../server/client.ts';
 import { gitEnv, repositories } from '../support/repository.ts';
 import { useGateway } from './gateway.ts';
@@ -55,6 +56,24 @@ test('a drift tells what somebody did, who and when; what is pending is none; un
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 pending') });
   expect((await gateway.call('GET', '/connections/b')).body).toMatchObject({ reviewers: ['dba'], access_max_duration: null });
   expect((await run('plan')).stdout).toContain('Plan: 1 to update, 3 unchanged.');
+});
+
+test('a connection that was deleted with a secret that it kept is a drift like any other', async () => {
+  const files = (pass: JsonObject): Readonly<Record<string, string>> => ({
+    'ostiary.yaml': config(gateway.url()),
+    'access/gone.yaml': connection('kept', { secret: { 'envvar:PASS': pass } }),
+  });
+  const repository = make(files({ value: 'canary-pass' }));
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  expect((await run('apply --yes')).code).toBe(0);
+  repository.save(files({ keep: true }));
+  expect((await run('apply --yes')).code).toBe(0);
+  await gateway.call('DELETE', '/connections/kept');
+  const { code, stdout, stderr } = await run('drift');
+  expect(stdout).toMatch(/- Connection\/kept {2}access\/gone\.yaml:1 {2}deleted by hand/);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('warning plan/keep-missing')]);
+  expect(`${stdout}${stderr}`).not.toContain('canary-pass');
+  expect(await run('drift --revert --yes')).toMatchObject({ code: 3, stderr: expect.stringContaining('error plan/keep-missing') });
 });
 
 test.each(['tomorrow', '2999-01-01', '5m', ''])('--since %j is no time that has passed', async (text) => {
