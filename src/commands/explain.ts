@@ -55,7 +55,9 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
     );
   }
   const policies = flags.field === undefined ? await policiesOf(id, plan, { ...made, flags, world }) : [];
-  const told = policies.length === 0 ? explanation : { ...explanation, policies };
+  const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; of ${flags.field} there is nothing, wanted or live`;
+  const summary = `${explanation.summary}${nothing}`;
+  const told = { ...explanation, summary, ...(policies.length === 0 ? {} : { policies }) };
   const { print, results } = printerFor(world, flags);
   print(flags.format === 'json' ? explainJson(told) : explainText(told, results));
   return 0;

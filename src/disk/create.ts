@@ -11,6 +11,9 @@ export function createFile(path: string, text: string): boolean {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
-    throw new AppError('init/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, { cause: error });
+    throw new AppError('init/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
+      cause: error,
+      hint: 'check who may write there, or take another folder',
+    });
   }
 }

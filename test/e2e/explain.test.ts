@@ -39,6 +39,12 @@ beforeAll(async () => {
   await call('POST', '/connections', { body: managed, key: gateway.server().managerKey });
 });
 
+test('a field of which there is nothing is said to be so', async () => {
+  const { code, stdout } = await gateway.run('explain Connection/theirs secret', cwd);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('of secret there is nothing, wanted or live\n') });
+  expect((await gateway.run('explain Connection/orders reviewers', cwd)).stdout).not.toContain('there is nothing');
+});
+
 /** What explain says of one field: the columns of its row, then the lines below. */
 async function row(field: string, resource = 'Connection/orders'): Promise<string> {
   const { code, stdout, stderr } = await gateway.run(`explain ${resource} ${field}`, cwd);
