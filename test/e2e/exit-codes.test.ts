@@ -209,7 +209,11 @@ test('serve ends with a line where it cannot begin', async () => {
   const cwd = makeProject({ file: '' });
   const folder = await makeFolder(join(cwd, 'db'));
   const wrong = [
-    [`--port ${new URL(gateway.url()).port} --database ${folder}`, { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/port .*another program listens there/m],
+    [
+      `--port ${new URL(gateway.url()).port} --database ${folder}`,
+      { OSTIARY_SERVE_KEY: 'key' },
+      /^error serve\/port .*another program listens there/m,
+    ],
     ['--port 0 --database file', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ .*file/m],
     [
       `--port 0 --database ${folder}`,
