@@ -28,7 +28,13 @@ export default {
   transform: { define: { __OSTIARY_VERSION__: JSON.stringify(version) } },
   output: {
     // What every plan needs is one file: thirty small ones take longer to find and load than to run.
-    codeSplitting: { groups: [{ name: 'core', test: core }] },
+    // `--version` loads nothing of that: the version stands apart, though the others know it too.
+    codeSplitting: {
+      groups: [
+        { name: 'version', test: /commands.version/, priority: 1 },
+        { name: 'core', test: core },
+      ],
+    },
     dir: 'dist',
     format: 'esm',
     cleanDir: true,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
@@ -53,4 +53,10 @@ test('the command says how it is run, and the package holds what it promises alo
   for (const name of readdirSync('schemas')) expect(existsSync(join(installed, 'schemas', name))).toBe(true);
   const text = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' });
   expect(text.filter((name) => !/(?:^|\.)(?:js|chunks|types|ts)$/.test(name) && name !== 'chunks')).toEqual([]);
+});
+
+test('the version is told without loading what every plan needs', async () => {
+  const home = await builtPackage();
+  const [, loaded = ''] = /from"\.\/(chunks\/[^"]+)"/.exec(readFileSync(join(home, 'dist', 'cli.js'), 'utf8')) ?? [];
+  expect(statSync(join(home, 'dist', loaded)).size).toBeLessThan(1000);
 });
