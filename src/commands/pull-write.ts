@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { codeOf } from '../disk/reason.ts';
 import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
-import type { Stub } from '../manifest/draft-secrets.ts';
+import type { OpenVariable } from '../manifest/draft-secrets.ts';
 import type { Pulled } from '../model/pulled.ts';
 import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';
@@ -30,8 +30,8 @@ export function writeAll(
   const extend = (path: string, textAfter: (before: string | undefined) => string): void => {
     if (extended(writer, join(root, path), path, textAfter)) files.push(path);
   };
-  const { stubs } = drafts.secrets;
-  if (stubs.length > 0) extend('secrets.env.example', (before) => environmentText(before, stubs.map(variableOf)));
+  const { open } = drafts.secrets;
+  if (open.length > 0) extend('secrets.env.example', (before) => environmentText(before, open.map(variableOf)));
   if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedText(before, inherited.blocks));
   if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');
   if (config !== undefined) create('ostiary.yaml', config);
@@ -50,7 +50,7 @@ function terraformOf({ blocks, taken, gone, kept }: Inheritance, file: string): 
   return { taken, gone, kept, ...(blocks.length === 0 ? {} : { file }) };
 }
 
-function variableOf({ name, id }: Stub): { readonly name: string; readonly about: string } {
+function variableOf({ name, id }: OpenVariable): { readonly name: string; readonly about: string } {
   return { name, about: id };
 }
 

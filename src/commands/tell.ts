@@ -34,10 +34,8 @@ const plain: Terminal = { colour: plainPalette };
 
 /** Prints plans and writes the reports that were asked for; warnings go to stderr. */
 export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[], telling: Telling): void {
-  const { printer, world } = telling;
-  for (const plan of plans) world.hears?.({ plan });
-  world.hears?.({ diagnostics: warnings });
-  if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
+  for (const plan of plans) telling.world.hears?.({ plan });
+  tellWarnings(warnings, telling);
   tell(telling, (format, terminal) => {
     if (format === 'json') return planJson(plans);
     return format === 'markdown' ? planMarkdown(plans) : planText(plans, terminal);
@@ -46,14 +44,17 @@ export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[]
 
 /** Prints what somebody changed by hand and writes the reports that were asked for; warnings go to stderr. */
 export function tellDrift(drifts: readonly Drift[], warnings: readonly Diagnostic[], telling: Telling): void {
-  const { printer, world } = telling;
-  for (const drift of drifts) world.hears?.({ drift });
-  world.hears?.({ diagnostics: warnings });
-  if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
+  for (const drift of drifts) telling.world.hears?.({ drift });
+  tellWarnings(warnings, telling);
   tell(telling, (format, terminal) => {
     if (format === 'json') return driftJson(drifts);
     return format === 'markdown' ? driftMarkdown(drifts) : driftText(drifts, terminal);
   });
+}
+
+function tellWarnings(warnings: readonly Diagnostic[], { world, printer }: Telling): void {
+  world.hears?.({ diagnostics: warnings });
+  if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
 }
 
 /** Prints what became of a plan and writes the reports that were asked for. */

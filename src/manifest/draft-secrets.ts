@@ -8,13 +8,13 @@ import { nameOf, type ResourceId } from '../model/resource.ts';
 import type { LiveSecret } from '../model/secret.ts';
 
 /** A variable that a manifest names for a secret. */
-export type Stub = { readonly name: string; readonly id: ResourceId; readonly path: Pointer };
+export type OpenVariable = { readonly name: string; readonly id: ResourceId; readonly path: Pointer };
 
 /** How secrets are written, and what came of it. */
 export type SecretWriter = {
   /** What the manifest of that id says of the secrets of one field; undefined where it says nothing. */
   readonly write: (id: ResourceId, live: LiveResource, field: FieldRule) => Json | undefined;
-  readonly stubs: readonly Stub[];
+  readonly open: readonly OpenVariable[];
   readonly tally: () => { readonly kept: number; readonly stubs: number; readonly unseen: number };
 };
 
@@ -32,7 +32,7 @@ const keep = { keep: true };
 /** Writes secrets in one form; no value is ever written, but for references, which say where one is. */
 export function secretWriter({ form, prefix, taken, referencePrefixes }: SecretWriting): SecretWriter {
   const used = new Set(taken);
-  const stubs: Stub[] = [];
+  const open: OpenVariable[] = [];
   let kept = 0;
   let unseen = 0;
 
@@ -40,24 +40,24 @@ export function secretWriter({ form, prefix, taken, referencePrefixes }: SecretW
     if (form === 'stubs' && secret.state === 'value') {
       const value = secret.reveal();
       if (isReference(path, value, referencePrefixes)) return value;
-      if (fitsVariable(tokensOf(path).length > 1 ? decoded(value) : value)) return { valueFrom: { env: stub(id, path) } };
+      if (fitsVariable(tokensOf(path).length > 1 ? decoded(value) : value)) return { valueFrom: { env: leftOpen(id, path) } };
     }
     kept += 1;
     return keep;
   }
 
-  function stub(id: ResourceId, path: Pointer): string {
+  function leftOpen(id: ResourceId, path: Pointer): string {
     const plain = `${prefix}${upperName(nameOf(id))}_${upperName((tokensOf(path).at(-1) ?? '').replace(/^\w+:/, ''))}`;
     const hash = createHash('sha256').update(`${id} ${path}`).digest('hex').toUpperCase();
     const name = [plain, `${plain}_${hash.slice(0, 6)}`].find((one) => !used.has(one)) ?? `${plain}_${hash}`;
     used.add(name);
-    stubs.push({ name, id, path });
+    open.push({ name, id, path });
     return name;
   }
 
   return {
-    stubs,
-    tally: () => ({ kept, stubs: stubs.length, unseen }),
+    open,
+    tally: () => ({ kept, stubs: open.length, unseen }),
     write(id, live, field) {
       if (form === 'omit') return undefined;
       const at = pointer(field.name);

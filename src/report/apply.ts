@@ -2,7 +2,6 @@ import type { JsonObject } from '../model/json.ts';
 import type { Outcome, OutcomeStatus } from '../model/outcome.ts';
 import type { Action } from '../model/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { plural } from './counts.ts';
 import { codeSpan, escapeJson, escapeMarkdown, escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { appliedText, outcomeCounts, participleOf, type Applied, type Participle } from './outcomes.ts';
@@ -120,11 +119,7 @@ const longestMessage = 1000;
 
 /** The results of an apply for a job's summary: counts, failures with what to do, then every object. */
 export function applyMarkdown(applied: readonly Applied[], limit: number = commentLimit): string {
-  const sorts = ['target', 'allowance', 'failure', 'table row'];
-  return shed(applied.flatMap(appliedBlocks), limit, (left) => {
-    const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
-    return `**Left out for length:** ${counted.join(', ')}.\n\n`;
-  });
+  return shed(applied.flatMap(appliedBlocks), limit, { sorts: ['target', 'allowance', 'failure', 'table row'] });
 }
 
 const blank: Block = { text: '\n', rank: 1, sort: 'blank' };

@@ -1,5 +1,4 @@
 import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
-import { plural } from './counts.ts';
 import { diagnosticCounts } from './diagnostics.ts';
 import { codeSpan, escapeMarkdown } from './escape.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
@@ -19,10 +18,8 @@ export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: n
     rank: 1 + importance[diagnostic.severity],
     sort: diagnostic.severity,
   }));
-  return shed([head, ...lines, { text: '\n', rank: 0, sort: 'blank' }], limit, (left) => {
-    const counted = ['error', 'warning', 'notice'].flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
-    return `**Left out for length:** ${counted.join(', ')}. The log has everything.\n\n`;
-  });
+  const blocks = [head, ...lines, { text: '\n', rank: 0, sort: 'blank' }];
+  return shed(blocks, limit, { sorts: ['error', 'warning', 'notice'], rest: 'The log has everything.' });
 }
 
 function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic, linkOf?: LinkOf): string {

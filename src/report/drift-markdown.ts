@@ -1,6 +1,6 @@
 import type { Drift } from '../model/drift.ts';
 import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
-import { plural, shortList } from './counts.ts';
+import { shortList } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
 import { rowDiff } from './plan-markdown.ts';
@@ -12,14 +12,10 @@ const listed = 10;
 
 /** Drifts for an issue or a job's summary; details go before headlines where the limit asks for it. */
 export function driftMarkdown(drifts: readonly Drift[], limit: number = commentLimit, linkOf?: LinkOf): string {
-  const sorts = ['target', 'headline', 'object', 'list', 'detail'];
   return shed(
     drifts.flatMap((drift) => driftBlocks(drift, linkOf)),
     limit,
-    (left) => {
-      const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
-      return `**Left out for length:** ${counted.join(', ')}. The text and the JSON of the drift have everything.\n\n`;
-    },
+    { sorts: ['target', 'headline', 'object', 'list', 'detail'], rest: 'The text and the JSON of the drift have everything.' },
   );
 }
 

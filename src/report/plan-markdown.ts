@@ -25,14 +25,10 @@ const folded = 50;
 
 /** Plans for a pull request's comment or a job's summary; details go before headlines where the limit asks for it. */
 export function planMarkdown(plans: readonly Plan[], limit: number = commentLimit, linkOf?: LinkOf): string {
-  const sorts = ['target', 'headline', 'refusal', 'table row', 'list', 'detail'];
   return shed(
     plans.flatMap((plan) => planBlocks(plan, linkOf)),
     limit,
-    (left) => {
-      const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
-      return `**Left out for length:** ${counted.join(', ')}. The text and the JSON of the plan have everything.\n\n`;
-    },
+    { sorts: ['target', 'headline', 'refusal', 'table row', 'list', 'detail'], rest: 'The text and the JSON of the plan have everything.' },
   );
 }
 

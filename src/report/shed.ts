@@ -1,3 +1,5 @@
+import { plural } from './counts.ts';
+
 /** A part of a document of limited length: those of the lowest rank are kept first, `sort` names it where it is left out. */
 export type Block = { readonly text: string; readonly rank: number; readonly sort: string };
 
@@ -6,8 +8,11 @@ export const commentLimit = 65_536;
 
 const noteRoom = 400;
 
-/** Joins blocks in their order within the limit; `note` tells what was left out and stands first. */
-export function shed(blocks: readonly Block[], limit: number, note: (left: ReadonlyMap<string, number>) => string): string {
+/** What is counted of what was left out, in this order, and where all of it is. */
+export type Note = { readonly sorts: readonly string[]; readonly rest?: string };
+
+/** Joins blocks in their order within the limit; a note on what was left out stands first. */
+export function shed(blocks: readonly Block[], limit: number, note: Note): string {
   const whole = blocks.map((block) => block.text).join('');
   if (whole.length <= limit) return whole;
   const order = blocks
@@ -23,5 +28,10 @@ export function shed(blocks: readonly Block[], limit: number, note: (left: Reado
     } else left.set(block.sort, (left.get(block.sort) ?? 0) + 1);
   }
   const body = blocks.filter((_, index) => kept.has(index)).map((block) => block.text);
-  return `${note(left)}${body.join('')}`.slice(0, limit);
+  return `${noteText(left, note)}${body.join('')}`.slice(0, limit);
+}
+
+function noteText(left: ReadonlyMap<string, number>, { sorts, rest }: Note): string {
+  const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
+  return `**Left out for length:** ${counted.join(', ')}.${rest === undefined ? '' : ` ${rest}`}\n\n`;
 }

@@ -8,23 +8,12 @@ import { pictureOf } from '../../src/protection/picture.ts';
 import { planHtml } from '../../src/report/html/page.ts';
 import { barriers, useBrowser } from '../support/browser.ts';
 import { desiredState } from '../support/desired.ts';
+import { connection } from '../support/manifests.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { carryOut, planAgainst } from '../support/run.ts';
 import type { Manifest } from '../support/scenario.ts';
 
 const { open } = useBrowser();
-
-function connection(name: string, spec: JsonObject): Manifest {
-  const needed = {
-    type: 'database',
-    agent_id: 'default',
-    access_mode_connect: 'enabled',
-    access_mode_exec: 'enabled',
-    access_mode_runbooks: 'disabled',
-    access_schema: 'enabled',
-  };
-  return { kind: 'Connection', metadata: { name }, spec: { ...needed, ...spec } };
-}
 
 function guardrail(name: string, words: readonly string[], connections: readonly string[]): Manifest {
   const input = { rules: [{ name: 'words', type: 'deny_words_list', words: [...words] }] };

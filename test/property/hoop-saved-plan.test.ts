@@ -3,28 +3,19 @@ import { expect, test } from 'vitest';
 import type { DesiredState } from '../../src/model/desired.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
-import { hoopScenario, hoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
+import { hoopScenario, onHoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
 import { windows } from '../support/posture.ts';
 import { resume, savedText } from '../support/saved.ts';
-import { scenario, type Scenario } from '../support/scenario.ts';
+import { scenario } from '../support/scenario.ts';
 
 /** A handful of objects, for what is done once a request. */
 const few = scenario.filter(({ manifests }) => manifests.length > 1 && manifests.length < 5).map((one) => hoopScenario(one));
-
-async function using<T>(one: Scenario, work: (model: HoopModel) => Promise<T>): Promise<T> {
-  const model = await hoopWorld(one);
-  try {
-    return await work(model);
-  } finally {
-    await model.close();
-  }
-}
 
 test('a saved plan stopped at any request goes on, from the same file, to where an undisturbed one ends', async () => {
   await fc.assert(
     fc.asyncProperty(few, fc.constantFrom('before', 'after'), async (one, when) => {
       const desired = desiredState(one.manifests);
-      const { text, requests, end, before } = await using(one, async (model) => {
+      const { text, requests, end, before } = await onHoopWorld(one, async (model) => {
         const first = worldOf(model);
         const saved = await savedOn(model, desired);
         const begun = model.log.count();
@@ -32,7 +23,7 @@ test('a saved plan stopped at any request goes on, from the same file, to where 
         return { text: saved, requests: model.log.count() - begun, end: worldOf(model), before: first };
       });
       for (let stop = 1; stop <= requests; stop += 1) {
-        await using(one, async (model) => {
+        await onHoopWorld(one, async (model) => {
           const saved = await savedOn(model, desired);
           expect(idless(saved)).toBe(idless(text));
           const begun = model.log.count();

@@ -4,7 +4,7 @@ import { compareText } from '../../src/model/json.ts';
 import { kindOf, nameOf, resourceId } from '../../src/model/resource.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
-import { hiddenRule, hoopScenario, hoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
+import { hiddenRule, hoopScenario, onHoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
 
 import { windows, type World } from '../support/posture.ts';
 import { carryOut } from '../support/run.ts';
@@ -15,15 +15,6 @@ function text(row: object | undefined): string {
   return JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 const some = scenario.filter((one) => one.manifests.length > 0).map((one) => hoopScenario(one));
-
-async function using<T>(one: Scenario, work: (model: HoopModel) => Promise<T>): Promise<T> {
-  const model = await hoopWorld(one);
-  try {
-    return await work(model);
-  } finally {
-    await model.close();
-  }
-}
 
 /** Plans with every secret read, and carries it out. */
 async function applied(model: HoopModel, one: Scenario, concurrency = 8): Promise<readonly string[]> {
@@ -85,7 +76,7 @@ function untouchable(model: HoopModel, one: Scenario): unknown {
 test('a plan after an apply is empty, and nothing that is not ours changes in any byte', async () => {
   await fc.assert(
     fc.asyncProperty(some, (one) =>
-      using(one, async (model) => {
+      onHoopWorld(one, async (model) => {
         const before = untouchable(model, one);
         expect(await applied(model, one)).toEqual([]);
         expect(untouchable(model, one)).toEqual(before);
@@ -120,7 +111,7 @@ test('no write comes before what it needs, and a plan survives JSON', async () =
   let needed = 0;
   await fc.assert(
     fc.asyncProperty(some, (one) =>
-      using(one, async (model) => {
+      onHoopWorld(one, async (model) => {
         const gateway = await openHoop(model);
         try {
           const desired = desiredState(one.manifests);
@@ -148,7 +139,7 @@ test('no write comes before what it needs, and a plan survives JSON', async () =
 test('no state that anybody can see is less protected than both ends', async () => {
   await fc.assert(
     fc.asyncProperty(some, fc.constantFrom(1, 8), (one, concurrency) =>
-      using(one, async (model) => {
+      onHoopWorld(one, async (model) => {
         const before = worldOf(model);
         const states: World[] = [];
         model.setFault(() => {
@@ -167,14 +158,14 @@ test('no state that anybody can see is less protected than both ends', async () 
 test('an apply stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
   await fc.assert(
     fc.asyncProperty(some, fc.constantFrom('before', 'after'), async (one, when) => {
-      const { requests, end, before } = await using(one, async (model) => {
+      const { requests, end, before } = await onHoopWorld(one, async (model) => {
         const first = worldOf(model);
         const begun = model.log.count();
         expect(await applied(model, one, 1)).toEqual([]);
         return { requests: model.log.count() - begun, end: worldOf(model), before: first };
       });
       for (let stop = 1; stop <= requests; stop += 1) {
-        await using(one, async (model) => {
+        await onHoopWorld(one, async (model) => {
           const begun = model.log.count();
           model.setFault(({ index }) => {
             if (index < begun + stop) return undefined;

@@ -218,3 +218,13 @@ function connectionOf(row: ConnectionRow, attributes: readonly string[]): Memory
     },
   };
 }
+
+/** Does the work on the model of a gateway that holds a scenario's live objects, and stops it. */
+export async function onHoopWorld<T>(one: Scenario, work: (model: HoopModel) => Promise<T>): Promise<T> {
+  const model = await hoopWorld(one);
+  try {
+    return await work(model);
+  } finally {
+    await model.close();
+  }
+}

@@ -5,22 +5,10 @@ import type { JsonObject } from '../../../src/model/json.ts';
 import { resourceId } from '../../../src/model/resource.ts';
 import { isOwn, labelOwn, ownChanges } from '../../../src/plan/own.ts';
 import { desiredState } from '../../support/desired.ts';
+import { connection } from '../../support/manifests.ts';
 import { memoryGateway } from '../../support/memory-gateway.ts';
 import { planAgainst } from '../../support/run.ts';
 import { scenario, type Manifest } from '../../support/scenario.ts';
-
-const needed = {
-  type: 'database',
-  agent_id: 'default',
-  access_mode_connect: 'enabled',
-  access_mode_exec: 'enabled',
-  access_mode_runbooks: 'disabled',
-  access_schema: 'enabled',
-};
-
-function connection(name: string, spec: JsonObject = {}, metadata: JsonObject = {}): Manifest {
-  return { kind: 'Connection', metadata: { name, ...metadata }, spec: { ...needed, ...spec } };
-}
 
 function guardrail(name: string, spec: JsonObject = {}): Manifest {
   return { kind: 'GuardrailRule', metadata: { name }, spec: { input: { rules: [] }, ...spec } };
