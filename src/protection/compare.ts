@@ -7,6 +7,8 @@ export type Difference = {
   readonly lost: readonly Part[];
   readonly gained: readonly Part[];
   readonly untold: readonly Part[];
+  /** What comes beside the same thing from another score, which stays: it takes nothing away, and nobody can tell what it adds. */
+  readonly beside: readonly Part[];
   /** What only one side has, as people read it. */
   readonly before: readonly string[];
   readonly after: readonly string[];
@@ -28,23 +30,23 @@ export function comparePostures(before: Posture, after: Posture, compared: Compa
   return aspects.flatMap((aspect) => {
     const parting =
       aspect === 'review' ? reviewParting(before, after) : partingOf(partsOf(before, aspect), partsOf(after, aspect), compared);
-    const { lost, gained, untold } = openings.has(aspect) ? { ...parting, lost: parting.gained, gained: parting.lost } : parting;
-    if (lost.length + gained.length + untold.length === 0) return [];
+    const { lost, gained, untold, beside } = openings.has(aspect) ? { ...parting, lost: parting.gained, gained: parting.lost } : parting;
+    if (lost.length + gained.length + untold.length + beside.length === 0) return [];
     if (before.unseen.has(aspect) === after.unseen.has(aspect)) return [{ ...parting, aspect, lost, gained }];
     // What could be seen on one side only can be compared with nothing.
-    return [{ ...parting, aspect, lost: [], gained: [], untold: [...lost, ...gained, ...untold] }];
+    return [{ ...parting, aspect, lost: [], gained: [], beside: [], untold: [...lost, ...gained, ...untold, ...beside] }];
   });
 }
 
 /** The direction of a difference: what is surely lost outweighs what nobody can compare, and that what is gained. */
-export function wayOfDifference({ lost, gained, untold }: Pick<Difference, 'lost' | 'gained' | 'untold'>): Way {
+export function wayOfDifference({ lost, gained, untold, beside }: Pick<Difference, 'lost' | 'gained' | 'untold' | 'beside'>): Way {
   if (lost.length > 0) return gained.length > 0 ? 'both' : 'weakens';
   if (untold.length > 0) return 'unknown';
-  return gained.length > 0 ? 'strengthens' : 'neutral';
+  return gained.length + beside.length > 0 ? 'strengthens' : 'neutral';
 }
 
 /** How the parts of one rule differ, before others make up for it. */
-export function comparePart(had: readonly Part[], has: readonly Part[]): Pick<Difference, 'lost' | 'gained' | 'untold'> {
+export function comparePart(had: readonly Part[], has: readonly Part[]): Pick<Difference, 'lost' | 'gained' | 'untold' | 'beside'> {
   return partingOf(had, has, new Map());
 }
 
@@ -58,11 +60,13 @@ function partingOf(had: readonly Part[], has: readonly Part[], compared: Compare
   if (known !== undefined) return known;
   const gone = had.filter((part) => !isCovered(part, has));
   const come = has.filter((part) => !isCovered(part, had));
-  const untold = new Set([...gone.filter((part) => isRival(part, come, has)), ...come.filter((part) => isRival(part, gone, had))]);
+  const doubtful = new Set([...gone.filter((part) => isRival(part, come, has)), ...come.filter((part) => isRival(part, gone, had))]);
+  const beside = new Set(come.filter((part) => doubtful.has(part) && !isRival(part, gone, gone)));
   const parting = {
-    lost: gone.filter((part) => !untold.has(part)),
-    gained: come.filter((part) => !untold.has(part)),
-    untold: [...untold],
+    lost: gone.filter((part) => !doubtful.has(part)),
+    gained: come.filter((part) => !doubtful.has(part)),
+    untold: [...doubtful].filter((part) => !beside.has(part)),
+    beside: [...beside],
     ...onlyOn(textsOf(had), textsOf(has)),
   };
   // What is a connection's own is compared once only.
@@ -102,7 +106,7 @@ function isRival(part: Part, moving: readonly Part[], others: readonly Part[]): 
 function reviewParting(before: Posture, after: Posture): Parting {
   const lost = isAsStrict(after, before) ? [] : orApprovals(without(before, after));
   const gained = isAsStrict(before, after) ? [] : orApprovals(without(after, before));
-  return { lost, gained, untold: [], ...onlyOn(reviewTexts(before), reviewTexts(after)) };
+  return { lost, gained, untold: [], beside: [], ...onlyOn(reviewTexts(before), reviewTexts(after)) };
 }
 
 function reviewTexts(posture: Posture): readonly string[] {

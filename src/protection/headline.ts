@@ -48,10 +48,10 @@ function commonTags([first, ...rest]: readonly Touched[]): JsonObject {
 function phrasesOf(touched: Touched): readonly Phrase[] {
   if (touched.change.comes === true) return newcomer(touched);
   return touched.differences.flatMap((difference) => {
-    const { aspect, lost, gained, untold } = difference;
+    const { aspect, lost, gained, untold, beside } = difference;
     const said = (way: Sure, parts: readonly Part[]): readonly Phrase[] =>
       parts.length === 0 ? [] : [{ way, ...wordsFor(aspect, way, { ...touched, parts }), causes: causesFor(touched, aspect, way) }];
-    return [...said('weakens', lost), ...said('unknown', untold), ...said('strengthens', gained)];
+    return [...said('weakens', lost), ...said('unknown', untold), ...said('strengthens', [...gained, ...beside])];
   });
 }
 
