@@ -6,8 +6,10 @@ import { loadManifests } from '../src/manifest/load.ts';
 import { defaultLimits } from '../src/model/config.ts';
 import type { DesiredState } from '../src/model/desired.ts';
 import { inherited } from '../src/plan/inherit.ts';
+import { referenceRefusals, withReferences } from '../src/plan/named-elsewhere.ts';
 import { labelOwn, ownChanges } from '../src/plan/own.ts';
 import { plan, type Consent } from '../src/plan/plan.ts';
+import { refuse } from '../src/plan/refusals.ts';
 import { assess } from '../src/protection/assess.ts';
 import { withFlips } from '../src/protection/flips.ts';
 import { diagnosticsText } from '../src/report/diagnostics.ts';
@@ -15,6 +17,7 @@ import { planJson } from '../src/report/plan-json.ts';
 import { planMarkdown } from '../src/report/plan-markdown.ts';
 import { planText } from '../src/report/plan-text.ts';
 import { plainPalette } from '../src/report/terminal.ts';
+import type { Reference } from '../src/model/plan.ts';
 import type { SourceFile } from '../src/model/source.ts';
 import { memoryGateway } from './support/memory-gateway.ts';
 import type { MemoryResource } from './support/memory-store.ts';
@@ -31,6 +34,8 @@ type Options = {
   readonly unresolved?: boolean;
   /** What the user asked for beyond the manifests. */
   readonly consent?: Partial<Consent>;
+  /** What the gateway tells of things of its own that name what is replaced. */
+  readonly references?: readonly Reference[];
 };
 
 const root = 'test/golden';
@@ -102,11 +107,17 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
           registry,
         );
   const own = began === undefined || loaded.value === undefined ? undefined : ownChanges(loaded.value, began, registry);
+  const listed = planned?.value && withReferences(planned.value, more.references ?? []);
   const told =
-    planned?.value === undefined || heirs === undefined
+    listed === undefined || heirs === undefined
       ? undefined
       : withFlips(
-          assess(planned.value, { desired: heirs.desired, live: state, base: base?.desired, registry }),
+          assess(refuse(listed, referenceRefusals(listed, heirs.desired), allow), {
+            desired: heirs.desired,
+            live: state,
+            base: base?.desired,
+            registry,
+          }),
           { desired: heirs.desired, base },
           { live: state, registry },
         );

@@ -17,6 +17,7 @@ import { closest } from '../model/suggest.ts';
 import { forDialect } from '../plan/dialect.ts';
 import { strangersOf } from '../plan/edges.ts';
 import { inherited } from '../plan/inherit.ts';
+import { referenceRefusals, withReferences } from '../plan/named-elsewhere.ts';
 import { labelOwn, ownChanges } from '../plan/own.ts';
 import { plan } from '../plan/plan.ts';
 import { refuse } from '../plan/refusals.ts';
@@ -100,13 +101,14 @@ export async function planned(
     if (checked.value === undefined) throw new InputError(found);
     const wanted = narrow(checked.value, base);
     const joined = joinedSpecs(wanted, live, registry);
-    const { diagnostics: foreseen, refusals, indivisible } = await gateway.preflight({ plan: wanted, desired, live, joined });
+    const { diagnostics: foreseen, refusals, indivisible, references } = await gateway.preflight({ plan: wanted, desired, live, joined });
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const windowed = withWindows(wanted, indivisible, live, registry);
     const applied = footing.base?.desired === loaded.value ? undefined : base?.desired;
     const judged = await judge(assess(windowed, { desired, live, base: applied, registry }), asking, { desired, live });
-    const forbidden = [...refusals, ...judged.refusals, ...riskRefusals(judged.plan, flags.maxRisk)];
-    const refused = refuse(judged.plan, forbidden, flags.allow);
+    const told = withReferences(judged.plan, references);
+    const forbidden = [...refusals, ...referenceRefusals(told, desired), ...judged.refusals, ...riskRefusals(judged.plan, flags.maxRisk)];
+    const refused = refuse(told, forbidden, flags.allow);
     const { plan: complete, warnings: unsound } = await checkRules(refused, { desired: loaded.value, base, live });
     const warnings = [
       ...judged.diagnostics,

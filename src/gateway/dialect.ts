@@ -9,7 +9,7 @@ export type Hello = { readonly server: string; readonly status: number; readonly
 /** What a gateway says of itself, and of the caller where it is asked that apart. */
 export type Answers = { readonly hello: Hello; readonly caller: unknown };
 
-/** What a gateway answered to inquiries, by path; nothing where it did not tell. */
+/** What a gateway answered to inquiries, by path: null where it has no such thing, nothing where it did not tell. */
 export type Inquired = ReadonlyMap<string, unknown>;
 
 /** What a dialect makes of the answers. */
@@ -138,7 +138,7 @@ export type Dialect = {
   readonly referencePrefixes: readonly string[];
   readonly advice: readonly Advice[];
   /** What has to be asked of the gateway before a proposal is judged: paths to read, none as a rule. */
-  readonly inquiries?: (proposal: Proposal) => readonly string[];
+  readonly inquiries?: (proposal: Proposal, answers: Answers) => readonly string[];
   /** What the gateway would refuse, or do otherwise than the manifests say, in a proposal. */
   readonly preflight: (proposal: Proposal, answers: Answers, inquired: Inquired) => Foresight;
 };

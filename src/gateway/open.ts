@@ -18,7 +18,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     readAll: (kinds) => readAll(link, kinds),
     readOne: (live) => readOne(link, live),
     confirm: (ids) => confirm(link, ids),
-    preflight: async (proposal) => dialect.preflight(proposal, await answers(), await inquire(client, dialect.inquiries?.(proposal) ?? [])),
+    async preflight(proposal) {
+      const told = await answers();
+      return dialect.preflight(proposal, told, await inquire(client, dialect.inquiries?.(proposal, told) ?? []));
+    },
     create: (request) => create(link, request),
     update: (fresh, request) => update(link, fresh, request),
     remove: (fresh) => remove(link, fresh),
@@ -26,12 +29,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-// What a gateway without the route, or with a role that may not read it, answers.
-const untold = [403, 404, 405, 500, 501];
+const absent = [404, 405, 501];
+/** What else is no reason to end the run: a role that may not read it, or something that does not work there. */
+const untold = [400, 403, 422, 500];
 
 async function inquire(client: Client, paths: readonly string[]): Promise<Inquired> {
   const told = paths.map(async (path) => {
-    const { status, body } = await client.send({ method: 'GET', path, accept: untold });
+    const { status, body } = await client.send({ method: 'GET', path, accept: [...absent, ...untold] });
+    if (absent.includes(status)) return [path, null] as const;
     return [path, status < 300 ? body : undefined] as const;
   });
   return new Map(await Promise.all(told));

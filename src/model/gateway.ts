@@ -1,7 +1,7 @@
 import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { LiveResource, LiveState } from './live.ts';
-import type { Plan, Refusal } from './plan.ts';
+import type { Plan, Reference, Refusal } from './plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { Secret } from './secret.ts';
@@ -43,6 +43,8 @@ export type Foresight = {
   readonly refusals: readonly Refusal[];
   /** The changes that it does not take with live and desired joined, and why: they can only be written once. */
   readonly indivisible: ReadonlyMap<ResourceId, string>;
+  /** What of the gateway's own names something that is replaced, and does not name what takes its place. */
+  readonly references: readonly Reference[];
 };
 
 /** A gateway as everything above the wire sees it. Failures throw an ApiError; retries happen below. */

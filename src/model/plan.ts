@@ -144,6 +144,19 @@ export type WrittenOnce = {
   readonly windows: readonly Window[];
 };
 
+/** Something of the gateway's own that names what is replaced: it does not go on to what takes the place. */
+export type Reference = {
+  /** What takes the place. */
+  readonly id: ResourceId;
+  readonly replaces: ResourceId;
+  /** What sort of thing names it: `access-request rule`, `runbook rule`… */
+  readonly sort: string;
+  /** Its name; absent where the gateway does not show whether there is one. */
+  readonly name?: string;
+  /** What it says of what it names, or why that is not known. */
+  readonly how: string;
+};
+
 export type TargetIdentity = { readonly name: string; readonly url: string; readonly dialect: string; readonly organisation?: string };
 
 export type Plan = {
@@ -162,6 +175,8 @@ export type Plan = {
   readonly unverified?: readonly { readonly id: ResourceId; readonly path: Pointer }[];
   /** Rules that are written once although they both gain and lose; absent where there are none. */
   readonly once?: readonly WrittenOnce[];
+  /** What names something that is replaced, and is not ours to write; absent where there is none. */
+  readonly references?: readonly Reference[];
   /** What became of policies; absent where there are none. */
   readonly policies?: PolicyReport;
   readonly refusals: readonly Refusal[];

@@ -138,7 +138,7 @@ function immovable(heir: ResourceId, { rule, connection }: Ends, { resources }: 
   const at = resources.find(({ id }) => id === heir)?.locate('');
   const other = heir === rule ? connection : rule;
   return {
-    code: 'plan/replaces-references',
+    code: 'plan/edge-cannot-move',
     severity: 'error',
     message: `${other} has no manifest, so its edge cannot move to ${heir}`,
     hint: `write a manifest for ${other} first (a rule is attached from its own side)`,

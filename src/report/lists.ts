@@ -1,4 +1,5 @@
-import type { EdgeAction, EdgeChange, Orphan, Plan } from '../model/plan.ts';
+import type { EdgeAction, EdgeChange, Orphan, Plan, Reference } from '../model/plan.ts';
+import { nameOf } from '../model/resource.ts';
 import { windowText } from '../model/window.ts';
 import { edgeText, removedText } from './change-rows.ts';
 import { plural } from './counts.ts';
@@ -51,6 +52,10 @@ export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly
     title: `${plural(open.length, 'window')}: less protected than before and after, for a moment`,
     entries: open.map((window) => escapeTerminal(windowText(window))),
   };
+  const references = {
+    title: `${plan.references?.length ?? 0} not ours: on what is replaced, and not on what takes its place`,
+    entries: (plan.references ?? []).map(referenceText),
+  };
   const unwritten = (plan.unwritten ?? []).flatMap(({ id, risks }) => {
     const text = risksText(risks);
     return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
@@ -58,7 +63,12 @@ export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly
   const told = { title: `${plural(unwritten.length, 'manifest')} with nothing to write, but not as before`, entries: unwritten };
   const waived = waivedTexts(plan.policies);
   const passed = { title: `${waived.length} waived: policies that let it pass for a while`, entries: waived };
-  return [windows, told, passed, ...lists].filter((list) => list.entries.length > 0);
+  return [windows, references, told, passed, ...lists].filter((list) => list.entries.length > 0);
+}
+
+function referenceText({ replaces, sort, name, how }: Reference): string {
+  const subject = name === undefined ? `perhaps ${sort}s` : `${sort} "${name}"`;
+  return escapeTerminal(`${subject} on ${nameOf(replaces)}${how === '' ? '' : ` (${how})`}`);
 }
 
 function orphanText(orphan: Orphan): string {

@@ -1,7 +1,7 @@
 import jsonPatch from 'fast-json-patch';
 import type { Position } from '../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Change, EdgeChange, FieldChange, Plan, Value, WrittenOnce } from '../model/plan.ts';
+import type { Change, EdgeChange, FieldChange, Plan, Reference, Value, WrittenOnce } from '../model/plan.ts';
 import { highestRiskOf } from '../model/plan-risk.ts';
 import { escapeJson } from './escape.ts';
 import { policiesObject } from './policies.ts';
@@ -39,6 +39,7 @@ export function planObject(plan: Plan): JsonObject {
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     ...(plan.unverified === undefined ? {} : { unverified: plan.unverified.map(({ id, path }) => ({ id, path })) }),
     ...(plan.once === undefined ? {} : { once: plan.once.map(onceObject) }),
+    ...(plan.references === undefined ? {} : { references: plan.references.map(referenceObject) }),
     ...(plan.unwritten === undefined ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
     ...(highest === undefined ? {} : { maxRisk: highest }),
     ...(plan.policies === undefined ? {} : { policies: policiesObject(plan.policies) }),
@@ -114,6 +115,10 @@ function onceObject({ id, why, moment, windows }: WrittenOnce): JsonObject {
     moment,
     windows: windows.map(({ from, lost, until, missing, connections }) => ({ from, lost, until, missing, connections })),
   };
+}
+
+function referenceObject({ id, replaces, sort, name, how }: Reference): JsonObject {
+  return { id, replaces, sort, ...(name === undefined ? {} : { name }), how };
 }
 
 /** A place in a file. */

@@ -143,7 +143,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
 
   return {
     confirm: (ids) => Promise.resolve(ids.filter((id) => store.rows.has(nameOf(id)))),
-    preflight: () => Promise.resolve({ diagnostics: [], refusals: [], indivisible: new Map() }),
+    preflight: () => Promise.resolve({ diagnostics: [], refusals: [], indivisible: new Map(), references: [] }),
     writes,
     requests,
     put,

@@ -28,6 +28,11 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The text, empty where there is none. */
+export function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
 function rows(body: unknown): Rows | undefined {
   if (Array.isArray(body)) return { rows: body };
   if (!isObject(body) || !isObject(body['pages'])) return undefined;

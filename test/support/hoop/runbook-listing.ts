@@ -9,6 +9,7 @@ export const runbookListingRoutes: readonly Route[] = [
   { method: 'GET', path: '/runbooks', access: 'reader', answer: list },
   { method: 'GET', path: '/plugins/runbooks/templates', access: 'reader', answer: templates },
   { method: 'POST', path: '/plugins', access: 'admin', answer: createPlugin },
+  { method: 'GET', path: '/plugins', access: 'reader', answer: listPlugins },
 ];
 
 /** Lists all runbooks; what cannot be pulled is a text in `errors`, never another status. */
@@ -91,4 +92,18 @@ function createPlugin({ text, store, world }: Call): Reply {
     source: null,
     priority: 0,
   });
+}
+
+/** Lists the plugins; values of their settings are never told. */
+function listPlugins({ store }: Call): Reply {
+  return ok(
+    [...store.plugins.values()].map(({ id, name, connections, envVars }) => ({
+      id,
+      name,
+      connections: connections.map((one) => ({ id: store.connections.get(one.name)?.id ?? '', name: one.name, config: one.config })),
+      config: { id, envvars: Object.fromEntries(Object.keys(envVars).map((key) => [key, 'REDACTED'])) },
+      source: null,
+      priority: 0,
+    })),
+  );
 }

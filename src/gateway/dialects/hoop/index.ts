@@ -4,10 +4,9 @@ import { list } from '../rest.ts';
 import { accessRules } from './access-rules.ts';
 import { advice } from './advice.ts';
 import { authOf, introduce } from './introduce.ts';
-import { preflight } from './preflight.ts';
+import { inquiries, preflight } from './preflight.ts';
 import { referencePrefixes } from './secret-spelling.ts';
 import { service } from './service.ts';
-import { inquiries } from './templates.ts';
 import { kinds } from './write.ts';
 
 /** The public gateway hoop, as version 1.148 behaves. */

@@ -5,7 +5,13 @@ import { abilitiesOf } from './introduce.ts';
 import { indivisibleOf, licenceRefusals } from './licence.ts';
 import { providerRefusals } from './masking-problems.ts';
 import { problemsOf } from './problems.ts';
-import { templatesOf, templatesPath } from './templates.ts';
+import { referenceInquiries, referencesIn } from './references.ts';
+import { templateInquiries, templatesOf, templatesPath } from './templates.ts';
+
+/** What has to be asked before a proposal is judged. */
+export function inquiries(proposal: Proposal): readonly string[] {
+  return [...templateInquiries(proposal), ...referenceInquiries(proposal)];
+}
 
 /**
  * What the gateway would answer with an error of its database, ignore, or do otherwise than the manifests say; and,
@@ -20,5 +26,6 @@ export function preflight(proposal: Proposal, answers: Answers, inquired: Inquir
     diagnostics: drafts.flatMap((draft) => problemsOf(draft, { abilities, groups, templates })),
     refusals: [...providerRefusals(drafts, abilities), ...(abilities.free ? licenceRefusals(drafts, proposal.live) : [])],
     indivisible: abilities.free ? indivisibleOf(drafts) : new Map(),
+    references: referencesIn(proposal, inquired),
   };
 }

@@ -13,8 +13,8 @@ export type Templates = { readonly listed: ReadonlyMap<string, string> | undefin
 const field = 'issuetracker_issue_template_id';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What has to be asked before a proposal is judged: the templates, where it names one that no live connection has. */
-export function inquiries(proposal: Proposal): readonly string[] {
+/** What has to be asked of templates: all of them, where it names one that no live connection has. */
+export function templateInquiries(proposal: Proposal): readonly string[] {
   const used = usedTemplates(proposal.live);
   return draftsOf(proposal).some((draft) => isNew(draft, used)) ? [templatesPath] : [];
 }

@@ -2,6 +2,7 @@ import type { Dialect } from '../../dialect.ts';
 import { groupList } from '../groups.ts';
 import { list, roots } from '../rest.ts';
 import { introduce, preflight } from './preflight.ts';
+import { inquiries, referencesIn } from './references.ts';
 import { service } from './service.ts';
 import { restful } from './write.ts';
 
@@ -17,5 +18,11 @@ export const interfaceDialect: Dialect = {
   groups: groupList(undefined),
   referencePrefixes: ['_cloudsecrets:', '_envjson:'],
   advice: [],
-  preflight: (proposal) => ({ diagnostics: preflight(proposal), refusals: [], indivisible: new Map() }),
+  inquiries,
+  preflight: (proposal, _, inquired) => ({
+    diagnostics: preflight(proposal),
+    refusals: [],
+    indivisible: new Map(),
+    references: referencesIn(proposal, inquired),
+  }),
 };

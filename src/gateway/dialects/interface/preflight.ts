@@ -12,7 +12,7 @@ const roles = ['admin', 'auditor', 'standard'] as const;
 export function introduce({ hello }: Answers): Introduction {
   const body = hello.status === 200 && isObject(hello.body) ? hello.body : {};
   const role = roles.find((name) => name === body['role']);
-  const ours = hello.server.startsWith('ostiary/');
+  const ours = isOurs({ hello });
   const version = text(body['version']);
   const organisation = text(body['organisation']) ?? text(body['organization']);
   return {
@@ -24,6 +24,11 @@ export function introduce({ hello }: Answers): Introduction {
     seesAll: role !== 'standard',
     seesSecrets: role === undefined || role === 'admin',
   };
+}
+
+/** Tells whether the gateway is one of `ostiary serve`. */
+export function isOurs({ hello }: Pick<Answers, 'hello'>): boolean {
+  return hello.server.startsWith('ostiary/');
 }
 
 /** What the gateway cannot keep, and what it keeps and nobody could use. */

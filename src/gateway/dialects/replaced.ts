@@ -1,0 +1,29 @@
+import type { Proposal } from '../../model/gateway.ts';
+import type { LiveResource } from '../../model/live.ts';
+import { keyOf, type Reference } from '../../model/plan.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
+
+/** A connection that a plan puts in the place of another one. */
+export type Replacement = { readonly id: ResourceId; readonly former: LiveResource };
+
+/** The connections whose place is taken by this plan: what takes it is created, or what is left of the former one is closed or goes. */
+export function replacementsOf({ plan, desired, live }: Proposal): readonly Replacement[] {
+  const written = new Set(plan.changes.map(keyOf));
+  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  return desired.resources.flatMap(({ id, replaces }) => {
+    if (replaces === undefined || kindOf(id) !== 'Connection') return [];
+    const former = found.get(resourceId('Connection', replaces));
+    const happens = former !== undefined && (written.has(former.id) || (written.has(id) && !found.has(id)));
+    return happens ? [{ id, former }] : [];
+  });
+}
+
+/** Tells whether names are of what is replaced, and not also of what takes its place. */
+export function namesOnly(names: readonly unknown[], { id, former }: Replacement): boolean {
+  return names.includes(nameOf(former.id)) && !names.includes(nameOf(id));
+}
+
+/** Something that names what is replaced. */
+export function reference({ id, former }: Replacement, words: Omit<Reference, 'id' | 'replaces'>): Reference {
+  return { id, replaces: former.id, ...words };
+}
