@@ -6,19 +6,24 @@ import { pad, visibleWidth } from '../report/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { guarded } from './guard.ts';
 import { printerFor } from './printer.ts';
-import { readSetting } from './setting.ts';
+import { chooseTarget, readSetting } from './setting.ts';
 import type { World } from './world.ts';
 
-/** Flags of a command that may go to several targets in one run. */
-export type FleetFlags = TargetFlags & {
+/** What says which targets are meant, and what goes with one alone. */
+export type Aim = Pick<TargetFlags, 'config' | 'target' | 'url'> & {
   readonly allTargets?: boolean;
-  readonly format?: string;
-  readonly report?: readonly ReportFlag<string>[];
-  readonly out?: string;
-  readonly journal?: string;
   readonly plan?: string;
   readonly digest?: string;
 };
+
+/** Flags of a command that may go to several targets in one run. */
+type FleetFlags = TargetFlags &
+  Aim & {
+    readonly format?: string;
+    readonly report?: readonly ReportFlag<string>[];
+    readonly out?: string;
+    readonly journal?: string;
+  };
 
 /** Does the work for one target and returns its exit code. */
 type Work<F> = (flags: F, world: World) => Promise<number>;
@@ -41,12 +46,9 @@ const meanings: Readonly<Record<number, string>> = {
  * one after another, JSON documents become one. A file of its own for each target has `{target}` in its name.
  */
 export async function forTargets<F extends FleetFlags>(flags: F, world: World, work: Work<F>): Promise<number> {
-  const names = namesOf(flags, world);
+  const names = targetsMeant(flags, world);
   if (names === undefined) return work(flags, world);
-  for (const path of pathsOf(flags)) {
-    if (!path.includes(placeholder))
-      throw new UsageError(`several targets would write the one file "${path}"`, `put ${placeholder} into its name`);
-  }
+  requireOwnFiles(pathsOf(flags));
   const { note, print } = printerFor(world, flags);
   const codes = new Map<string, number>();
   const documents: JsonObject[] = [];
@@ -61,27 +63,52 @@ export async function forTargets<F extends FleetFlags>(flags: F, world: World, w
     if (heard !== undefined) documents.push(...heard.documents());
   }
   if (flags.format === 'json') print(jsonText(merged(documents)));
-  tellCodes(codes, flags, world);
-  return precedence.find((code) => [...codes.values()].includes(code)) ?? 0;
+  tellEnds(codes, flags, world);
+  return worstOf([...codes.values()]);
+}
+
+/** The exit code that stands for all. */
+export function worstOf(codes: readonly number[]): number {
+  return precedence.find((code) => codes.includes(code)) ?? 0;
 }
 
 const placeholder = '{target}';
 
-/** The targets that are meant, where that may be several. */
-function namesOf(flags: FleetFlags, world: World): readonly string[] | undefined {
-  const { target, allTargets = false } = flags;
+/** The names of the targets that are meant, where that may be several; each of them is one of the config file. */
+export function targetsMeant(aim: Aim, world: World): readonly string[] | undefined {
+  const { target, allTargets = false } = aim;
   if (!allTargets && target?.includes(',') !== true) return undefined;
   if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target exclude each other', 'leave one out');
-  if (flags.plan !== undefined || flags.digest !== undefined)
+  if (aim.plan !== undefined || aim.digest !== undefined)
     throw new UsageError('a saved plan or a digest is of one target', 'name one target');
-  if (flags.url !== undefined) throw new UsageError('--url goes with one target', 'leave it out, or name one target');
-  if (target === undefined) return readSetting(flags, world).targets.map(({ name }) => name);
-  const names = target.split(',').map((name) => name.trim());
+  if (aim.url !== undefined) throw new UsageError('--url goes with one target', 'leave it out, or name one target');
+  const names = target === undefined ? undefined : namesIn(target);
+  const setting = readSetting({ ...aim, ...bare }, world);
+  for (const name of names ?? []) chooseTarget(setting, { ...bare, target: name });
+  return names ?? setting.targets.map(({ name }) => name);
+}
+
+const bare = { color: false, quiet: true, only: [], paths: [] } as const;
+
+function namesIn(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (names.includes(''))
-    throw new UsageError(`--target cannot be "${target}"`, 'names with a comma between them, such as staging,production');
+    throw new UsageError(`--target cannot be "${text}"`, 'names with a comma between them, such as staging,production');
   if (twice !== undefined) throw new UsageError(`the target "${twice}" is named twice`, 'name it once');
   return names;
+}
+
+/** Refuses files that several targets would write one over the other. */
+export function requireOwnFiles(paths: readonly string[]): void {
+  const shared = paths.find((path) => !path.includes(placeholder));
+  if (shared !== undefined)
+    throw new UsageError(`several targets would write the one file "${shared}"`, `put ${placeholder} into its name`);
+}
+
+/** The path of the file that is the target's own. */
+export function ownFile(path: string, target: string): string {
+  return path.replaceAll(placeholder, target.replaceAll(/[^\w.-]/g, '-'));
 }
 
 function pathsOf({ report = [], out, journal }: FleetFlags): readonly string[] {
@@ -90,7 +117,7 @@ function pathsOf({ report = [], out, journal }: FleetFlags): readonly string[] {
 
 function forTarget<F extends FleetFlags>(flags: F, name: string): F {
   const { report, out, journal } = flags;
-  const named = (path: string): string => path.replaceAll(placeholder, name.replaceAll(/[^\w.-]/g, '-'));
+  const named = (path: string): string => ownFile(path, name);
   return {
     ...flags,
     target: name,
@@ -127,7 +154,8 @@ function merged(documents: readonly JsonObject[]): JsonObject {
   return whole;
 }
 
-function tellCodes(codes: ReadonlyMap<string, number>, flags: OutputFlags, world: World): void {
+/** Says how each target ended. */
+export function tellEnds(codes: ReadonlyMap<string, number>, flags: OutputFlags, world: World): void {
   const { hint } = printerFor(world, flags);
   hint(`\n${codes.size} targets:\n`);
   const names = [...codes.keys()].map(escapeTerminal);

@@ -13,11 +13,11 @@ export function adoptionRequest(
     issue,
     linkOf,
     ...made
-  }: { readonly adoption: Adoption; readonly issue?: string | undefined } & Pick<Message, 'at' | 'version' | 'linkOf'>,
+  }: { readonly adoption: Adoption; readonly issue?: number | undefined } & Pick<Message, 'at' | 'version' | 'linkOf'>,
   limit: number,
 ): string {
   const accepted = acceptedMarkdown(adoption, linkOf, limit - 2 * room);
-  const about = issue === undefined ? '' : `Belongs to #${Number(issue)}. `;
+  const about = issue === undefined ? '' : `Belongs to #${issue}. `;
   const head = [
     `This edits the manifests so that they say what somebody changed on the gateway by hand. ${about}`,
     'Merged and applied, it leaves no drift. Who does not want it closes this, and undoes the change with `ostiary drift --revert`. ',
@@ -27,7 +27,7 @@ export function adoptionRequest(
 }
 
 /** What the pull request accepts, and what not, without what differs from run to run. */
-export function adoptionContent(adoption: Adoption, issue: string | undefined): string {
+export function adoptionContent(adoption: Adoption, issue: number | undefined): string {
   return `${issue ?? ''}\n${acceptedMarkdown(adoption, undefined, room * 4)}${leftMarkdown(adoption, undefined)}`;
 }
 

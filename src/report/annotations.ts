@@ -37,6 +37,24 @@ function commandOf({ severity, title, message, at }: Annotation, pathOf: (file: 
   return `::${severity} ${properties.join(',')}::${escapeCommandData(clip(message, longestMessage))}\n`;
 }
 
+/** What was found for several targets, each of it once; what not all of them have names those that do. */
+export function annotationsByTarget(
+  found: readonly (readonly [target: string, annotations: readonly Annotation[]])[],
+): readonly Annotation[] {
+  const known = new Map<string, { readonly annotation: Annotation; readonly targets: Set<string> }>();
+  for (const [target, annotations] of found) {
+    for (const annotation of annotations) {
+      const key = JSON.stringify(annotation);
+      const one = known.get(key) ?? { annotation, targets: new Set() };
+      one.targets.add(target);
+      known.set(key, one);
+    }
+  }
+  return [...known.values()].map(({ annotation, targets }) =>
+    targets.size === found.length ? annotation : { ...annotation, title: `${annotation.title} (${[...targets].join(', ')})` },
+  );
+}
+
 /** Diagnostics as annotations, in the order of files and lines. */
 export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): readonly Annotation[] {
   return sortDiagnostics(diagnostics).map(({ severity, code, message, hint, at }) => ({

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
-import { UsageError } from '../../model/errors.ts';
+import { AppError, UsageError } from '../../model/errors.ts';
+import { desiredFor } from '../desired.ts';
+import type { TargetFlags } from '../flags.ts';
 import { argvOf, type Inputs, type Mode } from './inputs.ts';
 import { reviewedSetting } from '../reviewed.ts';
-import { isPending, tokenVariable } from '../setting.ts';
+import { chooseTarget, isPending, tokenVariable } from '../setting.ts';
 import type { World } from '../world.ts';
 
 /** What a step does: a command line, and what is to be said beside its result. */
@@ -37,16 +39,45 @@ export async function possibleCourse(course: Course, inputs: Inputs, { run, worl
   return reason === undefined ? course : { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
 }
 
+/** Hears every secret that the step for this target may read; what is wrong there is told by the step itself. */
+export async function hearSecrets(inputs: Inputs, { run, world }: Proposal): Promise<void> {
+  const { mode, flags } = inputs;
+  if (mode === 'validate') return;
+  const proposed = mode === 'plan' ? run.base : undefined;
+  const secrets = flags['secrets'] ?? (proposed === undefined ? 'resolve' : 'unresolved');
+  try {
+    const asked = settingFlags(inputs, proposed);
+    const setting = await reviewedSetting(asked, world);
+    const target = chooseTarget(setting, asked);
+    world.hears?.({ secret: world.env[target.token.env] ?? '' });
+    if (secrets === 'resolve') desiredFor(setting, target, { flags: asked, world, secrets });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+}
+
 type Proposal = { readonly run: WorkflowRun; readonly world: World };
 
 /** Why there is no gateway to ask yet. */
 async function withoutTarget({ flags }: Inputs, base: string, world: World): Promise<string | undefined> {
-  const setting = await reviewedSetting({ ...noFlags, ...flags, configRef: flags['config-ref'] ?? base, only: [], paths: [] }, world);
+  const setting = await reviewedSetting(settingFlags({ flags }, base), world);
   if (!isPending(setting, flags)) return undefined;
   return 'The target is new with this change, so no token is sent to it yet: the manifests were checked, and no gateway was asked. The plan is made after the merge.';
 }
 
-const noFlags = { color: false, quiet: true } as const;
+/** What says which config counts: that of a commit, where one is told. */
+function settingFlags({ flags: { config, target, 'config-ref': told } }: Pick<Inputs, 'flags'>, usual?: string): TargetFlags {
+  const configRef = told ?? usual;
+  return {
+    color: false,
+    quiet: true,
+    only: [],
+    paths: [],
+    ...(config === undefined ? {} : { config }),
+    ...(target === undefined ? {} : { target }),
+    ...(configRef === undefined ? {} : { configRef }),
+  };
+}
 
 function refuseUnmerged({ event, pullRequest, base }: WorkflowRun, mode: Mode): void {
   const isProposed = mode === 'drift' && base !== undefined;

@@ -17,8 +17,8 @@ import { version } from '../version.ts';
 
 type Told = Telling & { readonly step: Step };
 
-/** What was told beside the job, and what GitHub did not let be told. */
-export type Issued = { readonly diagnostics: readonly Diagnostic[]; readonly outputs: Readonly<Record<string, string>> };
+/** The number of what was told beside the job, and what GitHub did not let be told. */
+type Issued = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
 
 /** Keeps the one issue of the target: open as long as there is a drift, and closed with a word when it is gone. */
 export async function tellIssue(telling: Told): Promise<Issued> {
@@ -26,35 +26,34 @@ export async function tellIssue(telling: Told): Promise<Issued> {
   const { inputs, run } = step;
   const { drift } = findings;
   const label = inputs.issue;
-  if (label === undefined || drift === undefined) return { diagnostics: [], outputs: {} };
-  if (inputs.token === '') return { diagnostics: [noToken], outputs: {} };
+  if (label === undefined || drift === undefined) return { diagnostics: [] };
+  if (inputs.token === '') return { diagnostics: [noToken] };
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
   let number: number | undefined;
   const diagnostics = await tolerant(async () => {
     number = await keep(github, telling, { drift, label });
     return [];
   });
-  return { diagnostics, outputs: number === undefined ? {} : { issue: String(number) } };
+  return { diagnostics, ...(number === undefined ? {} : { number }) };
 }
 
 /** Keeps the one pull request that accepts the drift, and closes it when there is nothing to accept any more. */
-export async function tellAdoption(telling: Told, issue: string | undefined): Promise<Issued> {
+export async function tellAdoption(telling: Told, issue: number | undefined): Promise<Issued> {
   const { step, findings, sleep } = telling;
   const { inputs, run } = step;
   const { drift } = findings;
-  if (drift === undefined || inputs.flags['adopt'] === undefined || inputs.flags['commit'] === 'false')
-    return { diagnostics: [], outputs: {} };
-  if (inputs.token === '') return { diagnostics: [noToken], outputs: {} };
+  if (drift === undefined || inputs.flags['adopt'] === undefined || inputs.flags['commit'] === 'false') return { diagnostics: [] };
+  if (inputs.token === '') return { diagnostics: [noToken] };
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
   let number: number | undefined;
   const diagnostics = await tolerant(async () => {
     number = await request(github, telling, { drift, issue });
     return [];
   });
-  return { diagnostics, outputs: number === undefined ? {} : { 'pull-request': String(number) } };
+  return { diagnostics, ...(number === undefined ? {} : { number }) };
 }
 
-type Request = { readonly drift: Drift; readonly issue: string | undefined };
+type Request = { readonly drift: Drift; readonly issue: number | undefined };
 
 async function request(github: GitHub, { step, exitCode }: Told, { drift, issue }: Request): Promise<number | undefined> {
   const key = ['adopt', ...keyOf(step, drift)];

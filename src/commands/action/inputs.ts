@@ -28,6 +28,7 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   paths: { becomes: 'words', of: all },
   config: { becomes: 'flag', of: all },
   target: { becomes: 'flag', of: all },
+  'all-targets': { becomes: 'switch', of: all },
   url: { becomes: 'flag', of: all },
   dialect: { becomes: 'flag', of: all },
   auth: { becomes: 'flag', of: all },
@@ -62,6 +63,8 @@ export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'issue',
 /** What the workflow asks for. */
 export type Inputs = {
   readonly mode: Mode;
+  /** Whether the step may go to several targets. */
+  readonly several: boolean;
   /** Whether the pull request is commented on. */
   readonly comment: boolean;
   /** The label of the issue that tells of a drift; undefined where there is to be none. */
@@ -106,6 +109,7 @@ export function readInputs(env: Environment): Inputs {
   const said = (name: string, usual: string): boolean => truth(name, given.get(name) ?? usual);
   return {
     mode,
+    several: flags['all-targets'] !== undefined || flags['target']?.includes(',') === true,
     comment: said('comment', 'true'),
     issue: said('issue', 'true') ? (given.get('label') ?? 'drift') : undefined,
     detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && said('detailed-exitcode', 'false'),
@@ -167,7 +171,8 @@ export function argvOf({ flags }: Inputs, mode: Mode, more: readonly string[] = 
   return [mode, ...options, ...more, ...(words.length === 0 ? [] : ['--', ...words])];
 }
 
-function linesOf(text: string): readonly string[] {
+/** The lines of an input that takes several values. */
+export function linesOf(text: string): readonly string[] {
   return text
     .split('\n')
     .map((line) => line.trim())

@@ -1,44 +1,125 @@
-import type { Drift } from '../../model/drift.ts';
+import type { Json } from '../../model/json.ts';
 import { isWritten } from '../../model/plan.ts';
 import { highestRiskOf } from '../../model/plan-risk.ts';
+import { riskClasses } from '../../model/risk.ts';
 import { isDrifted } from '../../plan/drift.ts';
 import { countsOf } from '../../report/counts.ts';
 import { driftCounts } from '../../report/drift-rows.ts';
 import { outcomeCounts } from '../../report/outcomes.ts';
-import type { Step, Telling } from './step.ts';
+import type { Inputs } from './inputs.ts';
+import type { Telling } from './step.ts';
 
-/** The step's outputs; those of a plan are left out where there is none. */
-export function outputsOf({ step, findings, exitCode }: Telling): Readonly<Record<string, string>> {
+/** What the step found for one target, or for all; what needs a plan is left out where there is none. */
+export type TargetResult = {
+  readonly outcome: Outcome;
+  readonly 'exit-code': number;
+  readonly changed?: boolean;
+  readonly counts?: Readonly<Record<string, number>>;
+  readonly 'max-risk'?: string;
+  readonly 'protection-lost'?: boolean;
+  readonly digest?: string;
+  readonly 'plan-path'?: string;
+  readonly issue?: number;
+  readonly 'pull-request'?: number;
+};
+
+/** How a step ends; of several targets the first of these counts. */
+const outcomes = [
+  'error',
+  'invalid',
+  'unreachable',
+  'unfinished',
+  'refused',
+  'drifted',
+  'reverted',
+  'adopted',
+  'applied',
+  'planned',
+  'clean',
+  'valid',
+] as const;
+
+type Outcome = (typeof outcomes)[number];
+
+/** What was found for one target. */
+export function resultOf(telling: Telling): TargetResult {
+  const { findings, exitCode } = telling;
   const { plan, result, saved, drift } = findings;
   const counts = result === undefined ? plan && countsOf(plan) : outcomeCounts(result.outcomes);
   return {
-    outcome: outcomeOf(step, findings, exitCode),
-    ...(drift === undefined ? {} : driftOutputs(drift)),
-    ...(plan === undefined ? {} : { changed: String(plan.changes.some(isWritten)), digest: plan.digest }),
+    outcome: outcomeOf(telling),
+    'exit-code': exitCode,
+    ...(drift === undefined
+      ? {}
+      : {
+          changed: isDrifted(drift.plan),
+          counts: driftCounts(drift),
+          'protection-lost': drift.protection.losing.length > 0,
+        }),
     ...(plan === undefined
       ? {}
-      : { 'max-risk': highestRiskOf(plan) ?? 'none', 'protection-lost': String((plan.protection?.losing ?? []).length > 0) }),
-    ...(counts === undefined ? {} : { counts: JSON.stringify(counts) }),
+      : {
+          changed: plan.changes.some(isWritten),
+          digest: plan.digest,
+          'max-risk': highestRiskOf(plan) ?? 'none',
+          'protection-lost': (plan.protection?.losing ?? []).length > 0,
+        }),
+    ...(counts === undefined ? {} : { counts }),
     ...(saved === undefined ? {} : { 'plan-path': saved }),
-    ...(step?.inputs.sarif === undefined ? {} : { 'sarif-path': step.inputs.sarif }),
   };
 }
 
-function driftOutputs(drift: Drift): Readonly<Record<string, string>> {
-  const counts = driftCounts(drift);
-  return {
-    changed: String(isDrifted(drift.plan)),
-    counts: JSON.stringify(counts),
-    'protection-lost': String(drift.protection.losing.length > 0),
-  };
-}
+const failures: Readonly<Record<number, Outcome>> = { 3: 'invalid', 4: 'unreachable', 5: 'unfinished', 6: 'refused' };
 
-const failures: Readonly<Record<number, string>> = { 3: 'invalid', 4: 'unreachable', 5: 'unfinished', 6: 'refused' };
-
-function outcomeOf(step: Step | undefined, { drift, result }: Telling['findings'], exitCode: number): string {
+function outcomeOf({ step, findings: { drift, result }, exitCode }: Telling): Outcome {
   const isAccepted = drift?.adoption?.accepted !== undefined;
   const drifted = isAccepted ? 'adopted' : drift !== undefined && isDrifted(drift.plan) ? 'drifted' : 'clean';
   const done = { validate: 'valid', plan: 'planned', apply: 'applied', drift: result === undefined ? drifted : 'reverted' } as const;
   if (step !== undefined && (exitCode === 0 || exitCode === 2)) return done[step.course.mode];
   return failures[exitCode] ?? 'error';
+}
+
+/** The step's outputs that are known before anything is told elsewhere. */
+export function outputsOf(results: readonly TargetResult[], { several, sarif }: Inputs): Readonly<Record<string, string>> {
+  const [only] = results;
+  const { 'exit-code': _, ...found } = several || only === undefined ? joined(results) : only;
+  return { ...words(found), ...(sarif === undefined ? {} : { 'sarif-path': sarif }) };
+}
+
+/** Those that come of telling: numbers of issues and pull requests; of a step that goes to several targets, all of each of them. */
+export function laterOutputs(results: readonly NamedResult[], { several }: Inputs): Readonly<Record<string, string>> {
+  const [only] = results;
+  if (!several) return words({ issue: only?.result.issue, 'pull-request': only?.result['pull-request'] });
+  return words({ targets: Object.fromEntries(results.flatMap(({ target, result }) => (target === undefined ? [] : [[target, result]]))) });
+}
+
+/** What was found for a target, where there is one to name. */
+type NamedResult = { readonly target: string | undefined; readonly result: TargetResult };
+
+/** All targets as one: what is counted is added up, the worst outcome and the highest risk stand. */
+function joined(results: readonly TargetResult[]): TargetResult {
+  const given = <T>(one: (result: TargetResult) => T | undefined): readonly T[] => results.map(one).filter((value) => value !== undefined);
+  const changed = given((one) => one.changed);
+  const lost = given((one) => one['protection-lost']);
+  const counts = given((one) => one.counts);
+  const risks = given((one) => one['max-risk']);
+  return {
+    outcome: outcomes.find((outcome) => results.some((one) => one.outcome === outcome)) ?? 'error',
+    'exit-code': 0,
+    ...(changed.length === 0 ? {} : { changed: changed.includes(true) }),
+    ...(counts.length === 0 ? {} : { counts: summed(counts) }),
+    ...(risks.length === 0 ? {} : { 'max-risk': riskClasses.findLast((one) => risks.includes(one)) ?? 'none' }),
+    ...(lost.length === 0 ? {} : { 'protection-lost': lost.includes(true) }),
+  };
+}
+
+function summed(all: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const counts of all) for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
+}
+
+function words(values: Readonly<Record<string, Json | undefined>>): Readonly<Record<string, string>> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]));
 }

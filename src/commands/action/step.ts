@@ -24,3 +24,8 @@ export type Telling = {
   readonly world: World;
   readonly sleep: (milliseconds: number) => Promise<void>;
 };
+
+/** The target that a step was asked to go to, where it was named. */
+export function targetOf(step: Step | undefined): string | undefined {
+  return step?.inputs.flags['target'];
+}

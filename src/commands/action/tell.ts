@@ -4,19 +4,22 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { outputLines } from '../../github/outputs.ts';
 import {
   annotationCommands,
+  annotationsByTarget,
   diagnosticAnnotations,
   outcomeAnnotations,
   placed,
   planAnnotations,
   refusalsOf,
+  type Annotation,
 } from '../../report/annotations.ts';
 import { messageMarkdown } from '../../report/comment.ts';
 import { driftAnnotations } from '../../report/drift-annotations.ts';
 import { fileLinks } from '../../report/links.ts';
 import { sarifText } from '../../report/sarif.ts';
+import type { Findings } from './findings.ts';
 import { tellAdoption, tellIssue } from './drift-issue.ts';
-import { outputsOf } from './outputs.ts';
-import type { Step, Telling } from './step.ts';
+import { laterOutputs, outputsOf, resultOf, type TargetResult } from './outputs.ts';
+import { targetOf, type Step, type Telling } from './step.ts';
 import { tellPullRequests } from './pull-requests.ts';
 import { absolute } from '../setting.ts';
 import { version } from '../version.ts';
@@ -24,36 +27,81 @@ import { version } from '../version.ts';
 /** GitHub takes 1 MiB of a step's summary, and no character takes more than three bytes a unit. */
 const summaryLimit = 340_000;
 
-/** Tells GitHub what a command found: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 0. */
-export async function tellGitHub(found: Telling): Promise<number> {
-  const { step, log, world, findings } = found;
-  const { plan, result, drift } = findings;
-  const diagnostics = plan === undefined ? findings.diagnostics : placed(findings.diagnostics, plan);
-  const telling = { ...found, findings: { ...findings, diagnostics } };
+/** Tells GitHub what was found for each target: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 0. */
+export async function tellGitHub(found: readonly Telling[]): Promise<number> {
+  const tellings = found.map(withPlaces);
+  const [first] = tellings;
+  if (first === undefined) return 0;
+  const { step, log, world } = first;
   if (step !== undefined) {
-    writeSarif(step, telling);
-    append(world.env['GITHUB_OUTPUT'], outputLines(outputsOf(telling)));
+    writeSarif(step, tellings);
+    append(world.env['GITHUB_OUTPUT'], outputLines(outputsOf(tellings.map(resultOf), step.inputs)));
   }
-  const untold = step === undefined ? [] : await tellElsewhere({ ...telling, step });
-  const all = [...diagnostics, ...untold];
-  const annotations = [
-    ...(plan === undefined || result === undefined ? [] : outcomeAnnotations(plan, result)),
-    ...diagnosticAnnotations(all),
-    ...(plan === undefined || result !== undefined ? [] : planAnnotations(plan)),
-    ...(drift === undefined || result !== undefined ? [] : driftAnnotations(drift)),
-  ];
-  log.command(annotationCommands(annotations, step?.checkout.pathOf ?? none));
-  const summary = markdownOf({ ...telling, findings: { ...findings, diagnostics: all } }, summaryLimit);
-  append(world.env['GITHUB_STEP_SUMMARY'], summary);
+  const told: Told[] = [];
+  for (const telling of tellings) told.push(await tellElsewhere(telling));
+  if (step !== undefined)
+    append(
+      world.env['GITHUB_OUTPUT'],
+      outputLines(
+        laterOutputs(
+          told.map((one) => ({ target: targetOf(one.step), result: one.result })),
+          step.inputs,
+        ),
+      ),
+    );
+  log.command(annotationCommands(annotationsOf(told), step?.checkout.pathOf ?? none));
+  append(world.env['GITHUB_STEP_SUMMARY'], summaryOf(told));
   return 0;
 }
 
-async function tellElsewhere(telling: Telling & { readonly step: Step }): Promise<readonly Diagnostic[]> {
-  if (telling.step.course.mode !== 'drift') return tellPullRequests({ ...telling, markdown: (limit) => markdownOf(telling, limit) });
-  const issued = await tellIssue(telling);
-  const adopted = await tellAdoption(telling, issued.outputs['issue']);
-  append(telling.world.env['GITHUB_OUTPUT'], outputLines({ ...issued.outputs, ...adopted.outputs }));
-  return [...issued.diagnostics, ...adopted.diagnostics];
+/** What was told of one target, with what GitHub did not take. */
+type Told = Telling & { readonly result: TargetResult };
+
+function withPlaces(telling: Telling): Telling {
+  const { findings } = telling;
+  const { plan, diagnostics } = findings;
+  return plan === undefined ? telling : { ...telling, findings: { ...findings, diagnostics: placed(diagnostics, plan) } };
+}
+
+async function tellElsewhere(telling: Telling): Promise<Told> {
+  const result = resultOf(telling);
+  const { step, findings } = telling;
+  if (step === undefined) return { ...telling, result };
+  const plus = (more: readonly Diagnostic[], outputs: Partial<TargetResult> = {}): Told => ({
+    ...telling,
+    findings: { ...findings, diagnostics: [...findings.diagnostics, ...more] },
+    result: { ...result, ...outputs },
+  });
+  if (step.course.mode !== 'drift')
+    return plus(await tellPullRequests({ ...telling, step, markdown: (limit) => markdownOf(telling, limit) }));
+  const issued = await tellIssue({ ...telling, step });
+  const adopted = await tellAdoption({ ...telling, step }, issued.number);
+  return plus([...issued.diagnostics, ...adopted.diagnostics], {
+    ...(issued.number === undefined ? {} : { issue: issued.number }),
+    ...(adopted.number === undefined ? {} : { 'pull-request': adopted.number }),
+  });
+}
+
+/** The annotations of all targets; what some of them alone have, names them. */
+function annotationsOf(told: readonly Told[]): readonly Annotation[] {
+  const sorts: readonly ((findings: Findings) => readonly Annotation[])[] = [
+    ({ plan, result }) => (plan === undefined || result === undefined ? [] : outcomeAnnotations(plan, result)),
+    ({ diagnostics }) => diagnosticAnnotations(diagnostics),
+    ({ plan, result }) => (plan === undefined || result !== undefined ? [] : planAnnotations(plan)),
+    ({ drift, result }) => (drift === undefined || result !== undefined ? [] : driftAnnotations(drift)),
+  ];
+  return sorts.flatMap((sort) => annotationsByTarget(told.map(({ step, findings }) => [targetOf(step) ?? '', sort(findings)])));
+}
+
+/** The sections of all targets; those that need little room leave it to others. */
+function summaryOf(told: readonly Told[]): string {
+  let room = summaryLimit;
+  const sections = told.map((telling, index) => {
+    const section = markdownOf(telling, Math.floor(room / (told.length - index)));
+    room -= section.length;
+    return section;
+  });
+  return sections.join('\n');
 }
 
 function none(): undefined {}
@@ -63,12 +111,17 @@ function append(path: string | undefined, text: string): void {
   if (path !== undefined && path !== '') appendRunnerFile(path, text);
 }
 
-function writeSarif({ inputs, checkout }: Step, { findings, world }: Telling): void {
+function writeSarif({ inputs, checkout }: Step, tellings: readonly Telling[]): void {
   if (inputs.sarif === undefined) return;
   const { pathOf } = checkout;
-  const all = [...findings.diagnostics, ...(findings.plan === undefined ? [] : refusalsOf(findings.plan))];
+  const all = new Map<string, Diagnostic>();
+  for (const {
+    findings: { diagnostics, plan },
+  } of tellings)
+    for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalsOf(plan))]) all.set(JSON.stringify(one), one);
   const fallback = pathOf(inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
-  writeReport(absolute(inputs.sarif, world), sarifText(all, { version, pathOf, fallback }));
+  for (const { world } of tellings.slice(0, 1))
+    writeReport(absolute(inputs.sarif, world), sarifText([...all.values()], { version, pathOf, fallback }));
 }
 
 function markdownOf({ step, findings, exitCode }: Telling, limit: number): string {
@@ -84,10 +137,11 @@ function markdownOf({ step, findings, exitCode }: Telling, limit: number): strin
   );
 }
 
-function titleOf({ inputs, course }: Step, exitCode: number): string {
-  const target = inputs.flags['target'];
+function titleOf(step: Step, exitCode: number): string {
+  const { mode } = step.course;
+  const target = targetOf(step);
   const whom = target === undefined ? '' : ` for ${target}`;
-  if (course.mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
+  if (mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
   const titles = { plan: `No plan${whom}`, apply: `Nothing was applied${whom}`, drift: `What drifted is not known${whom}` } as const;
-  return titles[course.mode];
+  return titles[mode];
 }
