@@ -1,6 +1,6 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
-import { missingPaths, readTree } from '../disk/walk.ts';
+import { missingPaths, readTree, shower } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load.ts';
@@ -76,8 +76,15 @@ export function inputOf({ files, overlays }: Sources, { setting, target, flags, 
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     ...(inspect === undefined ? {} : { inspect }),
-    ...(setting.root === world.cwd ? {} : { pathInTree: (path) => relative(setting.root, absolute(path, world)).split(sep).join('/') }),
+    ...(setting.root === world.cwd ? {} : { pathInTree: pathBelow(setting.root, world) }),
   };
+}
+
+/** Makes a shown path one below the root; that of most files is what follows the root's own. */
+function pathBelow(root: string, world: World): (path: string) => string {
+  const home = shower(world.cwd)(join(root, 'x')).slice(0, -1);
+  const isBelowHome = (path: string): boolean => home !== '' && path.startsWith(home) && !path.includes('..');
+  return (path) => (isBelowHome(path) ? path.slice(home.length) : relative(root, absolute(path, world)).split(sep).join('/'));
 }
 
 /** `--only` and paths select; without a config file the paths are all there is, and each must hold something. */

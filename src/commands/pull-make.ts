@@ -93,9 +93,14 @@ function filesOf(drafts: readonly Draft[], { project, taken }: Making): readonly
     taken,
   );
   const below = relative(project.root, project.folder).split(sep).join('/');
+  // All files of a kind lie in one folder.
+  const schemas = new Map<string, string>();
   return drafts.map(({ id, value }) => {
     const path = posix.join(below, names.get(id) ?? '');
-    return { path, text: manifestText(value, posix.relative(posix.dirname(path), schemaPath(kindOf(id)))) };
+    const kind = kindOf(id);
+    const schema = schemas.get(kind) ?? posix.relative(posix.dirname(path), schemaPath(kind));
+    schemas.set(kind, schema);
+    return { path, text: manifestText(value, schema), said: value };
   });
 }
 
@@ -103,8 +108,7 @@ function filesOf(drafts: readonly Draft[], { project, taken }: Making): readonly
 function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], { project, live, identity, world }: Making): Verdict {
   const { sources, setting, target, declared } = project;
   if (drafts.length === 0 && declared.resources.length === 0) return agreed;
-  const show = shower(world.cwd);
-  const files = manifests.map(({ path, text }) => ({ path: show(join(project.root, path)), text }));
+  const files = shown(manifests, project, world);
   const large = files.flatMap(({ text }, index) => (Buffer.byteLength(text) > maxBytes ? (drafts[index]?.key ?? []) : []));
   if (large.length > 0) return { ...agreed, wrong: new Map(large.map((key) => [key, 'its manifest would be larger than 1 MiB'])) };
   const { value: desired, diagnostics } = loadSources(
@@ -117,6 +121,13 @@ function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], {
   const wrong = errors.map(({ at, message }) => ({ key: keys.get(at?.file ?? ''), message }));
   if (wrong.length === 0 || wrong.some(({ key }) => key === undefined)) throw new InputError(errors);
   return { ...agreed, wrong: new Map(wrong.flatMap(({ key, message }) => (key === undefined ? [] : [[key, message]]))) };
+}
+
+/** The files by their paths as people see them. */
+function shown(manifests: readonly SourceFile[], { root }: Project, world: World): readonly SourceFile[] {
+  const show = shower(world.cwd);
+  const folder = show(join(root, 'x')).slice(0, -1);
+  return manifests.map((file) => ({ ...file, path: `${folder}${file.path}` }));
 }
 
 type Outcome = {
@@ -132,11 +143,12 @@ function pulledOf(
 ): Omit<Pulled, 'files' | 'terraform' | 'updated' | 'edited'> {
   const show = shower(world.cwd);
   const { name, url } = project.target;
+  const files = shown(manifests, project, world);
   const changed = verdict.differing.length + verdict.gone.length;
   return {
     target: { name, url, dialect: identity.dialect },
     folder: show(project.root),
-    written: drafts.drafts.map(({ id }, index) => ({ id, file: show(join(project.root, manifests[index]?.path ?? '')) })),
+    written: drafts.drafts.map(({ id }, index) => ({ id, file: files[index]?.path ?? '' })),
     unchanged: Math.max(0, project.declared.resources.length - changed),
     differing: verdict.differing,
     gone: verdict.gone,

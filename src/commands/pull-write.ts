@@ -24,7 +24,7 @@ export function writeAll(
   const files: string[] = [];
   const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
   if (manifests.length > 0) for (const [path, text] of schemaFiles) create(path, text);
-  for (const { path, text } of manifests) writer.create(path, text);
+  writer.createAll(manifests);
   const read = new Map([...sources.files, ...sources.overlays.flat()].map(({ path, text }) => [resolve(world.cwd, path), text]));
   for (const { path, text } of edited) writer.replace(relative(root, path), text, read.get(path));
   const extend = (path: string, textAfter: (before: string | undefined) => string): void => {

@@ -9,18 +9,22 @@ import {
   readdirSync,
   realpathSync,
   renameSync,
+  rmSync,
   statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join, posix, sep } from 'node:path';
 import { AppError } from '../model/errors.ts';
+import type { SourceFile } from '../model/source.ts';
 import { codeOf, reasonOf } from './reason.ts';
 
 /** Writes files below one folder, each whole or not at all; no link below it is followed out. */
 export type TreeWriter = {
   /** Writes a file where there is none; false, and nothing changed, where something is there. */
   readonly create: (path: string, text: string) => boolean;
+  /** Writes files where there are none. A folder that is not there yet comes into being with all its files, or not at all. */
+  readonly createAll: (files: readonly SourceFile[]) => void;
   /** Writes a file, in the place of one that is there; of one that was read, only where it still has that text. */
   readonly replace: (path: string, text: string, before?: string) => void;
 };
@@ -37,8 +41,15 @@ export function treeWriter(root: string): TreeWriter {
     return full;
   }
 
+  const create = (path: string, text: string): boolean => attempt(join(root, path), () => createWhole(place(path), text));
   return {
-    create: (path, text) => attempt(join(root, path), () => createWhole(place(path), text)),
+    create,
+    createAll(files) {
+      for (const [folder, group] of byAbsentFolder(root, files)) {
+        const isMade = folder !== undefined && attempt(join(root, folder), () => createFolder(place(folder), relativeTo(folder, group)));
+        if (!isMade) for (const { path, text } of group) create(path, text);
+      }
+    },
     replace: (path, text, before) => attempt(join(root, path), () => replaceWhole(realPlace(root, place(path)), text, before)),
   };
 }
@@ -104,6 +115,47 @@ function createWhole(path: string, text: string): boolean {
     return true;
   } finally {
     discard(draft);
+  }
+}
+
+/** The files by the topmost folder on the way to them that is not there yet. */
+function byAbsentFolder(root: string, files: readonly SourceFile[]): ReadonlyMap<string | undefined, readonly SourceFile[]> {
+  const absent = new Map<string, string | undefined>();
+  const groups = new Map<string | undefined, SourceFile[]>();
+  for (const file of files) {
+    const folder = posix.dirname(file.path);
+    if (!absent.has(folder)) absent.set(folder, absentOn(root, folder));
+    const top = absent.get(folder);
+    const group = groups.get(top);
+    if (group === undefined) groups.set(top, [file]);
+    else group.push(file);
+  }
+  return groups;
+}
+
+function absentOn(root: string, folder: string): string | undefined {
+  const names = folder === '.' ? [] : folder.split('/');
+  const steps = names.map((_, index) => names.slice(0, index + 1).join('/'));
+  return steps.find((step) => lstatSync(join(root, step), { throwIfNoEntry: false }) === undefined);
+}
+
+function relativeTo(folder: string, files: readonly SourceFile[]): readonly SourceFile[] {
+  return files.map(({ path, text }) => ({ path: path.slice(folder.length + 1), text }));
+}
+
+/** Makes a folder with files in it; false, and nothing changed, where something has taken its place. */
+function createFolder(folder: string, files: readonly SourceFile[]): boolean {
+  const draft = draftOf(folder);
+  try {
+    for (const below of new Set(files.map(({ path }) => posix.dirname(path)))) mkdirSync(join(draft, below), { recursive: true });
+    for (const { path, text } of files) writeFileSync(`${draft}${sep}${path}`, text, { flag: 'wx' });
+    renameSync(draft, folder);
+    return true;
+  } catch (error) {
+    if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;
+    throw error;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
   }
 }
 

@@ -17,16 +17,16 @@ const reserved = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|ostiary)(?:\.|$)/i;
  * plain keeps its own; any other is told apart by a hash, so that no file's name depends on what else there is.
  */
 export function manifestFiles(ids: readonly ResourceId[], taken: ReadonlySet<string>): ReadonlyMap<ResourceId, string> {
-  const sorted = ids.toSorted(compareText);
+  const sorted = ids.toSorted(compareText).map((id) => ({ id, plain: plainFile(id) }));
   const count = new Map<string, number>();
-  for (const id of sorted) count.set(plainFile(id).toLowerCase(), (count.get(plainFile(id).toLowerCase()) ?? 0) + 1);
+  for (const { plain } of sorted) count.set(plain.toLowerCase(), (count.get(plain.toLowerCase()) ?? 0) + 1);
   const files = new Map<ResourceId, string>();
   const used = new Set(taken);
-  for (const id of sorted) {
-    const plain = plainFile(id);
+  const isFree = (file: string): boolean => !used.has(`${file.toLowerCase()}.yaml`);
+  for (const { id, plain } of sorted) {
     const isAlone = count.get(plain.toLowerCase()) === 1 || plain === plain.toLowerCase();
-    const candidates = [...(isAlone && isPlain(nameOf(id)) ? [plain] : []), ...[8, 16, 64].map((length) => marked(plain, id, length))];
-    const file = candidates.find((one) => !used.has(`${one.toLowerCase()}.yaml`)) ?? marked(plain, id, 64);
+    const isOwn = isAlone && isPlain(nameOf(id)) && isFree(plain);
+    const file = isOwn ? plain : marked(plain, id, [8, 16].find((length) => isFree(marked(plain, id, length))) ?? 64);
     used.add(`${file.toLowerCase()}.yaml`);
     files.set(id, `${file}.yaml`);
   }

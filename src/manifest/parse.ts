@@ -18,6 +18,7 @@ const maxLength = 1024 * 1024;
 export function parseDocuments(file: SourceFile): Checked<readonly ManifestDocument[]> {
   const { path, text } = file;
   if (text.length > maxLength) return { diagnostics: [tooLarge(path)] };
+  if (file.said !== undefined) return { value: located(file, [{ index: 0, value: file.said, start: 0 }]), diagnostics: [] };
   const documents = readStrictly(text);
   if (documents !== undefined) return { value: located(file, documents), diagnostics: [] };
   const reading = readYaml(text);

@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { compareText } from '../model/json.ts';
 import type { SourceFile } from '../model/source.ts';
 
+// Many short texts cost more to hand over than to hash.
+const enough = 65_536;
+
 /** Hashes files by path in the tree and text, whatever order they come in and however their lines end: SHA-256 in hex. */
 export function treeHash(files: readonly SourceFile[], pathInTree: (path: string) => string = (path) => path): string {
   const hash = createHash('sha256');
@@ -9,8 +12,12 @@ export function treeHash(files: readonly SourceFile[], pathInTree: (path: string
     path: pathInTree(path),
     text: text.includes('\r') ? text.replaceAll('\r\n', '\n') : text,
   }));
+  let waiting = '';
   for (const { path, text } of placed.toSorted((left, right) => compareText(left.path, right.path))) {
-    hash.update(`${path.length}:${path}${text.length}:${text}`);
+    waiting += `${path.length}:${path}${text.length}:${text}`;
+    if (waiting.length < enough) continue;
+    hash.update(waiting);
+    waiting = '';
   }
-  return hash.digest('hex');
+  return hash.update(waiting).digest('hex');
 }

@@ -1,5 +1,12 @@
+import type { Json } from './json.ts';
+
 /** A file the user wrote: its path as shown to the user (relative to where they stand, with `/`) and its text. */
-export type SourceFile = { readonly path: string; readonly text: string };
+export type SourceFile = {
+  readonly path: string;
+  readonly text: string;
+  /** What its one document says, where the text was made from it and need not be read. */
+  readonly said?: Json;
+};
 
 /** Tells whether a file of that name may hold manifests. */
 export function isManifestName(name: string): boolean {

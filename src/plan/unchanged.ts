@@ -3,6 +3,7 @@ import type { FieldRule } from '../model/field.ts';
 import { equal } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
+import { isWithin, pointer } from '../model/pointer.ts';
 import { sameSecret } from '../model/secret.ts';
 import { comparedFields } from './settle.ts';
 
@@ -31,7 +32,7 @@ export function kindFields(kind: Kind): KindFields {
  * where there is a difference.
  */
 export function isUnchanged({ compared, filledIn }: KindFields, desired: DesiredResource, live: LiveResource): boolean {
-  if (desired.ignore.length > 0 || live.unknown.length > 0) return false;
+  if (desired.ignore.length > 0 || !isSeen(compared, desired, live)) return false;
   for (const { name, empty } of compared) {
     const wished = desired.spec[name];
     if (wished !== undefined && !equal(wished, live.spec[name] ?? empty)) return false;
@@ -40,10 +41,18 @@ export function isUnchanged({ compared, filledIn }: KindFields, desired: Desired
   return sameSecrets(desired, live);
 }
 
+/** Tells whether everything that the manifest says can be seen; secrets that it does not speak of need not be. */
+function isSeen(compared: KindFields['compared'], { secrets, wholeSecrets }: DesiredResource, { unknown }: LiveResource): boolean {
+  if (unknown.length === 0) return true;
+  if (wholeSecrets.length > 0 || Object.keys(secrets).length > 0) return false;
+  return !unknown.some((path) => path === '' || compared.some(({ name }) => isWithin(path, pointer(name))));
+}
+
 function sameSecrets(desired: DesiredResource, live: LiveResource): boolean {
   for (const path in desired.secrets) {
     const wished = desired.secrets[path];
     const found = live.secrets[path];
+    if (wished?.state === 'keep' && found !== undefined) continue;
     if (wished?.state !== 'value' || found?.state !== 'value' || !sameSecret(wished, found)) return false;
   }
   for (const path in live.secrets) if (desired.secrets[path] === undefined && desired.wholeSecrets.length > 0) return false;

@@ -10,28 +10,51 @@ export function jsonText(value: Json): string {
  * A value as YAML that a terminal shows as it is: blocks, with plain words where nothing could be mistaken. With `columns`,
  * lists and small maps of words stand on one line where they fit.
  */
-export function yamlText(value: Json, columns = 0): string {
-  return `${escapeYaml(blockOf(value, columns).join('\n'))}\n`;
+export function yamlText(value: Json, columns = 0, indent = ''): string {
+  const lines: string[] = [];
+  addBlock({ lines, first: indent, indent }, value, columns);
+  return `${escapeYaml(lines.join('\n'))}\n`;
 }
 
-/** The lines of a value that stands on lines of its own, with so many columns left. */
-function blockOf(value: Json, columns: number): readonly string[] {
-  if (isScalar(value)) return [scalarOf(value)];
-  if (Array.isArray(value)) return value.flatMap((one: Json) => hung('- ', one, columns));
-  return isObject(value) ? Object.entries(value).flatMap(([key, one]) => entryLines(keyOf(key), one, columns)) : [];
+/** The lines of a text so far, and what the next one and those below it begin with. */
+type Block = { readonly lines: string[]; readonly first: string; readonly indent: string };
+
+/** Adds the lines of a value that stands on lines of its own, with so many columns left. */
+function addBlock({ lines, first, indent }: Block, value: Json, columns: number): void {
+  if (isScalar(value)) {
+    lines.push(`${first}${scalarOf(value)}`);
+    return;
+  }
+  let start = first;
+  if (Array.isArray(value)) {
+    for (const one of value) {
+      addHung({ lines, first: `${start}- `, indent: `${indent}  ` }, one, columns - 2);
+      start = indent;
+    }
+  } else if (isObject(value)) {
+    for (const key of Object.keys(value)) {
+      addEntry({ lines, first: start, indent }, keyOf(key), value[key] ?? null, columns);
+      start = indent;
+    }
+  }
 }
 
-function entryLines(key: string, value: Json, columns: number): readonly string[] {
-  if (key.length > longestKey) return [`? ${key}`, ...hung(': ', value, columns)];
+function addEntry({ lines, first, indent }: Block, key: string, value: Json, columns: number): void {
+  if (key.length > longestKey) {
+    lines.push(`${first}? ${key}`);
+    addHung({ lines, first: `${indent}: `, indent: `${indent}  ` }, value, columns - 2);
+    return;
+  }
   const flat = flatOf(value, columns - key.length - 2);
-  return flat === undefined ? [`${key}:`, ...blockOf(value, columns - 2).map((line) => `  ${line}`)] : [`${key}: ${flat}`];
+  lines.push(flat === undefined ? `${first}${key}:` : `${first}${key}: ${flat}`);
+  if (flat === undefined) addBlock({ lines, first: `${indent}  `, indent: `${indent}  ` }, value, columns - 2);
 }
 
-/** The first line behind the mark, the others below it. */
-function hung(mark: string, value: Json, columns: number): readonly string[] {
-  const flat = flatOf(value, columns - mark.length);
-  const lines = flat === undefined ? blockOf(value, columns - mark.length) : [flat];
-  return lines.map((line, index) => `${index === 0 ? mark : ' '.repeat(mark.length)}${line}`);
+/** Adds a value whose first line stands behind a mark. */
+function addHung(block: Block, value: Json, columns: number): void {
+  const flat = flatOf(value, columns);
+  if (flat === undefined) addBlock(block, value, columns);
+  else block.lines.push(`${block.first}${flat}`);
 }
 
 /** A value on one line; undefined where it needs several. */

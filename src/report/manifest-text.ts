@@ -13,7 +13,7 @@ export function manifestText(value: JsonObject, schema: string): string {
 /** Metadata and spec are always blocks, however little they say. */
 function partText(name: string, part: Json): string {
   if (!isObject(part) || Object.keys(part).length === 0) return yamlText({ [name]: part });
-  return `${name}:\n${yamlText(part, columns).replaceAll(/^(?=.)/gm, '  ')}`;
+  return `${name}:\n${yamlText(part, columns, '  ')}`;
 }
 
 /** A template of variables without values, one block for each object; what the text has already stays as it is. */
