@@ -49,7 +49,7 @@ export async function drift(flags: DriftFlags, world: World): Promise<number> {
     plan,
     pending: found?.pending ?? 0,
     unfinished: found?.unfinished ?? 0,
-    protection: protectionByHand(plan, seen.live, registry),
+    protection: protectionByHand(plan, seen.live, registry, { desired: seen.desired, base: seen.base?.desired }),
   };
   if (flags.revert && isDrifted(plan)) {
     world.hears?.({ drift: told });

@@ -3,6 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 import { explain as explainResource } from '../plan/explain.ts';
+import { rulesOnOne, viewsOf } from '../protection/diff.ts';
 import { explainJson, explainText } from '../report/explain.ts';
 import type { BaseFlags, Format, PlanFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
@@ -57,7 +58,14 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
   const policies = flags.field === undefined ? await policiesOf(id, plan, { ...made, flags, world }) : [];
   const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; of ${flags.field} there is nothing, wanted or live`;
   const summary = `${explanation.summary}${nothing}`;
-  const told = { ...explanation, summary, ...(policies.length === 0 ? {} : { policies }) };
+  const views = viewsOf(plan, live, registry, { desired, base: base?.desired });
+  const rules = flags.field === undefined ? rulesOnOne(id, views) : [];
+  const told = {
+    ...explanation,
+    summary,
+    ...(rules.length === 0 ? {} : { rules }),
+    ...(policies.length === 0 ? {} : { policies }),
+  };
   const { print, results } = printerFor(world, flags);
   print(flags.format === 'json' ? explainJson(told) : explainText(told, results));
   return 0;

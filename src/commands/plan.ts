@@ -33,7 +33,7 @@ export async function plan(flags: PlanCommandFlags, world: World): Promise<numbe
 }
 
 /** The page of a plan; what makes it is loaded only when it is asked for. */
-async function pageOf({ plan: made, live }: Planned): Promise<string> {
+async function pageOf({ plan: made, live, desired, base }: Planned): Promise<string> {
   const [{ planHtml }, { pictureOf }] = await Promise.all([import('../report/html/page.ts'), import('../protection/picture.ts')]);
-  return planHtml([{ plan: made, picture: pictureOf(made, live, registry) }]);
+  return planHtml([{ plan: made, picture: pictureOf(made, live, registry, { desired, base: base?.desired }) }]);
 }

@@ -104,7 +104,7 @@ export async function planned(
     const { diagnostics: foreseen, refusals, indivisible, references } = await gateway.preflight({ plan: wanted, desired, live, joined });
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const windowed = withWindows(wanted, indivisible, live, registry);
-    const applied = footing.base?.desired === loaded.value ? undefined : base?.desired;
+    const applied = footing.base?.desired === loaded.value ? desired : base?.desired;
     const judged = await judge(assess(windowed, { desired, live, base: applied, registry }), asking, { desired, live });
     const told = withReferences(judged.plan, references);
     const forbidden = [...refusals, ...referenceRefusals(told, desired), ...judged.refusals, ...riskRefusals(judged.plan, flags.maxRisk)];

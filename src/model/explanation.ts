@@ -2,6 +2,7 @@ import type { Position } from './diagnostic.ts';
 import type { Origin, Value } from './plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { PolicyBearing } from './policy.ts';
+import type { RuleOn } from './protection.ts';
 import type { ResourceId } from './resource.ts';
 
 export type ExplanationStatus = 'same' | 'differs' | 'kept' | 'ignored' | 'derived' | 'unknown' | 'secret' | 'foreign' | 'held' | 'blocked';
@@ -48,6 +49,8 @@ export type Explanation = {
   readonly base?: string;
   readonly summary: string;
   readonly rows: readonly ExplanationRow[];
+  /** The rules on it, live and after the plan; absent where there are none. */
+  readonly rules?: readonly RuleOn[];
   /** What policies say of it; absent where none is about it. */
   readonly policies?: readonly PolicyBearing[];
 };

@@ -1,5 +1,5 @@
 import type { JsonObject } from './json.ts';
-import type { Aspect, Way } from './protection.ts';
+import type { Aspect, Attached, Way } from './protection.ts';
 import type { ResourceId } from './resource.ts';
 
 /** What one connection has of one aspect, before and after, as short texts. */
@@ -21,6 +21,8 @@ export type PictureRow = {
   readonly goes?: true;
   /** Which way it goes as a whole; absent where nothing about it changes. */
   readonly way?: Way;
+  /** The rules on it afterwards; before, where it goes. Absent where there are none. */
+  readonly rules?: readonly (Attached & { readonly rule: ResourceId })[];
   /** One for each aspect, in their order. */
   readonly cells: readonly PictureCell[];
 };

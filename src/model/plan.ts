@@ -87,6 +87,8 @@ export type EdgeChange = {
   readonly action: EdgeAction;
   /** Where manifests declare it: `file:line:column`. */
   readonly declared: readonly string[];
+  /** Only the selector of the rule declares it. */
+  readonly bySelector?: true;
   /** The change that writes it, for attach and detach. */
   readonly by?: ResourceId;
   readonly origin?: Origin;

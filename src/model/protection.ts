@@ -42,6 +42,23 @@ export type Cause = {
   readonly byHand?: true;
 };
 
+/**
+ * What attaches a rule to a connection: `direct` a list of either end names the other, `selector` the selector of the rule
+ * takes it, `attribute` both have it, `edge` the gateway says so and no known manifest does.
+ */
+export type Attachment = {
+  readonly how: 'direct' | 'selector' | 'attribute' | 'edge';
+  readonly attribute?: string;
+  /** Where a manifest says so: `file:line:column`. */
+  readonly place?: string;
+};
+
+/** What a rule does on a connection, and all that attaches it. */
+export type Attached = { readonly aspects: readonly Aspect[]; readonly by: readonly Attachment[] };
+
+/** A rule that is on a connection before, after, or both. */
+export type RuleOn = { readonly rule: ResourceId; readonly before?: Attached; readonly after?: Attached };
+
 /** One aspect of one connection, before and after. */
 export type AspectChange = {
   readonly aspect: Aspect;
@@ -62,6 +79,8 @@ export type PostureChange = {
   readonly goes?: true;
   readonly tags: JsonObject;
   readonly aspects: readonly AspectChange[];
+  /** All rules on it, also those that stay; absent where there are none. */
+  readonly rules?: readonly RuleOn[];
 };
 
 /** One sentence on several connections: `lose masking`, and which. */
@@ -73,6 +92,27 @@ export type Headline = {
   readonly tags: JsonObject;
   /** What brings it about, each named once. */
   readonly causes: readonly Cause[];
+};
+
+/** A tag, and how many have it. */
+export type TagCount = { readonly tag: string; readonly connections: number };
+
+/** How far one cause reaches: a field, edges that come or go, or a rule that comes or goes as a whole. */
+export type Reach = {
+  /** The rule; absent where the connections do it by themselves. */
+  readonly by?: ResourceId;
+  readonly path?: Pointer;
+  /** Edges come or go; of a `path` it is the tag by which selectors took the connections. */
+  readonly edges?: true;
+  readonly way: Way;
+  /** Where manifests say so: `file:line:column`. */
+  readonly places: readonly string[];
+  /** What is undone was done on the gateway. */
+  readonly byHand?: true;
+  /** The connections whose protection it changes. */
+  readonly connections: readonly ResourceId[];
+  /** Their tags, the most frequent first. */
+  readonly tags: readonly TagCount[];
 };
 
 /** A sample of a live rule that comes out otherwise after the plan: `blocked`, `allowed`, `masked`, `in clear`, or nobody can tell. */
@@ -97,6 +137,8 @@ export type Protection = {
   readonly connections: readonly PostureChange[];
   /** Live connections that surely have less of something afterwards. */
   readonly losing: readonly ResourceId[];
+  /** How far each cause reaches, what weakens first; absent where nothing has a cause. */
+  readonly reach?: readonly Reach[];
   /** Samples that come out otherwise; absent where there are none. */
   readonly flips?: readonly Flip[];
 };

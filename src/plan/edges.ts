@@ -24,7 +24,10 @@ export function planEdges(input: EdgeInput): EdgePlan {
     const outcome = declared.has(key) ? attachment(ends, found.has(key), index) : removal(ends, index);
     if (outcome === undefined) continue;
     if (outcome === 'unwritable') diagnostics.push(...needsSelection(ends, places[0], index));
-    else edges.push({ ...ends, ...outcome, declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`) });
+    else {
+      const bySelector = declared.get(key)?.bySelector === true ? ({ bySelector: true } as const) : {};
+      edges.push({ ...ends, ...outcome, declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`), ...bySelector });
+    }
   }
   return { edges, diagnostics };
 }
@@ -37,7 +40,7 @@ export function strangersOf(input: EdgeInput): readonly ResourceId[] {
   return [...new Set(ids)].toSorted(compareText);
 }
 
-type Declared = { readonly ends: Ends; readonly places: readonly Position[] };
+type Declared = { readonly ends: Ends; readonly places: readonly Position[]; readonly bySelector: boolean };
 type Unresolved = { readonly end: DeclaredEdge['rule']; readonly at: Position | undefined };
 type DeclaredEdges = { readonly declared: ReadonlyMap<string, Declared>; readonly unresolved: readonly Unresolved[] };
 
@@ -54,7 +57,11 @@ function declaredEdges({ desired }: EdgeInput, index: Index): DeclaredEdges {
     if (rule === undefined || connection === undefined) continue;
     const key = edgeKey({ rule, connection });
     const earlier = declared.get(key);
-    declared.set(key, { ends: { rule, connection }, places: [...(earlier?.places ?? []), ...places].toSorted(comparePlaces) });
+    declared.set(key, {
+      ends: { rule, connection },
+      places: [...(earlier?.places ?? []), ...places].toSorted(comparePlaces),
+      bySelector: earlier?.bySelector !== false && edge.declarations.every(({ how }) => how === 'selector'),
+    });
   }
   return { declared, unresolved };
 }

@@ -23,7 +23,7 @@ export type Circumstances = {
 export function assess(plan: Plan, { desired, live, base: applied, registry }: Circumstances): Plan {
   const base = applied === desired ? undefined : applied;
   if (plan.changes.length === 0 && base === undefined) return { ...plan, protection: unchanged };
-  const views = viewsOf(plan, live, registry);
+  const views = viewsOf(plan, live, registry, { desired, base: applied });
   const known = withNames(live, renamesOf(plan.changes));
   const selectorOf = selectors(desired);
   const { byChange, unwritten } = risksOf({ plan, live: known, desired, base, registry, selectorOf, ...views });

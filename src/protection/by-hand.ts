@@ -3,13 +3,13 @@ import type { LiveState } from '../model/live.ts';
 import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan.ts';
 import type { Protection } from '../model/protection.ts';
 import { causesOf } from './causes.ts';
-import { reversed, viewsOf } from './diff.ts';
+import { reversed, viewsOf, type Manifests } from './diff.ts';
 import { protectionFrom } from './protection.ts';
 
 /** What a drift means for connections, seen from the manifests to what is live; what is held would not be undone, and counts. */
-export function protectionByHand({ target, changes, edges }: Plan, live: LiveState, registry: Registry): Protection {
+export function protectionByHand({ target, changes, edges }: Plan, live: LiveState, registry: Registry, manifests?: Manifests): Protection {
   const undoing = { target, changes: changes.map(released), edges: edges.map(releasedEdge) };
-  return protectionFrom(undoing, reversed(viewsOf(undoing, live, registry)), causesOf(undoing, registry));
+  return protectionFrom(undoing, reversed(viewsOf(undoing, live, registry, manifests)), causesOf(undoing, registry));
 }
 
 function released(change: Change): Change {

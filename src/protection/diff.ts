@@ -1,9 +1,11 @@
+import type { DesiredState } from '../model/desired.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
-import type { Aspect, AspectChange, PostureChange, Way } from '../model/protection.ts';
+import type { Aspect, AspectChange, PostureChange, RuleOn, Way } from '../model/protection.ts';
 import { renamesOf, withNames } from '../model/rename.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
+import { declaring } from './declaring.ts';
 import { wholeCause, type Bearing, type Causes } from './causes.ts';
 import { comparePostures, wayOfDifference, type Compared, type Difference } from './compare.ts';
 import { postureOfNothing, posturesOf, type Posture, type Postures } from './posture.ts';
@@ -25,10 +27,17 @@ export type Touched = {
 /** What is live before and after, and how to read postures of it. */
 export type Views = { readonly before: Scene; readonly after: Scene; readonly had: Postures; readonly has: Postures };
 
+/** Manifests that tell how edges are attached: those that a plan carries out, and those that were applied last. */
+export type Manifests = { readonly desired?: DesiredState | undefined; readonly base?: DesiredState | undefined };
+
 /** Both sides of a plan. */
-export function viewsOf(plan: PlannedWrites, live: LiveState, registry: Registry): Views {
-  const before = liveScene(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
-  const after = plan.changes.some(isWritten) ? plannedScene(plan, live, registry) : before;
+export function viewsOf(plan: PlannedWrites, live: LiveState, registry: Registry, { desired, base }: Manifests = {}): Views {
+  const renames = renamesOf(plan.changes);
+  const named = withNames(live, renames);
+  const scene = liveScene(named, registry, plan.target.dialect);
+  const before = base === undefined ? scene : { ...scene, declaring: declaring(base, { live: named, renames, placed: false }) };
+  const planned = plan.changes.some(isWritten) ? plannedScene(plan, live, registry) : scene;
+  const after = desired === undefined ? planned : { ...planned, declaring: declaring(desired, { live: named, placed: true }) };
   return { before, after, had: posturesOf(before), has: posturesOf(after) };
 }
 
@@ -93,6 +102,7 @@ function touched({ id, own, before, after, causes, rules }: Sides, compared: Com
       causes: comes ? [] : (bearings.get(aspect) ?? []).map(({ cause }) => cause),
     };
   });
+  const on = rulesOnEither(comes ? postureOfNothing : had, has);
   const change: PostureChange = {
     connection: id,
     way: worst(told),
@@ -100,8 +110,21 @@ function touched({ id, own, before, after, causes, rules }: Sides, compared: Com
     ...(goes ? { goes: true } : {}),
     tags: goes ? had.tags : has.tags,
     aspects: told,
+    ...(on.length === 0 ? {} : { rules: on }),
   };
   return { change, differences: comes || goes ? [] : differences, before: had, after: has, bearings };
+}
+
+/** The rules on one connection, before and after. */
+export function rulesOnOne(id: ResourceId, { had, has }: Views): readonly RuleOn[] {
+  return rulesOnEither(had(id) ?? postureOfNothing, has(id) ?? postureOfNothing);
+}
+
+function rulesOnEither({ rules: had }: Posture, { rules: has }: Posture): readonly RuleOn[] {
+  return [...new Set([...had.keys(), ...has.keys()])].toSorted().map((rule) => {
+    const [before, after] = [had.get(rule), has.get(rule)];
+    return { rule, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+  });
 }
 
 /** What brings a connection opens it. */

@@ -4,12 +4,12 @@ import type { Plan } from '../model/plan.ts';
 import type { Picture, PictureRow } from '../model/picture.ts';
 import { aspects, type Aspect, type PostureChange } from '../model/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import { viewsOf } from './diff.ts';
+import { viewsOf, type Manifests } from './diff.ts';
 import { partsOf, postureOfNothing, type Posture } from './posture.ts';
 
 /** Draws every connection before and after a plan, those that it leaves as they are included; sorted by name. */
-export function pictureOf(plan: Plan, live: LiveState, registry: Registry): Picture {
-  const { before, after, had, has } = viewsOf(plan, live, registry);
+export function pictureOf(plan: Plan, live: LiveState, registry: Registry, manifests?: Manifests): Picture {
+  const { before, after, had, has } = viewsOf(plan, live, registry, manifests);
   const changed = new Map(plan.protection?.connections.map((change) => [change.connection, change]));
   const ids = new Set([...before.facts.keys(), ...after.facts.keys()].filter((id) => kindOf(id) === 'Connection'));
   return [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id)));
@@ -18,12 +18,14 @@ export function pictureOf(plan: Plan, live: LiveState, registry: Registry): Pict
 function rowOf(connection: ResourceId, had: Posture | undefined, has: Posture | undefined, change: PostureChange | undefined): PictureRow {
   const [first, last] = [had ?? postureOfNothing, has ?? postureOfNothing];
   const ways = new Map(change?.aspects.map(({ aspect, way }) => [aspect, way]));
+  const rules = [...(has ?? first).rules].map(([rule, attached]) => ({ rule, ...attached }));
   return {
     connection,
     tags: has === undefined ? first.tags : last.tags,
     ...(had === undefined || change?.comes === true ? { comes: true } : {}),
     ...(has === undefined ? { goes: true } : {}),
     ...(change === undefined ? {} : { way: change.way }),
+    ...(rules.length === 0 ? {} : { rules }),
     cells: aspects.map((aspect) => {
       const way = ways.get(aspect);
       const atLeast = first.unseen.has(aspect) || last.unseen.has(aspect);

@@ -1,10 +1,11 @@
 import { canonical, compareText, isObject, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
 import type { AccessRule } from '../model/live.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
-import { aspects, type Aspect } from '../model/protection.ts';
+import { aspects, type Aspect, type Attached } from '../model/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
+import { attachmentsOn } from './attachments.ts';
 import { aspectsOf, ruleAspects } from './direction.ts';
-import { objectsOf, requestsOn, rulesOn, textsOf, type Fact, type Scene } from './scene.ts';
+import { objectsOf, requestsOn, textsOf, type Fact, type Scene } from './scene.ts';
 
 /** One thing that protects; in `access`, `schema` and `force` one that opens. */
 export type Part = {
@@ -32,10 +33,12 @@ export type Posture = {
   /** Aspects of which there may be more than can be seen. */
   readonly unseen: ReadonlySet<Aspect>;
   readonly tags: JsonObject;
+  /** The rules on it, sorted: what each does here, and what attaches it. */
+  readonly rules: ReadonlyMap<ResourceId, Attached>;
 };
 
 /** What stands before a connection that is not there. */
-export const postureOfNothing: Posture = { parts: {}, approvals: 0, unseen: new Set(), tags: {} };
+export const postureOfNothing: Posture = { parts: {}, approvals: 0, unseen: new Set(), tags: {}, rules: new Map() };
 
 const none: readonly Part[] = [];
 
@@ -59,15 +62,20 @@ export function posturesOf(scene: Scene): Postures {
   return (connection) => {
     const fact = scene.facts.get(connection);
     if (fact === undefined) return undefined;
-    const rules = [...rulesOn(scene, connection)].toSorted();
-    const key = rules.join('\u0000');
-    const parts = joint.get(key) ?? together(rules.map(ofRule));
+    const attached = attachmentsOn(scene, connection);
+    const key = [...attached.keys()].join('\u0000');
+    const parts = joint.get(key) ?? together([...attached.keys()].map(ofRule));
     joint.set(key, parts);
-    return postureOf(fact, { ...parts, requests: requestsOn(scene, connection) }, scene.unseen);
+    const rules = new Map([...attached].map(([rule, by]) => [rule, { aspects: aspectsIn(ofRule(rule)), by }]));
+    return postureOf(fact, { ...parts, rules, requests: requestsOn(scene, connection) }, scene.unseen);
   };
 }
 
 type RuleParts = { readonly parts: Posture['parts']; readonly unseen: readonly Aspect[] };
+
+function aspectsIn({ parts }: RuleParts): readonly Aspect[] {
+  return aspects.filter((aspect) => (parts[aspect] ?? none).length > 0);
+}
 
 function together(rules: readonly RuleParts[]): RuleParts {
   const all = (['input', 'output', 'masking'] as const).map((aspect) => [
@@ -79,7 +87,7 @@ function together(rules: readonly RuleParts[]): RuleParts {
 
 function postureOf(
   { spec, unknown }: Fact,
-  rules: RuleParts & { readonly requests: readonly AccessRule[] },
+  rules: RuleParts & Pick<Posture, 'rules'> & { readonly requests: readonly AccessRule[] },
   unseen: ReadonlySet<Aspect>,
 ): Posture {
   const groups = namesOf(spec['reviewers']);
@@ -101,6 +109,7 @@ function postureOf(
     approvals: Math.min(groups.length, typeof needed === 'number' ? needed : groups.length),
     unseen: unknown.length + rules.unseen.length === 0 ? unseen : new Set([...unseen, ...rules.unseen, ...unknown.flatMap(aspectsAt)]),
     tags: sorted(spec['connection_tags']),
+    rules: rules.rules,
   };
 }
 

@@ -10,6 +10,7 @@ import { pointer, type Pointer } from '../model/pointer.ts';
 import type { Aspect } from '../model/protection.ts';
 import { renamesOf, withNames } from '../model/rename.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
+import { declaring, type Declaring } from './declaring.ts';
 
 /** What one resource says, and what of it cannot be seen. */
 export type Fact = { readonly spec: JsonObject; readonly unknown: readonly Pointer[] };
@@ -25,6 +26,8 @@ export type Scene = {
   readonly requests: readonly AccessRule[] | undefined;
   /** Aspects to which a gateway of this dialect adds what nobody reads here. */
   readonly unseen: ReadonlySet<Aspect>;
+  /** How the manifests behind it declare its edges; absent where none are known. */
+  readonly declaring?: Declaring;
 };
 
 /** The public gateway has access-request rules beside connections: they too review and limit. */
@@ -51,7 +54,10 @@ export function desiredScene(desired: DesiredState, registry: Registry, dialect:
     );
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });
-  return sceneOf(new Map(facts), edges, { dialect, requests: undefined });
+  return {
+    ...sceneOf(new Map(facts), edges, { dialect, requests: undefined }),
+    declaring: declaring(desired, { live: { resources: [], lookups: {} }, placed: true }),
+  };
 }
 
 /** The protection once the plan is carried out: live, with what is written put in; what is held or blocked stays. */

@@ -125,7 +125,7 @@ export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
 export function edgeRowsOf(change: Change, edges: readonly EdgeChange[], said = false): readonly EdgeRow[] {
   return edges.map((edge) => {
     const own = edge.rule === change.id || edge.rule === change.key;
-    const note = said ? '' : originText(edge);
+    const note = [edge.bySelector === true ? 'by selector' : '', said ? '' : originText(edge)].filter((text) => text !== '').join('; ');
     const end = escapeTerminal(own ? edge.connection : edge.rule);
     return { sign: edge.action === 'detach' ? '-' : '+', text: note === '' ? end : `${end} (${note})` };
   });

@@ -5,6 +5,7 @@ import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
 import { rowDiff } from './plan-markdown.ts';
 import { headlineBlocks } from './protection.ts';
+import { reachBlocks } from './reach.ts';
 import { commentLimit, shed, type Block } from './shed.ts';
 import { clip } from './width.ts';
 
@@ -15,7 +16,7 @@ export function driftMarkdown(drifts: readonly Drift[], limit: number = commentL
   return shed(
     drifts.flatMap((drift) => driftBlocks(drift, linkOf)),
     limit,
-    { sorts: ['target', 'headline', 'object', 'list', 'detail'], rest: 'The text and the JSON of the drift have everything.' },
+    { sorts: ['target', 'headline', 'cause', 'object', 'list', 'detail'], rest: 'The text and the JSON of the drift have everything.' },
   );
 }
 
@@ -24,7 +25,8 @@ const blank: Block = { text: '\n', rank: 1, sort: 'blank' };
 function driftBlocks(drift: Drift, linkOf: LinkOf | undefined): readonly Block[] {
   const { target } = drift.plan;
   const rows = driftRows(drift);
-  const told = headlineBlocks({ protection: drift.protection, orphans: [] }, linkOf);
+  const means = { protection: drift.protection, orphans: [] };
+  const told = headlineBlocks(means, linkOf);
   const unwatched = unwatchedList(drift);
   const head = `### Drift on ${codeSpan(target.name)}\n\n${escapeMarkdown(driftSummary(drift, rows))} ${codeSpan(target.url)}\n\n`;
   const adopted = adoptionSummary(drift);
@@ -33,6 +35,7 @@ function driftBlocks(drift: Drift, linkOf: LinkOf | undefined): readonly Block[]
     ...(adopted === undefined ? [] : [{ text: `${escapeMarkdown(adopted)}\n\n`, rank: 0, sort: 'target' }]),
     ...told,
     ...(told.length === 0 ? [] : [blank]),
+    ...reachBlocks(means, linkOf),
     ...rows.map((row) => ({ text: objectLine(row, linkOf), rank: 10, sort: 'object' })),
     ...(rows.length === 0 ? [] : [blank]),
     ...rows.flatMap(detailBlocks),

@@ -5,6 +5,7 @@ import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { shortList } from './counts.ts';
 import { headlineLines } from './protection.ts';
+import { reachLines } from './reach.ts';
 import { rowLines } from './row-text.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
 
@@ -25,11 +26,13 @@ function sectionLines(drift: Drift, terminal: Terminal): readonly string[] {
     { text: escapeTerminal(target.url), paint: dim, glue: true },
   ];
   const rows = driftRows(drift);
-  const told = headlineLines({ protection: drift.protection, orphans: [] }, terminal);
+  const means = { protection: drift.protection, orphans: [] };
+  const told = headlineLines(means, terminal);
   const unwatched = unwatchedList(drift);
   const adopted = adoptionSummary(drift);
   const blocks = [
     told,
+    reachLines(means, terminal),
     ...rows.map((row) => objectLines(row, terminal)),
     unwatched === undefined
       ? []

@@ -1,24 +1,28 @@
-import type { Position } from '../model/diagnostic.ts';
+import { positionOf, type Position } from '../model/diagnostic.ts';
 import type { ExplainedPart, Explanation, ExplanationRow } from '../model/explanation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Value } from '../model/plan.ts';
+import type { Aspect, RuleOn } from '../model/protection.ts';
+import { attachmentsText } from './attachments.ts';
 import { rowsOf } from './change-rows.ts';
+import { shortList } from './counts.ts';
 import { jsonText } from './documents.ts';
 import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { positionObject, valueObject } from './plan-json.ts';
+import { ruleOnObject } from './protection-json.ts';
 import { tableLines } from './table.ts';
 import { widthFor, type Terminal } from './terminal.ts';
 import { pathText, valueText } from './value.ts';
 
 /** A resource field by field: desired, live and (where there is one) base in columns, the reason below each. */
-export function explainText({ id, at, summary, rows, policies = [] }: Explanation, terminal: Terminal): string {
+export function explainText({ id, at, summary, rows, rules = [], policies = [] }: Explanation, terminal: Terminal): string {
   const columns = widthFor(terminal);
   const { bold, dim } = terminal.colour;
   const place: Piece[] = at === undefined ? [] : [...gap, { text: placeText(at), paint: dim, glue: true }];
   const title = flow([{ text: escapeTerminal(id), paint: bold }, ...place], { columns, indent: 2 });
   const said = flow(words(escapeTerminal(summary)), { columns, indent: 2 });
-  const judged = policyLines(policies, terminal);
+  const judged = [...ruleLines(rules, terminal), ...policyLines(policies, terminal)];
   if (rows.length === 0) return `${[...title, ...said, ...judged].join('\n')}\n`;
   const withBase = rows.some((row) => row.base !== undefined);
   const headers = ['field', 'desired', 'live', ...(withBase ? ['base'] : []), 'status'];
@@ -37,6 +41,35 @@ export function explainText({ id, at, summary, rows, policies = [] }: Explanatio
   ]);
   return `${[...title, ...said, '', dim(header), ...body, ...judged].join('\n')}\n`;
 }
+
+/** The rules on a connection: what each does there, and how it is attached. */
+function ruleLines(rules: readonly RuleOn[], terminal: Terminal): readonly string[] {
+  if (rules.length === 0) return [];
+  const { bold, dim, green, red } = terminal.colour;
+  const columns = widthFor(terminal);
+  const lines = rules.flatMap(({ rule, before, after }) => {
+    const { sign, paint } = before === undefined ? { sign: '+ ', paint: green } : after === undefined ? { sign: '- ', paint: red } : stays;
+    const { aspects, by } = after ?? before ?? nowhere;
+    const places = by.flatMap(({ place }) => (place === undefined ? [] : (positionOf(place) ?? [])));
+    const does = aspects.length === 0 ? 'does nothing' : aspects.map((aspect) => deeds[aspect] ?? aspect).join(', ');
+    const name: Piece = { text: `${sign}${escapeTerminal(rule)}`, ...(paint === undefined ? {} : { paint }) };
+    return flow(
+      [
+        { text: '  ' },
+        name,
+        ...gap,
+        ...glued(words(`${does}, ${escapeTerminal(attachmentsText(by))}`)),
+        ...(places.length === 0 ? [] : [...gap, ...glued(words(shortList([...new Set(places.map(placeText))], 3).join(', '), dim))]),
+      ],
+      { columns, indent: 4 },
+    );
+  });
+  return ['', ...flow(words('Rules on it', bold), { columns, indent: 2 }), ...lines];
+}
+
+const stays = { sign: '', paint: undefined } as const;
+const nowhere = { aspects: [], by: [] } as const;
+const deeds: Readonly<Partial<Record<Aspect, string>>> = { input: 'blocks input', output: 'blocks output', masking: 'masks' };
 
 const judgements = { passes: 'passes', violated: 'violated', unknown: 'cannot be told', waived: 'waived' } as const;
 
@@ -106,13 +139,14 @@ function partText({ path, before, after, origin }: ExplainedPart, field: string)
 }
 
 /** An explanation as the JSON text of a document. */
-export function explainJson({ id, at, base, summary, rows, policies }: Explanation): string {
+export function explainJson({ id, at, base, summary, rows, rules, policies }: Explanation): string {
   return jsonText({
     id,
     ...(at === undefined ? {} : { at: positionObject(at) }),
     ...(base === undefined ? {} : { base }),
     summary,
     rows: rows.map(rowObject),
+    ...(rules === undefined ? {} : { rules: rules.map(ruleOnObject) }),
     ...(policies === undefined ? {} : { policies: policies.map(policyObject) }),
   });
 }

@@ -34,8 +34,11 @@ export function flow(pieces: readonly Piece[], { columns, indent }: Frame): read
       add(piece);
       continue;
     }
-    if (!fresh && (indent + visibleWidth(piece.text) <= columns || columns - width < narrowest)) breakLine();
-    else if (space !== '') add({ text: space });
+    if (!fresh && (indent + visibleWidth(piece.text) <= columns || columns - width < narrowest)) {
+      breakLine();
+      // Room between two texts is not needed where a line begins.
+      if (piece.text.trim() === '') continue;
+    } else if (space !== '') add({ text: space });
     let rest = piece.text;
     while (width + visibleWidth(rest) > columns) {
       const part = startOf(rest, columns - width);

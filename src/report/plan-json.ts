@@ -5,7 +5,7 @@ import type { Change, EdgeChange, FieldChange, Plan, Reference, Value, WrittenOn
 import { highestRiskOf } from '../model/plan-risk.ts';
 import { escapeJson } from './escape.ts';
 import { policiesObject } from './policies.ts';
-import { protectionObject } from './protection.ts';
+import { protectionObject } from './protection-json.ts';
 import { riskObject } from './risks.ts';
 
 /** Plans as the JSON value that `schemas/documents/plan.schema.json` describes; only data, keys in a fixed order. */
@@ -96,12 +96,13 @@ export function valueObject(value: Value): JsonObject {
   return 'unknown' in value ? { unknown: value.unknown } : { absent: true };
 }
 
-function edgeObject({ rule, connection, action, declared, by, origin, own }: EdgeChange): JsonObject {
+function edgeObject({ rule, connection, action, declared, bySelector, by, origin, own }: EdgeChange): JsonObject {
   return {
     rule,
     connection,
     action,
     declared,
+    ...(bySelector === undefined ? {} : { bySelector }),
     ...(by === undefined ? {} : { by }),
     ...(origin === undefined ? {} : { origin }),
     ...(own === undefined ? {} : { own }),

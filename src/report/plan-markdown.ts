@@ -9,6 +9,7 @@ import { placeMarkdown, type LinkOf } from './links.ts';
 import { sideListsOf } from './lists.ts';
 import { policiesText } from './policies.ts';
 import { headlineBlocks } from './protection.ts';
+import { reachBlocks } from './reach.ts';
 import { risksText } from './risks.ts';
 import { commentLimit, shed, type Block } from './shed.ts';
 import { distinctParts, pathText } from './value.ts';
@@ -28,7 +29,10 @@ export function planMarkdown(plans: readonly Plan[], limit: number = commentLimi
   return shed(
     plans.flatMap((plan) => planBlocks(plan, linkOf)),
     limit,
-    { sorts: ['target', 'headline', 'refusal', 'table row', 'list', 'detail'], rest: 'The text and the JSON of the plan have everything.' },
+    {
+      sorts: ['target', 'headline', 'refusal', 'cause', 'table row', 'list', 'detail'],
+      rest: 'The text and the JSON of the plan have everything.',
+    },
   );
 }
 
@@ -46,6 +50,7 @@ function planBlocks(plan: Plan, linkOf: LinkOf | undefined): readonly Block[] {
     { text: head, rank: 0, sort: 'target' },
     ...told,
     ...(told.length === 0 ? [] : [blank]),
+    ...reachBlocks(plan, linkOf),
     ...refusalBlocks(plan),
     ...groups.flatMap((group) => groupBlocks(group, linkOf)),
     ...lists,

@@ -10,6 +10,7 @@ import { groupsOf, type Entry, type Group, type Grouped } from './groups.ts';
 import { sideListsOf } from './lists.ts';
 import { policiesText } from './policies.ts';
 import { headlineLines } from './protection.ts';
+import { reachLines } from './reach.ts';
 import { classPaint, riskPaint, risksText } from './risks.ts';
 import { rowLines } from './row-text.ts';
 import { pathText } from './value.ts';
@@ -32,7 +33,9 @@ function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
     { text: escapeTerminal(plan.target.url), paint: dim, glue: true },
   ];
   const told = headlineLines(plan, terminal);
-  const lines = [...flow(title, { columns, indent: 2 }), '', ...told, ...(told.length === 0 ? [] : [''])];
+  const reach = reachLines(plan, terminal);
+  const heads = [told, reach].flatMap((list) => (list.length === 0 ? [] : [...list, '']));
+  const lines = [...flow(title, { columns, indent: 2 }), '', ...heads];
   const groups = grouped.groups.map((group) => groupLines(group, terminal));
   for (const list of [...groups, ...sideLists(plan, grouped, terminal), refusalLines(plan, terminal), allowedLines(plan, terminal)]) {
     if (list.length > 0) lines.push(...(lines.at(-1) === '' ? [] : ['']), ...list);

@@ -1,12 +1,11 @@
-import type { Json, JsonObject } from '../model/json.ts';
-import type { AspectChange, Cause, Headline, PostureChange, Protection, Way } from '../model/protection.ts';
+import type { Json } from '../model/json.ts';
+import type { Cause, Headline, Way } from '../model/protection.ts';
 import { positionOf, type Position } from '../model/diagnostic.ts';
 import type { Orphan, Plan } from '../model/plan.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import { shortList } from './counts.ts';
 import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
 import { removedText } from './change-rows.ts';
-import { flipObject } from './flips.ts';
 import { flow, gap, glued, words } from './flow.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
 import type { Block } from './shed.ts';
@@ -16,14 +15,15 @@ import { clip } from './width.ts';
 const longestName = 60;
 const longestCauses = 3000;
 
-type Told = Pick<Plan, 'protection' | 'orphans'>;
+/** What there is to tell of a plan's protection, and of manifests that are gone. */
+export type Told = Pick<Plan, 'protection' | 'orphans'>;
 
 /** The headlines of a plan for a terminal: whom it leaves with less protection, whom with more, and which lines do it. */
 export function headlineLines({ protection, orphans: left }: Told, terminal: Terminal): readonly string[] {
   const orphans = byId(left);
   const frame = { columns: widthFor(terminal), indent: 6 };
   return (protection?.headlines ?? []).flatMap((headline) => {
-    const text = words(escapeTerminal(headline.text), paintOf(headline.way, terminal.colour));
+    const text = words(escapeTerminal(headline.text), wayPaint(headline.way, terminal.colour));
     const why = causesText(headline.causes, { orphans, place: terminalPlace, name: escapeTerminal });
     const because = why === '' ? [] : [...gap, ...glued(words(why, terminal.colour.dim))];
     return flow([{ text: '  ' }, ...text, ...words(`(${reachOf(headline, escapeTerminal)})`), ...because], frame);
@@ -76,41 +76,6 @@ function terminalPlace({ file, line }: Position): string {
   return `${escapeTerminal(file)}:${line}`;
 }
 
-/** What a plan means for connections as the JSON value that the plan's schema describes. */
-export function protectionObject({ headlines, connections, losing, flips }: Protection): JsonObject {
-  return {
-    headlines: headlines.map(({ causes, ...headline }) => ({ ...headline, causes: causes.map(causeObject) })),
-    connections: connections.map(postureObject),
-    losing,
-    ...(flips === undefined ? {} : { flips: flips.map(flipObject) }),
-  };
-}
-
-function postureObject({ connection, way, comes, goes, tags, aspects }: PostureChange): JsonObject {
-  return {
-    connection,
-    way,
-    ...(comes === undefined ? {} : { comes }),
-    ...(goes === undefined ? {} : { goes }),
-    tags,
-    aspects: aspects.map(aspectObject),
-  };
-}
-
-function aspectObject({ aspect, way, before, after, atLeast, causes }: AspectChange): JsonObject {
-  return { aspect, way, before, after, ...(atLeast === undefined ? {} : { atLeast }), causes: causes.map(causeObject) };
-}
-
-function causeObject({ by, path, edge, place, byHand }: Cause): JsonObject {
-  return {
-    by,
-    ...(path === undefined ? {} : { path }),
-    ...(edge === undefined ? {} : { edge }),
-    ...(place === undefined ? {} : { place }),
-    ...(byHand === undefined ? {} : { byHand }),
-  };
-}
-
 /** How far a headline reaches: the connections, and what several of them have in common. */
 function reachOf({ connections, tags }: Headline, escape: (text: string) => string): string {
   const shown = (texts: readonly string[], most: number): string =>
@@ -127,7 +92,8 @@ function tagText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function paintOf(way: Way, { green, red, yellow }: Palette): Paint {
+/** The colour of a way. */
+export function wayPaint(way: Way, { green, red, yellow }: Palette): Paint {
   if (way === 'weakens') return red;
   return way === 'strengthens' ? green : yellow;
 }

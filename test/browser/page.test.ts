@@ -30,7 +30,7 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[]): 
   const desired: DesiredState = desiredState(after);
   const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired);
   const assessed = assess(plan, { desired, live, base: first, registry });
-  return planHtml([{ plan: assessed, picture: pictureOf(assessed, live, registry) }]);
+  return planHtml([{ plan: assessed, picture: pictureOf(assessed, live, registry, { desired, base: first }) }]);
 }
 
 function some(count: number, spec: (index: number) => JsonObject): readonly Manifest[] {

@@ -220,7 +220,7 @@ test('where no protective field and no edge changes there is no diff, and every 
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
       const { plan, live } = await planAgainst(gateway, desiredState(one.manifests));
-      const { headlines, connections, losing } = protectionOf(plan, live, registry);
+      const { headlines, connections, losing, reach = [] } = protectionOf(plan, live, registry);
       expect(isProtective(plan) || headlines.length + connections.length + losing.length === 0).toBe(true);
       const changed = connections.filter(({ comes, goes }) => comes !== true && goes !== true);
       for (const { connection, aspects } of changed) {
@@ -230,6 +230,9 @@ test('where no protective field and no edge changes there is no diff, and every 
       for (const { connection } of changed) expect([connection, told.has(connection)]).toEqual([connection, true]);
       const weakened = new Set(headlines.flatMap((headline) => (headline.way === 'weakens' ? headline.connections : [])));
       expect([...weakened].toSorted()).toEqual(losing);
+      const reached = new Set(reach.flatMap((cause) => cause.connections));
+      expect([...reached].toSorted()).toEqual(changed.map(({ connection }) => connection));
+      for (const { tags, connections: all } of reach) for (const tag of tags) expect(tag.connections).toBeLessThanOrEqual(all.length);
     }),
     { numRuns: 150 },
   );

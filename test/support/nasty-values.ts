@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { pointer, type Pointer } from '../../src/model/pointer.ts';
-import { aspects, type Protection } from '../../src/model/protection.ts';
+import { aspects, type Protection, type RuleOn } from '../../src/model/protection.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { riskClasses, type Risk } from '../../src/model/risk.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
@@ -54,6 +54,18 @@ const aspect = fc.record(
   },
   { requiredKeys: ['aspect', 'way', 'before', 'after', 'causes'] },
 );
+const attached = fc.record({
+  aspects: fc.uniqueArray(fc.constantFrom('input', 'output', 'masking'), { maxLength: 3 }),
+  by: fc.array(
+    fc.record(
+      { how: fc.constantFrom('direct', 'selector', 'attribute', 'edge'), attribute: nastyText, place: fc.oneof(place, nastyText) },
+      { requiredKeys: ['how'] },
+    ),
+    { maxLength: 3 },
+  ),
+});
+/** A rule on a connection, and how it is attached. */
+export const ruleOn: fc.Arbitrary<RuleOn> = fc.record({ rule: id, before: attached, after: attached }, { requiredKeys: ['rule'] });
 const posture = fc.record(
   {
     connection: id,
@@ -62,8 +74,22 @@ const posture = fc.record(
     goes: fc.constant(true as const),
     tags: object,
     aspects: fc.array(aspect, { maxLength: 3 }),
+    rules: fc.array(ruleOn, { maxLength: 3 }),
   },
   { requiredKeys: ['connection', 'way', 'tags', 'aspects'] },
+);
+const reach = fc.record(
+  {
+    by: id,
+    path,
+    edges: fc.constant(true as const),
+    way,
+    places: fc.array(fc.oneof(place, nastyText), { maxLength: 5 }),
+    byHand: fc.constant(true as const),
+    connections: fc.array(id, { minLength: 1, maxLength: 5 }),
+    tags: fc.array(fc.record({ tag: nastyText, connections: fc.integer({ min: 1, max: 99 }) }), { maxLength: 6 }),
+  },
+  { requiredKeys: ['way', 'places', 'connections', 'tags'] },
 );
 /** What a plan means for connections, of texts that nobody should trust. */
 export const protection: fc.Arbitrary<Protection> = fc.record({
@@ -79,4 +105,5 @@ export const protection: fc.Arbitrary<Protection> = fc.record({
   ),
   connections: fc.array(posture, { maxLength: 3 }),
   losing: fc.array(id, { maxLength: 3 }),
+  reach: fc.array(reach, { maxLength: 7 }),
 });

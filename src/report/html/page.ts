@@ -14,6 +14,7 @@ import { element, empty, join, verbatim, type Html } from './markup.ts';
 import { pictureTable } from './picture.ts';
 import { postureDetails } from './postures.ts';
 import { placeHtml } from './place.ts';
+import { reachTable } from './reach.ts';
 import { script } from './script.ts';
 import { style } from './style.ts';
 import { badge, ways, wordOf } from './ways.ts';
@@ -85,6 +86,7 @@ function planSection({ plan, picture }: Pictured, linkOf: LinkOf | undefined): H
     ...refusalSection(plan, linkOf),
     element('h2', {}, 'What it means'),
     headlineList(protection?.headlines ?? [], linkOf),
+    ...(protection?.reach === undefined ? [] : [element('h2', {}, 'What each cause reaches'), ...reachTable(protection.reach, linkOf)]),
     ...(picture.length === 0 ? [] : [element('h2', {}, 'Connections and what protects them'), pictureTable(picture)]),
     ...(changed.length === 0 ? [] : [element('h2', {}, 'Before and after'), postureList(changed, linkOf)]),
     ...(groups.length === 0 ? [] : [element('h2', {}, 'Changes'), ...groups.map((group) => groupSection(group, wayOf, linkOf))]),

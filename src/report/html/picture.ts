@@ -2,6 +2,7 @@ import { compareText, type Json } from '../../model/json.ts';
 import type { Picture, PictureCell, PictureRow } from '../../model/picture.ts';
 import { aspects, type Aspect } from '../../model/protection.ts';
 import { nameOf } from '../../model/resource.ts';
+import { attachmentsText } from '../attachments.ts';
 import { plural, shortList } from '../counts.ts';
 import { element, type Html } from './markup.ts';
 import { icon } from './icons.ts';
@@ -96,14 +97,14 @@ function groupHead(text: string): Html {
   return element('th', { scope: 'rowgroup', colspan: String(aspects.length + 1) }, text);
 }
 
-function changedRow({ connection, tags, comes, goes, way = 'neutral', cells }: PictureRow): Html {
+function changedRow({ connection, tags, comes, goes, way = 'neutral', cells, rules }: PictureRow): Html {
   const name = nameOf(connection);
   const note = comes === true ? ' comes' : goes === true ? ' goes' : '';
   const head = element('th', { scope: 'row' }, [
     element('span', { class: 'mono' }, name),
     note === '' ? '' : element('span', { class: 'quiet' }, note),
   ]);
-  return element('tr', { 'data-name': searchText(name, tags), 'data-way': way }, [head, ...cells.map((cell) => cellOf(cell))]);
+  return element('tr', { 'data-name': searchText(name, tags), 'data-way': way }, [head, ...cells.map((cell) => cellOf(cell, rules))]);
 }
 
 /** Connections that stay and look the same, as one row. */
@@ -117,20 +118,31 @@ function alikeRow(rows: readonly PictureRow[]): Html {
   const text = rows.map(({ connection, tags }) => searchText(nameOf(connection), tags)).join(' ');
   return element('tr', { 'data-name': text, 'data-way': 'same' }, [
     element('th', { scope: 'row' }, [title]),
-    ...(first?.cells ?? []).map((cell) => cellOf(cell)),
+    ...(first?.cells ?? []).map((cell) => cellOf(cell, rows.length === 1 ? first?.rules : undefined)),
   ]);
 }
 
-function cellOf({ aspect, before, after, way, atLeast }: PictureCell): Html {
+function cellOf({ aspect, before, after, way, atLeast }: PictureCell, rules: PictureRow['rules']): Html {
   const [first, last] = [cellText(aspect, before), cellText(aspect, after)];
   const least = atLeast === true ? '+' : '';
   if (way === undefined)
-    return element('td', { class: last === '·' ? 'none' : undefined, title: listText(aspect, after) }, `${last}${least}`);
-  const said = `${aspectNames[aspect]}: ${listText(aspect, before)} → ${listText(aspect, after)}, ${wordOf(way)}`;
+    return element(
+      'td',
+      { class: last === '·' ? 'none' : undefined, title: `${listText(aspect, after)}${rulesText(aspect, rules)}` },
+      `${last}${least}`,
+    );
+  const said = `${aspectNames[aspect]}: ${listText(aspect, before)} → ${listText(aspect, after)}, ${wordOf(way)}${rulesText(aspect, rules)}`;
   return element('td', { class: way, title: said }, [
     element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, signOf(way)]),
     element('span', { class: 'said' }, said),
   ]);
+}
+
+/** The rules that give a cell what it has, and how each is attached. */
+function rulesText(aspect: Aspect, rules: PictureRow['rules'] = []): string {
+  const giving = rules.filter(({ aspects: own }) => own.includes(aspect));
+  const texts = giving.map(({ rule, by }) => `${nameOf(rule)} (${attachmentsText(by)})`);
+  return texts.length === 0 ? '' : `; from ${shortList(texts, longestList).join(', ')}`;
 }
 
 /** A cell in few characters: a count, or the value where there is one only. */

@@ -1,6 +1,7 @@
 import { positionOf } from '../../model/diagnostic.ts';
-import type { AspectChange, Cause, PostureChange } from '../../model/protection.ts';
+import type { AspectChange, Cause, PostureChange, RuleOn } from '../../model/protection.ts';
 import { nameOf } from '../../model/resource.ts';
+import { attachmentsText } from '../attachments.ts';
 import { shortList } from '../counts.ts';
 import type { LinkOf } from '../links.ts';
 import { pathText } from '../value.ts';
@@ -14,10 +15,10 @@ const mostCauses = 5;
 
 /** The protection of one connection before and after, and which lines do it; folded. */
 export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined): Html {
-  const { connection, way, comes, goes, tags, aspects } = change;
+  const { connection, way, comes, goes, tags, aspects, rules = [] } = change;
   const name = nameOf(connection);
   const note = comes === true ? 'comes' : goes === true ? 'goes' : aspects.map(({ aspect }) => aspectNames[aspect]).join(', ');
-  const rows = aspects.map((aspect) => aspectRow(aspect, linkOf));
+  const rows = [...aspects.map((aspect) => aspectRow(aspect, linkOf)), ...(rules.length === 0 ? [] : [rulesRow(rules)])];
   const head = element('thead', {}, [
     element(
       'tr',
@@ -39,6 +40,30 @@ function aspectRow({ aspect, way, before, after, atLeast, causes }: AspectChange
     element('td', {}, [...parts(after, before, 'gains'), least]),
     element('td', {}, [badge(way)]),
     element('td', {}, causesHtml(causes, linkOf)),
+  ]);
+}
+
+/** The rules on it, and how each is attached; nothing is lost where only that changes. */
+function rulesRow(rules: readonly RuleOn[]): Html {
+  const side = (name: 'before' | 'after', kind: 'gains' | 'loses'): readonly Html[] => {
+    const own = rules.filter((rule) => rule[name] !== undefined);
+    if (own.length === 0) return [element('span', { class: 'quiet' }, 'nothing')];
+    return own.slice(0, mostParts).map((rule) => {
+      const isAlone = rule.before === undefined || rule.after === undefined;
+      const sign = isAlone ? (kind === 'gains' ? '+ ' : '− ') : '';
+      return element(
+        'div',
+        { class: `mono${isAlone ? ` ${kind}` : ''}` },
+        `${sign}${rule.rule} (${attachmentsText(rule[name]?.by ?? [])})`,
+      );
+    });
+  };
+  return element('tr', {}, [
+    element('th', { scope: 'row' }, 'rules on it'),
+    element('td', {}, side('before', 'loses')),
+    element('td', {}, side('after', 'gains')),
+    element('td', {}, ''),
+    element('td', {}, ''),
   ]);
 }
 

@@ -112,6 +112,14 @@ describe('what a plan means for connections', () => {
             causes: [{ by: 'Connection/a', path: '/access_max_duration', place: 'access.yaml:3:5', byHand: true }],
           },
         ],
+        rules: [
+          { rule: 'DataMaskingRule/m', before: { aspects: ['masking'], by: [{ how: 'edge' }] } },
+          {
+            rule: 'GuardrailRule/g',
+            before: { aspects: ['input'], by: [{ how: 'edge' }] },
+            after: { aspects: [], by: [{ how: 'edge' }] },
+          },
+        ],
       },
     ]);
   });

@@ -48,6 +48,7 @@ const edge: fc.Arbitrary<EdgeChange> = fc.record(
     connection: id,
     action: fc.constantFrom('attach', 'detach', 'foreign', 'held', 'blocked'),
     declared: fc.array(nastyText),
+    bySelector: fc.constant(true as const),
     by: id,
     origin,
     own,

@@ -56,9 +56,48 @@ export const sampleProtection: Protection = {
           causes: [{ by: 'GuardrailRule/no-drop', edge: 'Connection/billing-db' }],
         },
       ],
+      rules: [
+        { rule: 'GuardrailRule/no-drop', before: { aspects: ['input'], by: [{ how: 'direct' }] } },
+        {
+          rule: 'DataMaskingRule/mask-staff',
+          before: { aspects: ['masking'], by: [{ how: 'edge' }] },
+          after: {
+            aspects: ['masking'],
+            by: [
+              { how: 'selector', place: 'manifests/rules.yaml:20:5' },
+              { how: 'attribute', attribute: 'pci' },
+            ],
+          },
+        },
+      ],
     },
     { connection: 'Connection/orders-db', way: 'neutral', comes: true, tags: {}, aspects: [] },
     { connection: 'Connection/old-db', way: 'neutral', goes: true, tags: {}, aspects: [] },
   ],
   losing: ['Connection/billing-db'],
+  reach: [
+    {
+      by: 'GuardrailRule/no-drop',
+      edges: true,
+      way: 'weakens',
+      places: ['manifests/rules.yaml:8:7', 'manifests/rules.yaml:9:7', 'manifests/rules.yaml:10:7', 'manifests/rules.yaml:11:7'],
+      connections: ['Connection/a', 'Connection/b', 'Connection/billing-db', 'Connection/sandbox'],
+      tags: [
+        { tag: 'env=staging', connections: 4 },
+        { tag: 'team=`@everyone` <b>', connections: 3 },
+        { tag: 'team=a', connections: 1 },
+        { tag: 'tier=3', connections: 1 },
+        { tag: 'zone=eu', connections: 1 },
+      ],
+    },
+    { by: 'GuardrailRule/retired', way: 'weakens', places: [], connections: ['Connection/sandbox'], tags: [] },
+    {
+      path: '/access_mode_exec',
+      way: 'strengthens',
+      places: [],
+      byHand: true,
+      connections: ['Connection/billing-db'],
+      tags: [{ tag: 'env=staging', connections: 1 }],
+    },
+  ],
 };
