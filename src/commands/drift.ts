@@ -24,6 +24,8 @@ export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onMana
   readonly revert: boolean;
   /** The manifests are edited so that they say it. */
   readonly adopt: boolean;
+  /** Live objects without a manifest that are to have one, too. */
+  readonly new: readonly string[];
   /** Whether the edits become a commit. */
   readonly commit: boolean;
 };
@@ -35,15 +37,19 @@ const defaultDays = 30;
 export async function drift(flags: DriftFlags, world: World): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt accepts a drift and --revert undoes it', 'leave one of them out');
   if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit goes with --adopt', 'add --adopt, or leave it out');
+  if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new goes with --adopt', 'add --adopt, or leave it out');
   requireWritable(flags.report, world);
   const since = flags.since === undefined ? undefined : timeOf(flags.since, world.now());
   const asked = { ...flags, adopt: [], prune: false };
   let found: Narrowed | undefined;
-  const seen = await planned({ ...asked, revert: [], looking: true }, world, undefined, (whole, base) => {
-    found = driftOf(whole, { base, registry });
-    return found.plan;
-  });
-  await seen.gateway.close();
+  const seen = await closed(
+    await planned({ ...asked, revert: [], looking: true }, world, undefined, (whole, base) => {
+      found = driftOf(whole, { base, registry });
+      return found.plan;
+    }),
+    flags,
+    world,
+  );
   const { plan } = seen;
   const told: Drift = {
     plan,
@@ -67,15 +73,26 @@ export async function drift(flags: DriftFlags, world: World): Promise<number> {
     return isDrifted(plan) || judged.fails ? 2 : 0;
   }
   const adoption = await adopted(drifted, seen, { flags, world, tell });
-  return adoption.left.some(({ code }) => code.startsWith('adopt/')) ? 2 : 0;
+  return adoption.left.some(({ code, severity }) => code.startsWith('adopt/') && severity !== 'notice') ? 2 : 0;
+}
+
+/** The plan, with all that is to be read for new manifests; nothing more is asked of its gateway. */
+async function closed(seen: Planned, flags: DriftFlags, world: World): Promise<Planned> {
+  try {
+    if (flags.new.length === 0) return seen;
+    return { ...seen, live: await (await import('./adopt-new.ts')).liveFor(flags.new, seen, { flags, world }) };
+  } finally {
+    await seen.gateway.close();
+  }
 }
 
 type Adopted = { readonly flags: DriftFlags; readonly world: World; readonly tell: (drift: Drift) => void };
 
 /** Accepts the drift; it is told in any case. */
-async function adopted(found: Drift, seen: Planned, { flags: { commit, origin }, world, tell }: Adopted): Promise<Adoption> {
+async function adopted(found: Drift, seen: Planned, { flags, world, tell }: Adopted): Promise<Adoption> {
+  const { commit, origin, new: names } = flags;
   try {
-    const adoption = await adopt(found, seen, { world, commit, origin });
+    const adoption = await adopt(found, seen, { flags, world, names, commit, origin });
     tell({ ...found, adoption });
     return adoption;
   } catch (error) {

@@ -13,7 +13,6 @@ import type { RequestEvent } from '../model/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan.ts';
 import { isPrivate } from '../manifest/config.ts';
-import { closest } from '../model/suggest.ts';
 import { forDialect } from '../plan/dialect.ts';
 import { strangersOf } from '../plan/edges.ts';
 import { inherited } from '../plan/inherit.ts';
@@ -33,6 +32,7 @@ import { connect, readLive } from './live.ts';
 import { judge, policiesFor } from './policies.ts';
 import { reviewedSetting } from './reviewed.ts';
 import { absolute, chooseTarget, type Setting } from './setting.ts';
+import { unknownNames, type AskedName } from './unknown-names.ts';
 import type { World } from './world.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
@@ -118,7 +118,7 @@ export async function planned(
       ...foreseen,
       ...unsound,
       ...unusedAllowances(flags.allow, complete),
-      ...unknownConsents(flags, [...loaded.value.resources, ...loaded.value.unselected, ...live.resources]),
+      ...unknownNames(consentsOf(flags), [...loaded.value.resources, ...loaded.value.unselected, ...live.resources]),
       ...unkept(flags.cache, unwritten),
     ];
     return { setting, target, desired, live, base, identity, gateway, plan: labelled(complete, loaded.value, footing), warnings };
@@ -167,20 +167,6 @@ function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan
   }));
 }
 
-/** A name of `--adopt` or `--revert` that nothing has is a slip, and the run would do without what was asked. */
-function unknownConsents(
-  { adopt, revert }: Pick<PlanningFlags, 'adopt' | 'revert'>,
-  among: readonly { readonly id: string }[],
-): readonly Diagnostic[] {
-  const asked = [...adopt.map((name) => ['--adopt', name] as const), ...revert.map((name) => ['--revert', name] as const)];
-  if (asked.length === 0) return [];
-  const known = new Set(among.map(({ id }) => id));
-  return asked
-    .filter(([, name]) => !known.has(name))
-    .map(([flag, name]): Diagnostic => {
-      const near = closest(name, known);
-      const hint = near === undefined ? 'write KIND/NAME, as plan prints it' : `did you mean "${near}"?`;
-      const message = `${flag} ${name} does nothing: neither a manifest nor the gateway has it`;
-      return { code: 'plan/unknown-name', severity: 'warning', message, hint };
-    });
+function consentsOf({ adopt, revert }: Pick<PlanningFlags, 'adopt' | 'revert'>): readonly AskedName[] {
+  return [...adopt.map((name) => ['--adopt', name] as const), ...revert.map((name) => ['--revert', name] as const)];
 }

@@ -215,6 +215,7 @@ function addDrift(program: Command, world: World, finish: Finish): void {
     .option('--since <time>', 'how far back to ask who it was: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
     .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false)
     .option('--adopt', 'accept it: edit the manifests in place, as a commit on the branch ostiary/adopt/TARGET', false)
+    .option('--new <kind/name>', 'with --adopt: also write a manifest of this object, which has none (repeatable)', collect, [])
     .option('--no-commit', 'with --adopt: edit the files here instead');
   writeOptions(drift);
   drift.action(async (paths, flags) =>

@@ -11,7 +11,7 @@ import { closest } from '../model/suggest.ts';
 import { needsSecrets } from '../plan/verified.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
 import { pullJson, pullText } from '../report/pull.ts';
-import type { TargetFlags } from './flags.ts';
+import type { OutputFlags, TargetFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
 import { counted } from './progress.ts';
 import { makeFiles } from './pull-make.ts';
@@ -111,11 +111,11 @@ function spokenOf({ resources }: LiveState, { declared }: Project, asked: Readon
 }
 
 /** Reads one by one what the bulk read leaves out. */
-async function withDetails(
+export async function withDetails(
   state: LiveState,
   chosen: readonly LiveResource[],
   gateway: Gateway,
-  { flags, world }: { readonly flags: PullFlags; readonly world: World },
+  { flags, world }: { readonly flags: OutputFlags; readonly world: World },
 ): Promise<LiveState> {
   const short = chosen.filter(({ leftOut = [] }) => leftOut.length > 0);
   if (short.length === 0) return state;

@@ -46,6 +46,19 @@ export async function readCommitted(repository: Repository, commit: string, path
   return entries.map((entry) => ({ ...entry, bytes: bytes.get(entry.id) ?? Buffer.alloc(0) }));
 }
 
+/** What a commit has where files of these paths are to be, or the folders that they are to lie in. */
+export async function inTheWay(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly string[]> {
+  const places = new Set(paths.flatMap((path) => path.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'))));
+  const { stdout } = await askGit(repository, ['ls-tree', '-t', '-z', '--full-tree', commit, '--', ...places]);
+  return stdout
+    .toString()
+    .split('\0')
+    .flatMap((line) => {
+      const [, type, path] = /^\d+ (\w+) [0-9a-f]+\t(.+)$/s.exec(line) ?? [];
+      return path === undefined || type === 'tree' || !places.has(path) ? [] : [path];
+    });
+}
+
 /**
  * Makes the branch exactly one commit ahead of its parent, here, without touching what is checked out; a branch that has
  * just this change already stays as it is. What somebody else committed there is never thrown away.

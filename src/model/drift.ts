@@ -1,6 +1,7 @@
 import type { Diagnostic } from './diagnostic.ts';
 import type { Plan } from './plan.ts';
 import type { Protection } from './protection.ts';
+import type { Written } from './pulled.ts';
 import type { ResourceId } from './resource.ts';
 
 /** One write to an object, as the gateway's audit log tells it. */
@@ -53,6 +54,8 @@ export type Adoption = {
   readonly accepted?: Drift;
   /** The files that were edited, as the user would name them. */
   readonly files: readonly string[];
+  /** Manifests that were made of live objects that had none. */
+  readonly created?: readonly Written[];
   /** What the manifests cannot say, or not without doubt. */
   readonly left: readonly Diagnostic[];
   /** The branch on which edits for this target are made. */

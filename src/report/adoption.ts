@@ -1,8 +1,9 @@
 import type { Adoption } from '../model/drift.ts';
 import { footer, type Message } from './comment.ts';
-import { plural } from './counts.ts';
+import { plural, shortList } from './counts.ts';
 import { diagnosticsMarkdown } from './diagnostics-markdown.ts';
 import { driftMarkdown } from './drift-markdown.ts';
+import { codeSpan } from './escape.ts';
 
 const room = 12_000;
 
@@ -31,11 +32,25 @@ export function adoptionContent(adoption: Adoption, issue: number | undefined): 
   return `${issue ?? ''}\n${acceptedMarkdown(adoption, undefined, room * 4)}${leftMarkdown(adoption, undefined)}`;
 }
 
-function acceptedMarkdown({ accepted }: Adoption, linkOf: Message['linkOf'], limit: number): string {
-  return accepted === undefined ? '' : driftMarkdown([accepted], limit, linkOf);
+function acceptedMarkdown({ accepted, created = [] }: Adoption, linkOf: Message['linkOf'], limit: number): string {
+  const made = createdMarkdown(created);
+  return `${accepted === undefined ? '' : driftMarkdown([accepted], limit - made.length, linkOf)}${made}`;
 }
+
+/** The file is on the branch alone, so nothing links to it. */
+function createdMarkdown(created: NonNullable<Adoption['created']>): string {
+  if (created.length === 0) return '';
+  const lines = shortList(
+    created.map(({ id, file }) => `${codeSpan(id)} in ${codeSpan(file)}`),
+    mostCreated,
+  );
+  return `**${plural(created.length, 'new manifest')}:**\n\n${lines.map((line) => `- ${line}\n`).join('')}\n`;
+}
+
+const mostCreated = 50;
 
 function leftMarkdown({ left }: Adoption, linkOf: Message['linkOf']): string {
   if (left.length === 0) return '';
-  return `**${plural(left.length, 'part')} not accepted:**\n\n${diagnosticsMarkdown(left, room, linkOf)}`;
+  const parts = left.filter(({ severity }) => severity !== 'notice').length;
+  return `**${parts === 0 ? 'To know' : `${plural(parts, 'part')} not accepted`}:**\n\n${diagnosticsMarkdown(left, room, linkOf)}`;
 }

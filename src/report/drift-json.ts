@@ -23,11 +23,12 @@ function driftObject({ plan, pending, unfinished, protection, writes, adoption }
   };
 }
 
-function adoptionObject({ accepted, files, left, branch }: Adoption): JsonObject {
+function adoptionObject({ accepted, created, files, left, branch }: Adoption): JsonObject {
   const ids = new Set(accepted === undefined ? [] : driftRows(accepted).map(({ change }) => change.id));
   return {
     accepted: [...ids],
     files: [...files],
+    ...(created === undefined ? {} : { created: created.map(({ id, file }) => ({ id, file })) }),
     left: left.map(({ code, message, resource, at }) => ({
       code,
       message,

@@ -149,11 +149,14 @@ export function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
 /** What became of the wish to accept it, in one sentence; nothing where nobody wished it. */
 export function adoptionSummary({ adoption }: Drift): string | undefined {
   if (adoption === undefined) return undefined;
-  const { accepted, files, left, branch } = adoption;
-  if (accepted === undefined && left.length === 0) return undefined;
-  if (accepted === undefined) return `Nothing is accepted: ${plural(left.length, 'part')} cannot be.`;
-  const { changed, blocked } = driftCounts(accepted);
-  const what = `Accepted: ${plural(changed + blocked, 'object')}, in ${plural(files.length, 'file')}`;
+  const { accepted, created = [], files, left, branch } = adoption;
+  const isNothing = accepted === undefined && created.length === 0;
+  if (isNothing && left.length === 0) return undefined;
+  if (isNothing) return `Nothing is accepted: ${plural(left.length, 'part')} cannot be.`;
+  const { changed, blocked } = accepted === undefined ? { changed: 0, blocked: 0 } : driftCounts(accepted);
+  const edited = changed + blocked === 0 ? [] : [plural(changed + blocked, 'object')];
+  const made = created.length === 0 ? [] : [plural(created.length, 'new manifest')];
+  const what = `Accepted: ${[...edited, ...made].join(' and ')}, in ${plural(files.length, 'file')}`;
   if (branch === undefined) return `${what} here.`;
   const { name, commit, unchanged, pushed } = branch;
   const state = unchanged ? 'as it was' : pushed ? 'pushed to origin' : 'not pushed';

@@ -81,3 +81,50 @@ test.each(['tomorrow', '2999-01-01', '5m', ''])('--since %j is no time that has 
   const { code, stderr } = await gateway.run(`drift --since=${text}`, repository.folder, gitEnv);
   expect([code, stderr]).toEqual([3, expect.stringContaining('--since cannot be')]);
 });
+
+test('--adopt --new writes manifests of objects that have none, beside what is accepted; again, nothing; merged, there are no changes', async () => {
+  const repository = make({
+    'ostiary.yaml': config(gateway.url()),
+    'access/a.yaml': connection('new-a'),
+    'access/rule.yaml': guardrail('new-rule', ['DROP']),
+  });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  expect((await run('apply --yes')).code).toBe(0);
+  const { body } = await gateway.call('GET', '/connections/new-a');
+  const { id: _, ...rest } = { ...body };
+  const { list } = await gateway.call('GET', '/guardrails');
+  const rules = list.flatMap(({ id, name }) => (name === 'new-rule' && id !== undefined ? [id] : []));
+  const there = { ...rest, guardrail_rules: rules, reviewers: ['dba'], secret: { 'envvar:KEY': 'Y2FuYXJ5' } };
+  for (const name of ['new-b', 'New-b', 'new-c']) {
+    const key = name === 'new-c' ? { key: gateway.server().managerKey } : {};
+    expect((await gateway.call('POST', '/connections', { body: { ...there, name }, ...key })).status).toBe(201);
+  }
+  const branch = 'ostiary/adopt/production';
+  const asked = 'drift --adopt --new Connection/new-b --new Connection/New-b --new Connection/new-a --new Connection/nobody';
+  const ended = await run(asked);
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Accepted: 2 new manifests, in 2 files of the branch') });
+  expect(ended.stderr).toMatch(/plan\/unknown-name {2}--new Connection\/nobody does nothing/);
+  const names = repository.git('diff', '--name-only', 'main', branch).split('\n');
+  expect(names).toEqual([expect.stringMatching(/^access\/connections\/New-b-[0-9a-f]{8}\.yaml$/), 'access/connections/new-b.yaml']);
+  const shown = repository.git('show', `${branch}:access/connections/new-b.yaml`);
+  expect(shown).toMatch(/^apiVersion: [\s\S]* guardrail_rules: \[new-rule\]\n[\s\S]* secret: \{ "envvar:KEY": \{ keep: true \} \}$/);
+  expect(`${shown}${ended.stdout}`).not.toMatch(/canary|Y2FuYXJ5/);
+  const first = repository.git('rev-parse', branch);
+  const { drifts }: { drifts: readonly { adoption: JsonObject }[] } = JSON.parse((await run(`${asked} --format json --quiet`)).stdout);
+  expect([repository.git('rev-parse', branch), drifts[0]?.adoption['created']]).toEqual([
+    first,
+    [
+      { id: 'Connection/New-b', file: names[0] },
+      { id: 'Connection/new-b', file: names[1] },
+    ],
+  ]);
+  await gateway.call('PUT', '/connections/new-a', { body: { ...rest, access_max_duration: 60 } });
+  const more = await run(`${asked} --new Connection/new-c`);
+  expect(more).toMatchObject({ code: 2, stdout: expect.stringMatching(/Accepted: 1 object and 2 new manifests, in 3 files/) });
+  expect(more.stderr).toMatch(/adopt\/impossible[^\n]*Connection\/new-c[^\n]*managed by/);
+  repository.git('merge', '--quiet', '--no-edit', branch);
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+  expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
+  expect((await run('drift --adopt --no-commit --new Connection/new-c')).code).toBe(2);
+  expect(await run('drift --new Connection/new-b')).toMatchObject({ code: 3, stderr: expect.stringContaining('--new goes with --adopt') });
+});

@@ -20,13 +20,20 @@ test('what somebody changed on the public gateway is accepted in place; then the
   expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
   await change('orders-db', { reviewers: ['dba', 'security'], access_max_duration: 600 });
   await change('sales-db', { guardrail_rules: [] });
-  const adopted = await project.ostiary(['drift', '--adopt']);
+  const { body: there } = await project.send('GET', '/connections/sales-db');
+  const { id: _, ...unmanaged } = { ...Object(there), name: 'added-db', secret: { 'envvar:KEY': 'Y2FuYXJ5' } };
+  expect((await project.send('POST', '/connections', unmanaged)).status).toBe(201);
+  const adopted = await project.ostiary(['drift', '--adopt', '--new', 'Connection/added-db']);
   expect([adopted.code, adopted.stdout]).toEqual([
     0,
-    expect.stringMatching(/Accepted: \d objects, in \d files of the branch\s+ostiary\/adopt\/prod/),
+    expect.stringMatching(/Accepted: \d objects and 1 new manifest, in \d files of the branch\s+ostiary\/adopt\/prod/),
   ]);
   expect(git(project.folder, 'show ostiary/adopt/prod:access/rule.yaml')).toMatch(/"except":\s*\[\s*"sales-db"/);
+  expect(git(project.folder, 'show ostiary/adopt/prod:access/connections/added-db.yaml')).toMatch(/"envvar:KEY": \{ keep: true \}/);
   git(project.folder, 'merge --quiet ostiary/adopt/prod');
   expect(await project.ostiary(['drift'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
-  expect(await project.ostiary(['plan'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
+  expect(adopted.stderr).toMatch(/notice adopt\/selected[\s\S]*the next apply also attaches GuardrailRule\/no-drop to added-db/);
+  expect((await project.ostiary(['plan'])).stdout).toMatch(
+    /no-drop[^\n]*\n *\+ Connection\/added-db\n[\s\S]*\nPlan: 1 to update, 3 unchanged\./,
+  );
 });

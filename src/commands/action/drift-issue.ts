@@ -65,7 +65,7 @@ async function request(github: GitHub, { step, exitCode }: Told, { drift, issue 
     const title = `Accept what was changed by hand on ${plan.target.name}`;
     return keepPullRequest(github, { key, title, body, content, head: adoption.branch.name, base: run.branch });
   }
-  if (adoption?.home === undefined || adoption.accepted !== undefined || exitCode > 2) return undefined;
+  if (adoption?.home === undefined || adoption.files.length > 0 || exitCode > 2) return undefined;
   const why = isDrifted(plan) ? 'There is nothing that manifests could accept' : 'There is no drift any more';
   await closePullRequest(github, { key, head: adoption.home }, `${why}, as found by [this run](${run.url}).`);
   return undefined;

@@ -55,6 +55,7 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   journal: { becomes: 'flag', of: writing },
   since: { becomes: 'flag', of: ['drift'] },
   commit: { becomes: 'unless', of: ['drift'] },
+  new: { becomes: 'flags', of: ['drift'] },
 };
 
 /** The inputs that only the action has. */

@@ -72,7 +72,7 @@ export function resultOf(telling: Telling): TargetResult {
 const failures: Readonly<Record<number, Outcome>> = { 3: 'invalid', 4: 'unreachable', 5: 'unfinished', 6: 'refused' };
 
 function outcomeOf({ step, findings: { drift, result }, exitCode }: Telling): Outcome {
-  const isAccepted = drift?.adoption?.accepted !== undefined;
+  const isAccepted = (drift?.adoption?.files ?? []).length > 0;
   const drifted = isAccepted ? 'adopted' : drift !== undefined && isDrifted(drift.plan) ? 'drifted' : 'clean';
   const done = { validate: 'valid', plan: 'planned', apply: 'applied', drift: result === undefined ? drifted : 'reverted' } as const;
   if (step !== undefined && (exitCode === 0 || exitCode === 2)) return done[step.course.mode];

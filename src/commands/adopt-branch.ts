@@ -1,0 +1,124 @@
+import { posix, relative, sep } from 'node:path';
+import { decodeFile } from '../disk/walk.ts';
+import { inTheWay, keepBranch, ownTrailer, pushBranch, readCommitted, type NextFile } from '../git/branch.ts';
+import { headOf, type Repository } from '../git/repository.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Adoption } from '../model/drift.ts';
+import { AppError } from '../model/errors.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { SourceFile } from '../model/source.ts';
+import type { Sources } from './desired.ts';
+import type { Planned } from './planning.ts';
+import { absolute } from './setting.ts';
+import type { World } from './world.ts';
+
+type Committing = {
+  readonly repository: Repository | undefined;
+  readonly seen: Planned;
+  readonly sources: Sources;
+  readonly files: readonly SourceFile[];
+  /** Files that are new; paths count from the folder of the config file. */
+  readonly created: readonly SourceFile[];
+  readonly adopting: { readonly world: World; readonly origin: boolean };
+};
+
+/** Puts the edits on the branch of the target, which then has nothing else that HEAD has not. */
+export async function committed(adoption: Adoption, committing: Committing): Promise<Adoption> {
+  const { repository, seen, adopting } = committing;
+  const { setting, target } = seen;
+  const { world, origin } = adopting;
+  const { home: name } = adoption;
+  const parent = repository && (await headOf(repository));
+  if (repository === undefined || parent === undefined || name === undefined)
+    throw new AppError(
+      'git/no-repository',
+      3,
+      `${setting.root} lies in no git repository with a commit, so there is nothing to branch from`,
+      {
+        hint: 'pass --no-commit to edit the files here',
+      },
+    );
+  const next = [...(await nextFiles(repository, parent, committing)), ...(await newFiles(repository, parent, committing))];
+  const message = messageOf(adoption, target.name);
+  const { commit, unchanged } = await keepBranch(repository, { branch: name, parent, files: next, message, now: world.now(), origin });
+  const pushed = origin ? await pushBranch(repository, name, commit) : false;
+  const left = pushed instanceof AppError ? [...adoption.left, notPushed(name, pushed)] : adoption.left;
+  return { ...adoption, left, branch: { name, commit, unchanged, pushed: pushed === true } };
+}
+
+/** The files as they are to be committed; throws where one is not as HEAD has it, line ends aside. */
+async function nextFiles(
+  repository: Repository,
+  parent: string,
+  { seen, sources, files, adopting: { world } }: Committing,
+): Promise<readonly NextFile[]> {
+  const before = textsOf(sources);
+  const pathOf = (path: string): string => posix.join(repository.prefix, ...relative(seen.setting.root, absolute(path, world)).split(sep));
+  const paths = new Map(files.map((file) => [pathOf(file.path), file]));
+  const inside = [...paths.keys()].filter((path) => !path.startsWith('../'));
+  const known = new Map((await readCommitted(repository, parent, inside)).map((file) => [file.path, file]));
+  return [...paths].map(([path, { path: shown, text }]) => {
+    const file = known.get(path);
+    const { value } = file === undefined ? { value: undefined } : decodeFile(shown, file.bytes);
+    if (file === undefined || value === undefined || unix(value.text) !== unix(before.get(shown) ?? '')) throw uncommitted(shown);
+    const isUnix = !value.text.includes('\r\n');
+    const mark = file.bytes.subarray(0, 3).equals(byteOrderMark) ? byteOrderMark : Buffer.alloc(0);
+    return { path, mode: file.mode, id: file.id, next: Buffer.concat([mark, Buffer.from(isUnix ? unix(text) : text)]) };
+  });
+}
+
+/** Files that HEAD has not; throws where it has something in their place. */
+async function newFiles(repository: Repository, parent: string, { created }: Committing): Promise<readonly NextFile[]> {
+  if (created.length === 0) return [];
+  const paths = created.map(({ path }) => posix.join(repository.prefix, path));
+  const [taken] = await inTheWay(repository, parent, paths);
+  if (taken !== undefined) throw uncommitted(taken);
+  const id = '0'.repeat(parent.length);
+  return created.map(({ text }, index) => ({ path: paths[index] ?? '', mode: '100644', id, next: Buffer.from(text) }));
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+function unix(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}
+
+function uncommitted(path: string): AppError {
+  return new AppError(
+    'git/uncommitted',
+    3,
+    `"${path}" is not as in HEAD, so an edit of it would commit more than what was changed by hand`,
+    {
+      hint: 'commit it or take it back; or pass --no-commit to edit the files here',
+    },
+  );
+}
+
+function notPushed(branch: string, { message }: AppError): Diagnostic {
+  return {
+    code: 'git/branch-not-pushed',
+    severity: 'warning',
+    message: `origin did not take the branch ${branch}: ${message}`,
+    hint: 'the token needs to write (contents: write on GitHub); --no-origin keeps to this clone',
+  };
+}
+
+/** Names in a message of a commit must not close issues. */
+function messageOf({ accepted, created = [] }: Adoption, target: string): string {
+  const ids = new Set(accepted?.plan.changes.map(({ id }) => plain(id)));
+  const edges = accepted?.plan.edges.map(({ rule, connection }) => `${plain(rule)} on ${plain(connection)}`) ?? [];
+  const list = [...ids, ...edges, ...created.map(({ id }) => `${plain(id)}, which had no manifest`)]
+    .slice(0, 50)
+    .map((line) => `- ${line}`);
+  const said = list.length === 0 ? [] : [...list, ''];
+  return [`Accept what was changed by hand on ${target}`, '', ...said, `${ownTrailer}: ${target}`, ''].join('\n');
+}
+
+function plain(id: ResourceId): string {
+  return id.replaceAll(/[^\w/.: -]/g, '_');
+}
+
+/** The texts of files and overlays, by their paths. */
+export function textsOf({ files, overlays }: Sources): ReadonlyMap<string, string> {
+  return new Map([...files, ...overlays.flat()].map(({ path, text }) => [path, text]));
+}
