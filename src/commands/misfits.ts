@@ -25,13 +25,25 @@ function minorOf(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }
 
-/** A plan that is not the one that somebody has seen. */
-export function differentPlan(wanted: string, { digest }: Plan): Refusal | undefined {
+/** What `--digest` says where nobody has seen a plan. */
+export const noDigest = 'none';
+
+/** A plan that is not the one that somebody has seen; where there was none, only one that writes nothing is let pass. */
+export function differentPlan(wanted: string, { digest, changes }: Plan): Refusal | undefined {
+  if (wanted === noDigest) return changes.some(isWritten) ? unseenPlan(digest) : undefined;
   if (wanted === digest) return undefined;
   return misfit(
     'plan/other-digest',
     `this is another plan than the one that was agreed to: its digest is ${digest}, and ${wanted} was asked for`,
     'manifests or gateway changed since: look at this plan, and give its digest if it is what you want',
+  );
+}
+
+function unseenPlan(digest: string): Refusal {
+  return misfit(
+    'plan/other-digest',
+    `no plan was agreed to, and this one writes: its digest is ${digest}`,
+    'look at it, and give its digest if it is what you want',
   );
 }
 

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isDay } from '../model/day.ts';
 import type { Allowance } from '../model/plan.ts';
 import { riskClasses } from '../model/risk.ts';
+import { noDigest } from './misfits.ts';
 import { formats, secretsChoices, type ReportFlag, type ReportFormat } from './flags.ts';
 
 /** The headings under which help lists flags; what a command has of its own stands first. */
@@ -143,6 +144,7 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
 }
 
 export function digestOf(text: string): string {
-  if (!/^[0-9a-f]{64}$/i.test(text)) throw new InvalidArgumentError('the whole digest of a plan, 64 hexadecimal digits');
+  if (text === noDigest) return text;
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new InvalidArgumentError('the whole digest of a plan, 64 hexadecimal digits, or none');
   return text.toLowerCase();
 }

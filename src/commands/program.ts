@@ -198,7 +198,7 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
   writeOptions(planOptions(selectionOption(targetOptions(apply, true))))
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
-    .option('--digest <digest>', 'carry out the plan with this digest alone', digestOf);
+    .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', digestOf);
   apply.action(async (paths, flags) =>
     finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./apply.ts')).apply(...one))),
   );

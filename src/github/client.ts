@@ -1,12 +1,12 @@
 import { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
-import { isObject, type Json } from '../model/json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import { failureOf, waitAfter } from './failure.ts';
 import { issueCalls, type Issues, type Repository } from './issue-calls.ts';
 import { pullCalls, type PullRequests } from './pull-calls.ts';
 
-/** A comment below an issue or a pull request; `author` is a login. */
-export type Comment = { readonly id: number; readonly author: string; readonly body: string };
+/** A comment below an issue or a pull request; `author` is a login, `node` its id in GraphQL. */
+export type Comment = { readonly id: number; readonly node: string; readonly author: string; readonly body: string };
 
 export type DeploymentStatus = {
   readonly state: 'success' | 'failure' | 'error';
@@ -19,6 +19,8 @@ export interface GitHub extends Issues, PullRequests {
   /** The login that writes with this token. */
   readonly whoAmI: () => Promise<string>;
   readonly comments: (number: number) => Promise<readonly Comment[]>;
+  /** The login of who last edited a comment; undefined where nobody did. */
+  readonly editorOf: (comment: Comment) => Promise<string | undefined>;
   readonly createComment: (number: number, body: string) => Promise<void>;
   readonly updateComment: (id: number, body: string) => Promise<void>;
   /** The newest deployment of a commit to an environment, made where there is none. */
@@ -46,6 +48,11 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
   const place = { owner, repo };
+  const asked = async (query: string, variables: JsonObject = {}): Promise<JsonObject> => {
+    const { data } = await octokit.request<'POST /graphql'>({ method: 'POST', url: graphqlUrl, query, variables });
+    const answer = isObject(data) ? data['data'] : undefined;
+    return isObject(answer) ? answer : {};
+  };
   octokit.hook.wrap('request', async (request, options) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -62,12 +69,16 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
     ...pullCalls(octokit, place),
     async whoAmI() {
       // The tokens of jobs and apps may not ask for /user.
-      const { data } = await octokit.request<'POST /graphql'>({ method: 'POST', url: graphqlUrl, query: 'query { viewer { login } }' });
-      return viewerOf(data);
+      return loginOf(await asked('query { viewer { login } }'), 'viewer') ?? unsaid('whose token this is');
     },
     async comments(number) {
       const found = await octokit.paginate(octokit.issues.listComments, { ...place, issue_number: number, per_page: 100 });
-      return found.map(({ id, user, body }) => ({ id, author: user?.login ?? '', body: body ?? '' }));
+      return found.map(({ id, node_id: node, user, body }) => ({ id, node, author: user?.login ?? '', body: body ?? '' }));
+    },
+    async editorOf({ node }) {
+      const data = await asked('query ($id: ID!) { node(id: $id) { ... on IssueComment { editor { __typename login } } } }', { id: node });
+      const comment = data['node'];
+      return isObject(comment) ? loginOf(comment, 'editor') : unsaid('who edited a comment');
     },
     async createComment(number, body) {
       await octokit.issues.createComment({ ...place, issue_number: number, body });
@@ -93,9 +104,16 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
 /** What octokit would print goes past the job's log. */
 function ignore(): void {}
 
-function viewerOf(answer: Json): string {
-  const content = isObject(answer) ? answer['data'] : undefined;
-  const viewer = isObject(content) ? content['viewer'] : undefined;
-  if (isObject(viewer) && typeof viewer['login'] === 'string') return viewer['login'];
-  throw new AppError('github/refused', 4, 'GitHub does not say whose token this is', { hint: 'give another token as github-token' });
+const robot = '[bot]';
+
+/** The login of somebody in an answer, as the rest of GitHub spells it; undefined where there is nobody. */
+function loginOf(answer: JsonObject, field: string): string | undefined {
+  const somebody = answer[field];
+  if (!isObject(somebody) || typeof somebody['login'] !== 'string') return undefined;
+  const { login, __typename: sort } = somebody;
+  return sort === 'Bot' && !login.endsWith(robot) ? `${login}${robot}` : login;
+}
+
+function unsaid(what: string): never {
+  throw new AppError('github/refused', 4, `GitHub does not say ${what}`, { hint: 'give another token as github-token' });
 }

@@ -11,11 +11,13 @@ export type Sticky = {
   readonly onlyUpdate: boolean;
 };
 
+type Comments = Pick<GitHub, 'whoAmI' | 'comments' | 'createComment' | 'updateComment'>;
+
 /** How long the body of what is kept up to date may be: GitHub's limit less the marks. */
-export const stickyLimit: number = 65_536 - 200;
+export const stickyLimit: number = 65_536 - 300;
 
 /** Keeps the comment: updates ours, or creates it; a comment with our marker that somebody else wrote is left alone. */
-export async function keepComment(github: GitHub, { number, key, body, onlyUpdate }: Sticky): Promise<void> {
+export async function keepComment(github: Comments, { number, key, body, onlyUpdate }: Sticky): Promise<void> {
   const whole = `${markerOf(key)}\n${body}`;
   const [ours] = await ownOf(github, key, await github.comments(number));
   if (ours !== undefined) {
@@ -29,7 +31,7 @@ function markerOf(key: readonly string[]): string {
 
 /** Those with our marker that we wrote; anybody can copy a marker. */
 export async function ownOf<T extends { readonly author: string; readonly body: string }>(
-  github: GitHub,
+  github: Pick<GitHub, 'whoAmI'>,
   key: readonly string[],
   found: readonly T[],
 ): Promise<readonly T[]> {

@@ -7,6 +7,7 @@ import { tokensOf } from '../model/pointer.ts';
 import { kindOf } from '../model/resource.ts';
 import type { SavedPlan } from '../model/saved-plan.ts';
 import { digestOf } from './digest.ts';
+import { repeatedKey } from './repeated-key.ts';
 import { plan as isPlanDocument } from './validators.js';
 
 /** Longer files are not read, and not written. */
@@ -62,7 +63,9 @@ function parsed(text: string): JsonObject | string {
   if (isDeep(text)) return `it nests more than ${deepest} deep`;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : 'it is no JSON object';
+    if (!isObject(value)) return 'it is no JSON object';
+    const key = repeatedKey(text);
+    return key === undefined ? value : `an object in it has the key ${JSON.stringify(key)} twice`;
   } catch {
     return 'it is no JSON, or not whole';
   }

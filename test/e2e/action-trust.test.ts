@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { place } from '../support/github.ts';
 import { commentsOn, commitAll, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
 import { useGateway } from './gateway.ts';
 import { useAction } from './github.ts';
@@ -20,6 +21,7 @@ async function proposed(name: string): Promise<{
   readonly plan: (inputs?: Inputs) => Promise<StepEnded>;
   readonly apply: (inputs: Inputs) => Promise<StepEnded>;
   readonly comments: () => Promise<string>;
+  readonly number: number;
 }> {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()) });
   const base = commitAll(cwd);
@@ -37,6 +39,7 @@ async function proposed(name: string): Promise<{
       const onMain = { ...withSecret(), GITHUB_SHA: merged };
       return bench.step({ cwd, event: 'push', payload: { after: merged }, inputs: { mode: 'apply', ...inputs }, env: onMain });
     },
+    number: pull.number,
     comments: async () => (await commentsOn(bench.github(), pull.number)).map(({ body }) => body).join('\n'),
   };
 }
@@ -66,4 +69,39 @@ test('a plan’s file is carried out, and holds no secret', async () => {
   expect(readFileSync(path, 'utf8')).not.toContain('canary-value');
   expect(await apply({ plan: path, digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
   expect(await gateway.names('/connections')).toContain('saved');
+});
+
+describe('digest: comment', () => {
+  const agreed = { digest: 'comment' };
+
+  test('applies what the comment on the pull request showed, and nothing where somebody edited it or GitHub does not tell', async () => {
+    const { plan, apply, number, comments } = await proposed('shown');
+    const { person, intercept } = bench.github();
+    const { digest } = (await plan()).outputs;
+    const [comment] = await commentsOn(bench.github(), number);
+    const words = { ...place, comment_id: comment?.id ?? 0, body: comment?.body ?? '' };
+    await person.issues.updateComment({ ...words, body: `${words.body} and more` });
+    const refused = await apply(agreed);
+    expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
+    expect(refused.stdout).toMatch(/^::warning title=github\/no-agreed-plan::.*was edited by octo/m);
+    expect(await comments()).toContain('was edited by octo');
+
+    await plan();
+    intercept(({ path }) => (path === '/graphql' ? { status: 503, body: { message: 'no' } } : undefined));
+    expect(await apply(agreed)).toMatchObject({ code: 4 });
+    intercept(undefined);
+    expect(await gateway.names('/connections')).not.toContain('shown');
+    expect(await apply(agreed)).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
+  });
+
+  test('lets pass what changes nothing where nothing was shown, and no more', async () => {
+    const { plan, apply, cwd } = await proposed('settled');
+    expect((await gateway.run('apply --yes --no-origin', cwd, withSecret())).code).toBe(0);
+    await plan();
+    expect(await apply(agreed)).toMatchObject({ code: 0, outputs: { outcome: 'applied', changed: 'false' } });
+    writeFiles(cwd, { 'access/more.yaml': connection('pushed') });
+    const env = { ...withSecret(), GITHUB_SHA: commitAll(cwd) };
+    const pushed = await bench.step({ cwd, event: 'push', payload: {}, inputs: { mode: 'apply', ...agreed }, env });
+    expect(pushed).toMatchObject({ code: 6, summary: expect.stringContaining('came with no pull request') });
+  });
 });

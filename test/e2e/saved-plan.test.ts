@@ -121,6 +121,7 @@ describe('a saved plan', () => {
       [text.replace('"/reviewers/sre"', '"/reviewers/evil"'), 3, 'it was changed since it was saved'],
       [JSON.stringify(report), 3, 'it is a report of a plan'],
       [text.replace('"action": "update"', '"action": "destroy"'), 3, 'it is not as plans are written'],
+      [text.replace('"action": "update"', '"action": "delete", "\\u0061ction": "update"'), 3, 'an object in it has the key "action" twice'],
       ['['.repeat(100_000), 3, 'it nests more than'],
       [text.replace('"version": 1', '"version": 2'), 6, 'the plan has version 2'],
       [resealed({ tool: '9.9.0' }), 6, 'the plan was made by Ostiary 9.9.0'],

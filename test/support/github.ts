@@ -37,6 +37,7 @@ const bot = 'github-actions[bot]';
 export async function startGitHub(): Promise<TestGitHub> {
   const heard: Heard[] = [];
   const deployments: Deployment[] = [];
+  const editors = new Map<string, string>();
   let interception: Interception | undefined;
   let behind = '';
   const server = createServer((request, response) => {
@@ -47,6 +48,7 @@ export async function startGitHub(): Promise<TestGitHub> {
       heard.push(one);
       const reply =
         interception?.(one) ??
+        graphqlReply(one, editors, request.headers.authorization ?? '') ??
         ownReply(one, deployments, request.headers.authorization ?? '') ??
         (await laterReply(one, (route) => ask(`${behind}${route}`, request)));
       if (reply === undefined) await pass(request, response, { behind, path: `${pathname}${search}`, body, url });
@@ -91,7 +93,6 @@ const home = `/repos/${place.owner}/${place.repo}`;
 function ownReply({ method, path, query, body }: Heard, deployments: Deployment[], authorization: string): Reply | undefined {
   const ofJob = authorization.includes(jobToken);
   if (path === '/user' && ofJob) return forbidden;
-  if (path === '/graphql') return { status: 200, body: { data: { viewer: { login: ofJob ? bot : place.owner } } } };
   if (/\/comments(?:\/\d+)?$/.test(path) && method !== 'GET' && String(JSON.parse(body).body).length > 65_536)
     return { status: 422, body: { message: 'Validation Failed: body is too long (maximum is 65536 characters)' } };
   if (path === `${home}/deployments` && method === 'GET') {
@@ -108,6 +109,21 @@ function ownReply({ method, path, query, body }: Heard, deployments: Deployment[
   if (id === undefined) return undefined;
   deployments.find((one) => one.id === Number(id))?.statuses.push(JSON.parse(body));
   return { status: 201, body: { id: 1 } };
+}
+
+/** The few questions of GraphQL that are asked: who am I, and who last edited a comment. */
+function graphqlReply({ method, path, body }: Heard, editors: Map<string, string>, authorization: string): Reply | undefined {
+  const who = authorization.includes(jobToken) ? bot : place.owner;
+  const [, comment] = /\/issues\/comments\/(\d+)$/.exec(path) ?? [];
+  if (comment !== undefined && method === 'PATCH') editors.set(comment, who);
+  if (path !== '/graphql') return undefined;
+  const { variables } = JSON.parse(body);
+  if (typeof variables?.id !== 'string') return { status: 200, body: { data: { viewer: { login: who } } } };
+  const [id = ''] = /\d+$/.exec(Buffer.from(variables.id, 'base64').toString()) ?? [];
+  const editor = editors.get(id);
+  // Here robots are without the ending that they have elsewhere.
+  const actor = editor === bot ? { __typename: 'Bot', login: bot.replace('[bot]', '') } : { __typename: 'User', login: editor };
+  return { status: 200, body: { data: { node: { editor: editor === undefined ? null : actor } } } };
 }
 
 type Ask = (route: string) => Promise<unknown>;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { openJobLog, type JobLog } from '../../github/job-log.ts';
 import { maskCommands } from '../../github/masks.ts';
+import { withAgreement } from './agreement.ts';
 import { begin, type Begun, type Listening } from './begin.ts';
-import { possibleCourse } from './course.ts';
+import { courseOf, possibleCourse } from './course.ts';
 import { withFact, type Findings } from './findings.ts';
 import { tellEnds, worstOf } from '../fleet.ts';
 import { guarded } from '../guard.ts';
@@ -70,7 +71,9 @@ async function carriedOut(said: Step, env: World['env'], job: Job): Promise<Tell
   let step = said;
   const exitCode = await guarded(
     async () => {
-      const course = await possibleCourse(said.course, said.inputs, { run: said.run, world: listening });
+      const { run, inputs } = said;
+      const agreed = await withAgreement(inputs, { run, world: listening, sleep });
+      const course = await possibleCourse(agreed === inputs ? said.course : courseOf(agreed, run), agreed, { run, world: listening });
       step = { ...said, course };
       return runCommand(course.argv, listening);
     },

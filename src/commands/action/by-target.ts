@@ -1,5 +1,6 @@
 import { ownFile, requireOwnFiles, targetsMeant, type Aim } from '../fleet.ts';
 import type { World } from '../world.ts';
+import { agreedDigest } from './agreement.ts';
 import { linesOf, type Inputs } from './inputs.ts';
 
 /** The inputs for each target that the step goes to, each with files of its own; throws where no such targets can be meant. */
@@ -23,6 +24,8 @@ function pathOf(report: string): string {
 }
 
 function aimOf({ flags: { config, target, url, plan, digest, 'all-targets': all } }: Inputs): Aim {
-  const given = Object.entries({ config, target, url, plan, digest }).filter(([, value]) => value !== undefined);
+  // Every target has a comment of its own, and so a digest.
+  const one = digest === agreedDigest ? undefined : digest;
+  const given = Object.entries({ config, target, url, plan, digest: one }).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(given), allTargets: all !== undefined };
 }

@@ -1,9 +1,11 @@
+import { planMark } from '../../github/agreed.ts';
 import { openGitHub, type GitHub } from '../../github/client.ts';
 import { mergedWith } from '../../github/merged.ts';
 import { keepComment, stickyLimit } from '../../github/sticky.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError } from '../../model/errors.ts';
 import { appliedText } from '../../report/outcomes.ts';
+import type { Inputs, Mode } from './inputs.ts';
 import type { Step, Telling } from './step.ts';
 import { version } from '../version.ts';
 
@@ -41,16 +43,21 @@ export async function tolerant(work: () => Promise<readonly Diagnostic[]>): Prom
   }
 }
 
+/** What the comment of a mode is found by: steps with the same inputs have one. */
+export function keyOf({ flags }: Pick<Inputs, 'flags'>, mode: Mode): readonly string[] {
+  const { paths = '', config = '', target = '', only = '' } = flags;
+  return [mode, config, target, paths, only];
+}
+
 async function comment(github: GitHub, telling: Told): Promise<readonly Diagnostic[]> {
   const { step, findings, exitCode } = telling;
   const { inputs, run } = step;
-  const { paths = '', config = '', target = '', only = '' } = inputs.flags;
-  const key = [inputs.mode, config, target, paths, only];
+  const key = keyOf(inputs, inputs.mode);
   const body = telling.markdown(stickyLimit);
   if (inputs.mode === 'apply') {
-    const numbers = run.pullRequest === undefined ? await mergedWith(github, run.commit, run.branch) : [run.pullRequest.number];
+    const merged = run.pullRequest === undefined ? await mergedWith(github, run.commit, run.branch) : [run.pullRequest];
     const onlyUpdate = exitCode === 0 && (findings.result?.outcomes ?? []).length === 0;
-    for (const number of numbers) await keepComment(github, { number, key, body, onlyUpdate });
+    for (const { number } of merged) await keepComment(github, { number, key, body, onlyUpdate });
     return [];
   }
   const { pullRequest } = run;
@@ -58,7 +65,8 @@ async function comment(github: GitHub, telling: Told): Promise<readonly Diagnost
   if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return [];
   const { number } = pullRequest;
   if ((await github.pullRequest(number)).head !== pullRequest.head) return [outrun(number)];
-  await keepComment(github, { number, key, body, onlyUpdate: isQuiet(telling) });
+  const mark = findings.plan === undefined ? '' : planMark(findings.plan.digest, pullRequest.head);
+  await keepComment(github, { number, key, body: `${mark}${body}`, onlyUpdate: isQuiet(telling) });
   return [];
 }
 

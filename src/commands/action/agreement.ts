@@ -1,0 +1,30 @@
+import { agreedPlan } from '../../github/agreed.ts';
+import { openGitHub } from '../../github/client.ts';
+import { mergedWith } from '../../github/merged.ts';
+import type { WorkflowRun } from '../../github/workflow-run.ts';
+import { UsageError } from '../../model/errors.ts';
+import type { World } from '../world.ts';
+import type { Inputs } from './inputs.ts';
+import { keyOf } from './pull-requests.ts';
+import type { Telling } from './step.ts';
+import { version } from '../version.ts';
+
+type Asking = { readonly run: WorkflowRun; readonly world: World; readonly sleep: Telling['sleep'] };
+
+/** What the input `digest` says where the comment on the merged pull request tells which. */
+export const agreedDigest = 'comment';
+
+/** The inputs with the digest that the merged pull request's comment showed, where they ask for that; else as they are. */
+export async function withAgreement(inputs: Inputs, { run, world, sleep }: Asking): Promise<Inputs> {
+  if (inputs.flags['digest'] !== agreedDigest) return inputs;
+  if (inputs.token === '')
+    throw new UsageError('digest: comment needs a token to read the comment with', 'leave the input github-token out');
+  const github = openGitHub({ ...run, token: inputs.token, version, sleep });
+  const merged = run.pullRequest === undefined ? await mergedWith(github, run.commit, run.branch) : [run.pullRequest];
+  const agreed = await agreedPlan(github, keyOf(inputs, 'plan'), merged);
+  if ('digest' in agreed) return { ...inputs, flags: { ...inputs.flags, digest: agreed.digest } };
+  const message = `no plan was agreed to: ${agreed.reason}`;
+  const hint = 'a plan that changes nothing is applied all the same; else look at the plan, and give its digest';
+  world.hears?.({ diagnostics: [{ code: 'github/no-agreed-plan', severity: 'warning', message, hint }] });
+  return { ...inputs, flags: { ...inputs.flags, digest: 'none' } };
+}

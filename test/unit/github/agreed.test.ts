@@ -1,0 +1,77 @@
+import { beforeAll, expect, test } from 'vitest';
+import { agreedPlan, planMark } from '../../../src/github/agreed.ts';
+import type { Comment } from '../../../src/github/client.ts';
+import { keepComment } from '../../../src/github/sticky.ts';
+
+const key = ['plan', '', '', '', ''];
+const [head, older] = ['a'.repeat(40), 'b'.repeat(40)];
+const [digest, other] = ['1'.repeat(64), '2'.repeat(64)];
+const bot = 'github-actions[bot]';
+const pull = { number: 7, head };
+
+let marker = '';
+
+beforeAll(async () => {
+  await keepComment(
+    {
+      ...gitHub([]),
+      createComment: (_, body) => Promise.resolve(void (marker = body)),
+      updateComment: () => Promise.resolve(),
+    },
+    { number: 7, key, body: '', onlyUpdate: false },
+  );
+});
+
+type Written = Partial<Comment> & { readonly editor?: string };
+
+/** As much of GitHub as is asked, with these comments. */
+function gitHub(written: readonly Written[]): Parameters<typeof agreedPlan>[0] {
+  return {
+    whoAmI: () => Promise.resolve(bot),
+    comments: () => Promise.resolve(written.map((one, id) => ({ id, node: `node-${id}`, author: bot, body: '', ...one }))),
+    editorOf: ({ id }) => Promise.resolve(written[id]?.editor),
+  };
+}
+
+/** A comment of ours that shows a plan. */
+function shown(plan = digest, commit = head): string {
+  return `${marker}${planMark(plan, commit)}### Plan`;
+}
+
+const found = { digest };
+
+test.each<readonly [string, () => readonly Written[], object]>([
+  ['is found', () => [{ body: 'talk', author: 'ada' }, { body: shown() }], found],
+  ['is found, with the line ends of GitHub', () => [{ body: shown().replaceAll('\n', '\r\n') }], found],
+  ['is found after we edited it ourselves', () => [{ body: shown(), editor: bot }], found],
+  ['is found beside an older one', () => [{ body: shown(other, older) }, { body: shown() }], found],
+  ['is the same in two comments', () => [{ body: shown() }, { body: shown() }], found],
+  ['was edited by somebody', () => [{ body: shown(), editor: 'ada' }], { reason: 'the comment on pull request 7 was edited by ada' }],
+  ['was written by somebody else', () => [{ body: shown(), author: 'ada' }], { reason: 'pull request 7 has no comment of ours' }],
+  [
+    'is of another step',
+    () => [{ body: shown().replace(/[0-9a-f]{32}/, '0'.repeat(32)) }],
+    { reason: 'pull request 7 has no comment of ours' },
+  ],
+  [
+    'is of an older commit',
+    () => [{ body: shown(digest, older) }],
+    { reason: 'the comment on pull request 7 shows the plan of commit bbbbbbbbbb, and commit aaaaaaaaaa was merged' },
+  ],
+  [
+    'stands elsewhere in the comment',
+    () => [{ body: `${marker}### Plan\n${planMark(digest, head)}` }],
+    { reason: 'the comment on pull request 7 shows no plan, and commit aaaaaaaaaa was merged' },
+  ],
+  ['is not the only one', () => [{ body: shown() }, { body: shown(other) }], { reason: 'pull request 7 has comments with several plans' }],
+])('the plan that was agreed to %s', async (_, comments, expected) => {
+  expect(await agreedPlan(gitHub(comments()), key, [pull])).toEqual(expected);
+});
+
+test('a commit that came with no pull request, or with several, brings no agreement', async () => {
+  const github = gitHub([{ body: shown() }]);
+  expect(await agreedPlan(github, key, [])).toEqual({ reason: 'the commit came with no pull request' });
+  expect(await agreedPlan(github, key, [pull, { ...pull, number: 9 }])).toEqual({
+    reason: 'the commit belongs to several pull requests (7, 9)',
+  });
+});
