@@ -23,6 +23,8 @@ export type ServeFlags = OutputFlags & {
   readonly trustProxy: boolean;
   readonly log?: LogForm;
   readonly drain: number;
+  /** Days. */
+  readonly auditKeep?: number;
   readonly chaos: boolean;
 };
 
@@ -68,6 +70,7 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     agents: flags.agent.length === 0 ? ['default'] : flags.agent,
     trustProxy: flags.trustProxy,
     drainMs: flags.drain * 1000,
+    auditKeepDays: flags.auditKeep,
     version,
     runbooks: repositories,
     ...(flags.chaos ? { chaos: chaosBySwitches } : {}),

@@ -43,7 +43,7 @@ function wireField(node: JsonObject): Json {
     return { ...withoutAnnotations(node), additionalProperties: { type: ['string', 'null'] } };
   }
   if (node['x-ostiary-ref'] !== undefined) {
-    const reference = { type: 'string', pattern: uuid };
+    const reference = { type: 'string', pattern: uuid, $comment: 'an id, which is a UUID' };
     return node['type'] === 'string' ? { ...withoutAnnotations(node), ...reference } : { ...withoutAnnotations(node), items: reference };
   }
   return plain(node);
@@ -52,7 +52,8 @@ function wireField(node: JsonObject): Json {
 function withoutAnnotations(node: JsonObject): JsonObject {
   const kept = Object.entries(node).filter(([key]) => !key.startsWith('x-ostiary-') && key !== '$ref');
   const described = node['x-ostiary-on-wire'] === undefined ? {} : { description: node['x-ostiary-on-wire'] };
-  return { ...Object.fromEntries(kept.map(([key, value]) => [key, plain(value)])), ...described };
+  const hint = node['x-ostiary-pattern-hint'] === undefined ? {} : { $comment: node['x-ostiary-pattern-hint'] };
+  return { ...Object.fromEntries(kept.map(([key, value]) => [key, plain(value)])), ...described, ...hint };
 }
 
 function plain(value: Json): Json {

@@ -95,6 +95,7 @@ them, but none of these operations.`,
       description: `An agent is offline when \`timeout_seconds\` pass without a
 heartbeat; three in that time are a good pace. A body may be left out; what it leaves out becomes empty.`,
       byAgent: true,
+      bodyless: true,
       body: refer('HeartbeatBody'),
       answers: { 200: { description: 'It is noted.', schema: refer('Heartbeat') } },
     },

@@ -24,7 +24,16 @@ export const agentSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   required: ['name'],
-  properties: { name: { type: 'string', description: 'Unique: 1 to 254 characters, no / and none that is invisible.' } },
+  properties: {
+    name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 254,
+      pattern: '^[^/\\u0000-\\u001f\\u007f-\\u009f]*$',
+      $comment: 'no / and no control or invisible characters',
+      description: 'Unique; no / and no character that is invisible.',
+    },
+  },
 };
 
 const word = { type: 'string', maxLength: 255, default: '' } as const;

@@ -13,7 +13,9 @@ import type { Reference } from './writer.ts';
 
 type Parts = { readonly store: Store; readonly now: () => Date };
 
-const name = { type: 'string', minLength: 1, maxLength: 254 } as const;
+// Names and groups stand in lists, logs and messages.
+const printable = { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$', $comment: 'no control characters' } as const;
+const name = { type: 'string', minLength: 1, maxLength: 254, ...printable } as const;
 const answered = ['id', 'role', 'masked_key', 'status', 'created_by', 'created_at', 'deactivated_by', 'deactivated_at', 'last_used_at'];
 
 /** What a body that creates or replaces a key must be; read-only fields are let through and ignored. */
@@ -28,13 +30,14 @@ export const apiKeySchema: JsonObject = {
     groups: {
       type: 'array',
       maxItems: 100,
-      items: { type: 'string', minLength: 1, maxLength: 100 },
+      items: { type: 'string', minLength: 1, maxLength: 100, ...printable },
       default: [],
       description: 'Groups decide the role: `admin`, else `auditor`, else standard; and who approves reviews.',
     },
     manager: {
       type: 'string',
       maxLength: 254,
+      ...printable,
       default: '',
       description: 'What the key creates carries it as `managed_by`, and only keys with this manager may write that.',
     },

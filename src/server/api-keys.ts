@@ -5,7 +5,7 @@ import { roleOf, type Principal } from './auth.ts';
 import type { Author } from './author.ts';
 import { matches } from './entity-tag.ts';
 import { uuidForm } from './reader.ts';
-import { InvalidBody, Rejection } from './rejection.ts';
+import { Rejection } from './rejection.ts';
 import type { ApiKeyRow, Tables } from './tables.ts';
 import { alone, distinctly, type Reference } from './writer.ts';
 
@@ -75,7 +75,7 @@ export function replaceApiKey(
 ): Promise<ApiKey> {
   return alone(db, async (trx) => {
     const stored = await findUnchanged(trx, reference);
-    if (stored.status !== 'active') throw new InvalidBody([{ field: '', reason: 'cannot change: the key is revoked' }]);
+    if (stored.status !== 'active') throw new Rejection(409, `the API key ${stored.name} is revoked, and stays as it is`);
     const row = { ...draft, groups: JSON.stringify(draft.groups), revision: stored.revision + 1 };
     await distinctly(`API key ${draft.name}`, trx.updateTable('api_keys').set(row).where('id', '=', stored.id).execute());
     const changed = (['name', 'groups', 'manager'] as const).filter((field) => String(draft[field]) !== String(stored[field]));

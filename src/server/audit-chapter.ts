@@ -45,7 +45,8 @@ export const auditChapter: Chapter = {
       id: 'listAuditLogs',
       summary: 'List what was written',
       description: `Newest first, always one page. Every request that writes and comes with a known key is an entry, refused ones too.
-Filters are exact and hold all together.`,
+Filters are exact and hold all together. Entries stay for good, unless the gateway was started with \`--audit-keep DAYS\`: it then
+removes older ones, and leaves an entry that says how many.`,
       parameters: [
         ...paging,
         ...auditFilters.map((name) => query(name, text)),

@@ -59,10 +59,9 @@ export function roleOf(groups: readonly string[]): Role {
   return groups.includes('auditor') ? 'auditor' : 'standard';
 }
 
-/** Takes the key out of the headers: `Authorization: Bearer KEY`, or `Api-Key: KEY`. */
+/** Takes the key out of the headers: `Api-Key: KEY`, beside which nothing else counts, or `Authorization: Bearer KEY`. */
 export function presentedKey(authorization: string | undefined, apiKey: string | undefined): string | undefined {
-  const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  return bearer ?? apiKey;
+  return apiKey ?? /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
 }
 
 /** UUID version 5 (RFC 9562). */

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../model/json.ts';
 import { Rejection } from './rejection.ts';
 
 const largestBody = 1024 * 1024;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const bodies = new WeakMap<IncomingMessage, JsonObject>();
 
 /** Reads a JSON object of at most 1 MiB; what is wrong with the text is never quoted, as it may hold secrets. No body is `missing`. */
@@ -32,7 +33,16 @@ async function readText(incoming: IncomingMessage): Promise<string> {
     size += chunks.at(-1)?.length ?? 0;
     if (size > largestBody) throw tooLarge();
   }
-  return Buffer.concat(chunks).toString();
+  return decode(Buffer.concat(chunks));
+}
+
+/** What another encoding wrote would be stored as something that nobody meant. */
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new Rejection(400, 'the body is not UTF-8');
+  }
 }
 
 function parse(text: string): unknown {

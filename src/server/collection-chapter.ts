@@ -11,7 +11,7 @@ const words: Readonly<Record<string, Words>> = {
     one: 'connection',
     many: 'Connections',
     create: `Filled in where the body leaves it out: \`command\` for databases of known subtypes, \`resource_name\` (the connection's name).
-\`redact_enabled\` follows \`redact_types\`; false beside types, or true without any, is refused.
+\`redact_enabled\` follows \`redact_types\`, whatever the body says.
 A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules\` are ids that exist.`,
     replace: 'The name cannot change. Rules that `guardrail_rules` leaves out are detached; masking rules stay as they are.',
   },

@@ -1,7 +1,7 @@
 import type { FieldRule } from '../model/field.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import { referenceForm, type Secrets } from './secrets.ts';
+import { referenceForm, secretValue, type Secrets } from './secrets.ts';
 import type { EdgeTable, ObjectTable } from './tables.ts';
 
 /** What only the gateway knows of a kind: where its objects are served and kept. */
@@ -58,6 +58,13 @@ const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'narrows' | '
 /** What a connection, and so a resource, can be. */
 export const connectionTypes: readonly string[] = ['database', 'application', 'custom'];
 
+/** What the name of a resource is, beside its length: a path can hold it. */
+export const resourceName: JsonObject = {
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  not: { enum: ['.', '..'] },
+  $comment: 'no control characters, and neither . nor ..',
+};
+
 const mounts: Readonly<Record<string, Mount>> = {
   Connection: {
     ...plain,
@@ -65,7 +72,11 @@ const mounts: Readonly<Record<string, Mount>> = {
     table: 'connections',
     byName: true,
     computed: ['redact_enabled'],
-    narrows: { type: { enum: connectionTypes } },
+    narrows: {
+      type: { enum: connectionTypes },
+      resource_name: resourceName,
+      secret: { additionalProperties: secretValue },
+    },
     resourceField: 'resource_name',
     readOnly: ({ secrets, online }) => ({ default_database: databaseOf(secrets), status: online ? 'online' : 'offline' }),
   },
@@ -75,13 +86,16 @@ const mounts: Readonly<Record<string, Mount>> = {
     table: 'datamasking_rules',
     edges: 'datamasking_edges',
     narrows: {
-      supported_entity_types: { items: { properties: { entity_types: { items: { pattern: '^[A-Z0-9_]+$' } } } } },
+      supported_entity_types: {
+        items: { properties: { entity_types: { items: { pattern: '^[A-Z0-9_]+$', $comment: 'capital letters, digits and _' } } } },
+      },
       custom_entity_types: {
         items: {
           anyOf: [
             { properties: { regex: { minLength: 1 } }, required: ['regex'] },
             { properties: { deny_list: { minItems: 1 } }, required: ['deny_list'] },
           ],
+          $comment: 'a regex, or a deny_list that is not empty',
         },
       },
     },

@@ -4,7 +4,7 @@ import type { Collection } from './collections.ts';
 import { uuidForm } from './reader.ts';
 import { InvalidBody, type Problem } from './rejection.ts';
 import { longestResourceName } from './resource-schema.ts';
-import { checkSecrets, readSecrets, type GivenSecrets } from './secrets.ts';
+import { readSecrets, type GivenSecrets } from './secrets.ts';
 import type { Validate } from './validation.ts';
 
 /** An object as a caller wants it, whole: every field has its value. */
@@ -29,12 +29,7 @@ export function readDraft(collection: Collection, validate: Validate, body: Json
   const spec = fill(collection, { ...kind.createDefaults(given), ...withoutNulls(body) });
   const name = kind.identity(given, spec);
   const secrets = readSecrets(fields, body);
-  const problems = [
-    ...checkName(collection, name),
-    ...checkResource(collection, spec),
-    ...checkSecrets(secrets),
-    ...checkSpec(collection, spec),
-  ];
+  const problems = [...checkName(collection, name), ...checkResource(collection, spec), ...checkSpec(collection, spec)];
   if (problems.length > 0) throw new InvalidBody(problems);
   const edges = fields.filter((field) => field.edge !== undefined).map((field) => [field.name, idsOf(body[field.name])] as const);
   return { name, spec, secrets, edges: Object.fromEntries(edges) };
@@ -63,8 +58,10 @@ function checkName({ byName, identityField }: Collection, name: string): readonl
 /** A name that is longer than a resource may have one cannot stand in for it. */
 function checkResource({ resourceField }: Collection, spec: JsonObject): readonly Problem[] {
   const resource = resourceField === undefined ? undefined : spec[resourceField];
-  if (resourceField === undefined || typeof resource !== 'string' || Array.from(resource).length <= longestResourceName) return [];
-  return [{ field: pointer(resourceField), reason: `must be given where the name is longer than ${longestResourceName} characters` }];
+  if (resourceField === undefined || typeof resource !== 'string') return [];
+  if (Array.from(resource).length <= longestResourceName && resource !== '.' && resource !== '..') return [];
+  const reason = `must be given where the name is . or .., or longer than ${longestResourceName} characters`;
+  return [{ field: pointer(resourceField), reason }];
 }
 
 function checkSpec({ kind }: Collection, spec: JsonObject): readonly Problem[] {

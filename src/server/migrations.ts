@@ -24,6 +24,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0002-identity': { up: createApiKeys },
   '0002-reviews': { up: createReviews },
   '0003-encryption-keys': { up: watchSealedTexts },
+  '0004-audit-retention': { up: letAuditLogBePruned },
 };
 
 /** Brings the database to the shape that this version needs; a database of a later version is refused. */
@@ -117,6 +118,16 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
   await sql`
     create trigger append_only before update or delete or truncate on audit_logs
     for each statement execute function refuse_change()`.execute(db);
+}
+
+/** Entries may be removed by a transaction that says so itself, and still never be changed. */
+async function letAuditLogBePruned(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create or replace function refuse_change() returns trigger language plpgsql as
+    $$ begin
+      if tg_op = 'DELETE' and current_setting('ostiary.prunes_audit_log', true) = 'yes' then return null; end if;
+      raise exception 'the audit log is append-only';
+    end $$`.execute(db);
 }
 
 async function createApiKeys(db: Kysely<unknown>): Promise<void> {

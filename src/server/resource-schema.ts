@@ -1,6 +1,7 @@
 import type { JsonObject } from '../model/json.ts';
 import { ignored } from './api/operation.ts';
-import { connectionTypes } from './collections.ts';
+import { connectionTypes, resourceName } from './collections.ts';
+import { secretValue } from './secrets.ts';
 
 /** The most characters that the name of a resource has. */
 export const longestResourceName = 128;
@@ -17,6 +18,7 @@ export const resourceSchema: JsonObject = {
       type: 'string',
       minLength: 1,
       maxLength: longestResourceName,
+      ...resourceName,
       description: 'Unique; a new name is given to its connections too.',
     },
     type: { enum: [...connectionTypes], description: 'The same kind of value as the type of a connection.' },
@@ -34,8 +36,8 @@ export const resourceSchema: JsonObject = {
     },
     env_vars: {
       type: ['object', 'null'],
-      propertyNames: { pattern: '^(envvar|filesystem):[A-Za-z_][A-Za-z0-9_.-]*$' },
-      additionalProperties: { type: ['string', 'null'] },
+      propertyNames: { pattern: '^(envvar|filesystem):[A-Za-z_][A-Za-z0-9_.-]*$', $comment: 'envvar:NAME or filesystem:NAME' },
+      additionalProperties: { type: ['string', 'null'], ...secretValue },
       default: {},
       description: 'Secrets of all connections of the resource, written like those of a connection; null keeps the stored value.',
     },

@@ -7,7 +7,7 @@ import { matches } from './entity-tag.ts';
 import type { Store } from './reader.ts';
 import { InvalidBody, Rejection } from './rejection.ts';
 import { environment, findResource, placeOfResource, type Resource } from './resources.ts';
-import { checkSecrets, readSecrets, resolveSecrets, sealSecrets, type GivenSecrets, type Secrets } from './secrets.ts';
+import { readSecrets, resolveSecrets, sealSecrets, type GivenSecrets, type Secrets } from './secrets.ts';
 import type { Tables } from './tables.ts';
 import { alone, distinctly, type Reference } from './writer.ts';
 
@@ -17,12 +17,10 @@ export type ResourceDraft = Pick<Resource, 'name' | 'type' | 'subtype' | 'agentI
 type Columns = Pick<Resource, 'name' | 'type' | 'subtype'> & { readonly agent_id: string | null };
 type Member = { readonly name: string; readonly managed_by: string };
 
-/** Reads a body that has the shape of its schema; throws with everything that is wrong with it. */
+/** Reads a body that has the shape of its schema. */
 export function readResource(body: JsonObject): ResourceDraft {
   const text = (field: string): string => (typeof body[field] === 'string' ? body[field] : '');
   const secrets = readSecrets([environment], body);
-  const problems = checkSecrets(secrets);
-  if (problems.length > 0) throw new InvalidBody(problems);
   return { name: text('name'), type: text('type'), subtype: text('subtype'), agentId: text('agent_id').toLowerCase(), secrets };
 }
 

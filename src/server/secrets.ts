@@ -13,7 +13,11 @@ export type GivenSecrets = Readonly<Record<string, string | null | Readonly<Reco
 /** A value that is fetched when a session starts: `_cloudsecrets:NAME:KEY` or `_envjson:NAME:KEY`. */
 export const referenceForm: RegExp = /^_(?:cloudsecrets|envjson):[^:\s]+:[^:\s]+$/;
 
-const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** What the values of a map of secrets look like, beside null. */
+export const secretValue: JsonObject = {
+  pattern: '^((([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)|_(cloudsecrets|envjson):[^:\\s]+:[^:\\s]+)$',
+  $comment: 'base64, _cloudsecrets:NAME:KEY or _envjson:NAME:KEY',
+};
 
 /** Takes the secrets out of a body that has the shape of its schema; an omitted secret is an empty one. */
 export function readSecrets(fields: readonly FieldRule[], body: JsonObject): GivenSecrets {
@@ -27,15 +31,6 @@ export function readSecrets(fields: readonly FieldRule[], body: JsonObject): Giv
     }
   }
   return given;
-}
-
-/** Finds values that are neither base64 nor a reference; never repeats a value. */
-export function checkSecrets(given: GivenSecrets): readonly Problem[] {
-  return Object.entries(given).flatMap(([field, values]) => {
-    if (typeof values !== 'object' || values === null) return [];
-    const wrong = Object.entries(values).filter(([, value]) => value !== null && !base64Form.test(value) && !referenceForm.test(value));
-    return wrong.map(([key]) => ({ field: pointer(field, key), reason: 'must be base64, _cloudsecrets:NAME:KEY or _envjson:NAME:KEY' }));
-  });
 }
 
 /** Puts stored values where the caller sent null and leaves empty secrets out; throws where a null has no stored value. */

@@ -8,13 +8,14 @@ import { createApp } from './app.ts';
 import { hasAdminKey } from './api-keys.ts';
 import { knownKeys } from './auth.ts';
 import type { Chaos } from './chaos.ts';
+import { startChores } from './chores.ts';
 import { collectionsOf, type Collection } from './collections.ts';
 import type { DatabaseOptions } from './database.ts';
 import type { Log } from './log.ts';
 import { openStore, type OpenStore } from './open-store.ts';
-import { resealAll } from './reseal.ts';
 import { createLibrary, type RunbookSource } from './runbooks/library.ts';
 import type { RunbookSearch } from './search.ts';
+import { answerUnreadable, refuseUnreadable } from './unreadable.ts';
 
 export type ServeOptions = {
   readonly database: DatabaseOptions;
@@ -34,6 +35,8 @@ export type ServeOptions = {
   /** Keys that secrets may still be sealed with, separated by commas; all is sealed anew in the background. */
   readonly previousEncryptionKeys?: string | undefined;
   readonly now: () => Date;
+  /** How many days an entry of the audit log stays; left out: for good. */
+  readonly auditKeepDays?: number | undefined;
   /** A proxy of ours stands before the gateway, and tells in `X-Forwarded-For` where requests come from. */
   readonly trustProxy?: boolean;
   readonly log: Log;
@@ -81,20 +84,18 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const app = createApp({ ...options, store, library, collections, keys, trustProxy, closing: () => closing });
     const server = createServer(
       serverOptions({ ...usualTimeouts, ...options.timeouts }),
-      getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+      getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnreadable(options.log) }),
     );
+    refuseUnreadable(server, options.log);
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
-    const resealed = store.cipher.keyIds.length === 1 ? undefined : resealAll(store, { log: options.log, stopped: () => closing });
-    const idle = resealed?.catch((error: unknown) =>
-      options.log({ level: 'error', message: `secrets could not be encrypted anew: ${String(error)}` }),
-    );
+    const chores = startChores(store, options);
     let closed: Promise<void> | undefined;
     return {
       url,
       routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stop(server, { opened, idle, runbooks: options.runbooks, drainMs: options.drainMs ?? 0 });
+        closed ??= stop(server, { opened, chores, runbooks: options.runbooks, drainMs: options.drainMs ?? 0 });
         return closed;
       },
     };
@@ -138,12 +139,12 @@ function serverOptions({ headers, request, keepAlive }: Timeouts): ServerOptions
 
 type Stopping = {
   readonly opened: OpenStore;
-  readonly idle: Promise<void> | undefined;
+  readonly chores: { readonly stop: () => Promise<void> };
   readonly runbooks: RunbookSource | undefined;
   readonly drainMs: number;
 };
 
-async function stop(server: Server, { opened, idle, runbooks, drainMs }: Stopping): Promise<void> {
+async function stop(server: Server, { opened, chores, runbooks, drainMs }: Stopping): Promise<void> {
   if (drainMs > 0) await delay(drainMs);
   // Who waits for a repository is answered without it.
   await runbooks?.close?.();
@@ -153,7 +154,7 @@ async function stop(server: Server, { opened, idle, runbooks, drainMs }: Stoppin
     server.closeIdleConnections();
   });
   clearTimeout(cutOff);
-  await idle;
+  await chores.stop();
   await opened.close();
 }
 

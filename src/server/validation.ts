@@ -9,6 +9,7 @@ import type { Problem } from './rejection.ts';
 export type Validate = (body: JsonObject) => readonly Problem[];
 
 const mostProblems = 50;
+const hinted: ReadonlySet<string> = new Set(['pattern', 'not', 'anyOf']);
 // Neither can be stored: the database has no NUL, and half a surrogate pair is no character.
 const unstorable = /\0|\p{Surrogate}/u;
 
@@ -19,7 +20,7 @@ export function compileValidation(collection: Collection): Validate {
 
 /** Compiles a schema of bodies once; what its fields hold can be stored, too. */
 export function compileBody(schema: JsonObject): Validate {
-  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictTypes: false });
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictTypes: false, verbose: true });
   const validate: ValidateFunction = ajv.compile(schema);
   const properties = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
   const checked = properties.filter(([, node]) => node !== true && !(isObject(node) && node['readOnly'] === true));
@@ -33,7 +34,12 @@ export function compileBody(schema: JsonObject): Validate {
 
 /** Compiles any schema of a body once; `formats` are the formats that it names. */
 export function compileSchema(schema: JsonObject, formats: Readonly<Record<string, RegExp>>): Validate {
-  const validate: ValidateFunction = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { ...formats } }).compile(schema);
+  const validate: ValidateFunction = new Ajv2020({
+    allErrors: true,
+    allowUnionTypes: true,
+    verbose: true,
+    formats: { ...formats },
+  }).compile(schema);
   return (body) => (validate(body) ? [] : problemsOf(validate.errors ?? []));
 }
 
@@ -44,16 +50,27 @@ function isStorable(value: Json): boolean {
 }
 
 function problemsOf(errors: readonly ErrorObject[]): readonly Problem[] {
-  const problems = errors.filter(({ keyword }) => keyword !== 'if' && keyword !== 'propertyNames').map((error) => problemOf(error));
+  // What comes of a choice, or of a condition, says more than each of its parts.
+  const told = errors.filter(
+    ({ keyword, schemaPath }) => keyword !== 'if' && keyword !== 'propertyNames' && !schemaPath.includes('/anyOf/'),
+  );
+  const problems = told.map((error) => problemOf(error));
   const distinct = new Map(problems.map((problem) => [`${problem.field} ${problem.reason}`, problem]));
   return [...distinct.values()].slice(0, mostProblems);
 }
 
-function problemOf({ instancePath, keyword, message = 'is wrong', params, propertyName }: ErrorObject): Problem {
+function problemOf({ instancePath, keyword, message: plainly = 'is wrong', params, propertyName, parentSchema }: ErrorObject): Problem {
+  const message = hinted.has(keyword) ? (hintOf(parentSchema) ?? plainly) : plainly;
   const at = (key: unknown): string => `${instancePath}${pointer(String(key))}`;
   if (keyword === 'required') return { field: at(params['missingProperty']), reason: 'is required' };
   if (keyword === 'additionalProperties') return { field: at(params['additionalProperty']), reason: 'is not a field' };
-  if (keyword === 'enum') return { field: instancePath, reason: `must be one of ${String(params['allowedValues'])}` };
+  if (keyword === 'enum') return { field: instancePath, reason: `must be one of ${[params['allowedValues']].flat().join(', ')}` };
   if (propertyName !== undefined) return { field: at(propertyName), reason: `has a name that ${message}` };
   return { field: instancePath, reason: message };
+}
+
+/** What a schema says of the values it takes: a pattern says it to machines alone. */
+function hintOf(schema: unknown): string | undefined {
+  const hint = isObject(schema) ? schema['$comment'] : undefined;
+  return typeof hint === 'string' ? `must have the form: ${hint}` : undefined;
 }

@@ -133,7 +133,7 @@ export async function distinctly(what: string, statement: Promise<unknown>): Pro
     await statement;
   } catch (error) {
     const duplicate = error instanceof Error && 'code' in error && error.code === '23505';
-    throw duplicate ? new Rejection(409, `a ${what} exists already`) : error;
+    throw duplicate ? new Rejection(409, `${/^[AEIOU]/.test(what) ? 'an' : 'a'} ${what} exists already`) : error;
   }
 }
 

@@ -1,24 +1,28 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Role } from '../auth.ts';
 import { everyone, rolesOf } from '../permissions.ts';
+import { withoutNul, withoutSurrogates } from './texts.ts';
 import { exactly, refer, type Answer, type Chapter, type Operation, type Refusal } from './operation.ts';
 
 const introduction = `Access to databases, applications and shells through named connections.
 
-- **Keys.** Every request carries a key, as \`Authorization: Bearer KEY\` or \`Api-Key: KEY\`, unless an operation says otherwise.
+- **Keys.** Every request carries a key, as \`Authorization: Bearer KEY\` or \`Api-Key: KEY\`, unless an operation says otherwise. Where both
+  are there, \`Api-Key\` counts.
 - **Roles.** The groups of a key make it an admin's, an auditor's or a standard one. An operation names the roles that it lets in, unless
   it lets in all. Only admins see the values of secrets; others see null where there is one.
-- **Bodies** are JSON objects of at most 1 MiB. A field that is unknown is refused, so that a misspelt one is never lost.
+- **Bodies** are JSON objects in UTF-8 of at most 1 MiB, whatever \`Content-Type\` says. A field that is unknown is refused, so that a
+  misspelt one is never lost; of a field that stands twice the last counts. No text holds U+0000 or half a surrogate pair.
+- **Queries.** Parameters that an operation does not name are ignored; of one that is given twice the first counts.
 - **PUT is whole.** A field that the body leaves out becomes empty, secrets too; a secret that is null keeps its stored value.
   Read-only fields are let through and ignored, so that an answer can be changed and sent back.
 - **Errors** have a \`message\`, which says what is wrong and where; 422 lists every wrong field in \`errors\`. Bad input is never a 500.
 - **Ids** are UUIDs in lower case; a path that holds none that exists is answered with 404.
 - **Times** are RFC 3339 in UTC.
 - **HEAD** is answered wherever GET is; another method on a path that exists with 405 and \`Allow\`.
-- Every answer carries \`X-Request-Id\`, which the log repeats.`;
+- Every answer of an operation carries \`X-Request-Id\`, which the log repeats. What is not even HTTP is answered 400, 408 or 431 without it.`;
 
 const reasons: Readonly<Record<Refusal, string>> = {
-  400: 'The body is no JSON object.',
+  400: 'The body is no JSON object in UTF-8.',
   401: 'No key, or one that is unknown.',
   403: 'The key may not do this.',
   404: 'There is no such object.',
@@ -56,8 +60,12 @@ const headers: JsonObject = {
 
 /** Writes all chapters as one OpenAPI 3.1 document. */
 export function describeApi(chapters: readonly Chapter[], version: string): JsonObject {
+  const operations = chapters.flatMap((chapter) => chapter.operations);
+  const bodies = new Set(operations.flatMap(({ body }) => (typeof body?.['$ref'] === 'string' ? [body['$ref']] : [])));
   const schemas = chapters.flatMap((chapter) => Object.entries(chapter.schemas ?? {}));
-  const statuses = new Set(chapters.flatMap(({ operations }) => operations.flatMap((operation) => refusalsOf(operation))));
+  const publish = (name: string, schema: Json): Json =>
+    withoutSurrogates(embed(name, bodies.has(`#/components/schemas/${name}`) ? withoutNul(schema) : schema));
+  const statuses = new Set(operations.flatMap((operation) => refusalsOf(operation)));
   return {
     openapi: '3.1.0',
     info: { title: 'Ostiary', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
@@ -73,7 +81,7 @@ export function describeApi(chapters: readonly Chapter[], version: string): Json
         agent: { type: 'http', scheme: 'bearer', description: 'The token of an agent.' },
       },
       headers,
-      schemas: { Refusal: refusal, ...Object.fromEntries(schemas.map(([name, schema]) => [name, embed(name, schema)])) },
+      schemas: { Refusal: refusal, ...Object.fromEntries(schemas.map(([name, schema]) => [name, publish(name, schema)])) },
       responses: Object.fromEntries(
         [...statuses].toSorted((left, right) => left - right).map((status) => [`Refusal${status}`, answerWith(reasons[status])]),
       ),
@@ -93,7 +101,7 @@ function pathsOf(chapters: readonly Chapter[]): JsonObject {
 }
 
 function spell(tag: string, operation: Operation): JsonObject {
-  const { id, summary, description, open, byAgent, parameters = [], body, answers } = operation;
+  const { id, summary, description, open, byAgent, parameters = [], body, bodyless, answers } = operation;
   const roles = fewOf(operation);
   const words = [description, roles === undefined ? undefined : `Roles: ${roles.join(', ')}.`].filter((text) => text !== undefined);
   const refusals = refusalsOf(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
@@ -105,7 +113,7 @@ function spell(tag: string, operation: Operation): JsonObject {
     ...(open === true ? { security: [] } : {}),
     ...(byAgent === true ? { security: [{ agent: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(body === undefined ? {} : { requestBody: { required: bodyless !== true, content: { 'application/json': { schema: body } } } }),
     responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, spellAnswer(answer)]), ...refusals]),
   };
 }

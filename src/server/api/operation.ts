@@ -38,6 +38,8 @@ export type Operation = {
   readonly parameters?: readonly Parameter[];
   /** The schema of the body that it takes. */
   readonly body?: JsonObject;
+  /** The body may be left out. */
+  readonly bodyless?: true;
   readonly answers: Readonly<Record<number, Answer>>;
   /** Refusals beside those that follow: 400, 413, 422 with a body, 404 with a path parameter, 401, 429, and 403 where not every role may, with a key. */
   readonly refuses?: readonly Refusal[];

@@ -19,7 +19,7 @@ export type Request = {
 /** What somebody wants to become of a review. */
 export type Decision = { readonly ask: Ask; readonly window: TimeWindow | null };
 
-const time = { type: 'string', format: 'HH:MM' };
+const time = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', $comment: 'HH:MM' };
 
 /** The hours of a day in which a session may be executed. */
 export const timeWindow: JsonObject = {
@@ -71,7 +71,7 @@ export const executionSchema: JsonObject = {
   properties: { status: { enum: ['PROCESSING', 'EXECUTED'] } },
 };
 
-const formats = { uuid: uuidForm, 'HH:MM': /^(?:[01]\d|2[0-3]):[0-5]\d$/ };
+const formats = { uuid: uuidForm };
 const validateRequest = compileSchema(requestSchema, formats);
 const validateDecision = compileSchema(decisionSchema, formats);
 const validateExecution = compileSchema(executionSchema, formats);

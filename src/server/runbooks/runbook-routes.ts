@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { exactly, refer, type Chapter } from '../api/operation.ts';
 import type { AppEnv } from '../app-env.ts';
 import type { Store } from '../reader.ts';
+import { InvalidBody } from '../rejection.ts';
 import type { Library, Listing, Runbook } from './library.ts';
 
 /** Serves the runbooks of all repositories: as the interface has it, and as the public gateway does now. */
@@ -16,15 +17,17 @@ export function serveRunbooks(app: Hono<AppEnv>, library: Library, store: Store)
     const all = await connectionNames(store);
     const wanted = c.req.query('connection_name') || c.req.query('connection') || undefined;
     const connections = wanted === undefined ? all : all.filter((name) => name === wanted);
-    if (connections.length === 0 && asks(c, 'remove_empty_connections', true)) return c.json(answerOf(await library.list(), () => []));
-    const shown = asks(c, 'list_connections', false) && connections.length > 0 ? { connections } : {};
+    const [onlyWithConnections, listed] = [asks(c, 'remove_empty_connections', true), asks(c, 'list_connections', false)];
+    if (connections.length === 0 && onlyWithConnections) return c.json(answerOf(await library.list(), () => []));
+    const shown = listed && connections.length > 0 ? { connections } : {};
     return c.json(answerOf(await library.list(), (runbook) => [{ ...runbook, ...shown }]));
   });
 }
 
 function asks(c: Context<AppEnv>, name: string, otherwise: boolean): boolean {
-  const value = c.req.query(name);
-  return otherwise ? value !== 'false' : value === 'true';
+  const value = c.req.query(name) ?? String(otherwise);
+  if (value !== 'true' && value !== 'false') throw new InvalidBody([{ field: name, reason: 'must be true or false' }]);
+  return value === 'true';
 }
 
 /** The top level holds all items, and the commit of the first repository, for callers that know only one. */
@@ -137,6 +140,7 @@ export const runbookChapter: Chapter = {
         },
       ],
       answers: { 200: { description: 'The runbooks.', schema: refer('RunbookListing') } },
+      refuses: [422],
     },
   ],
 };

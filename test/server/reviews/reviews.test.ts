@@ -68,14 +68,14 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       ['an unknown connection', { connection: 'nope', type: 'jit' }, /\/connection is no Connection of this gateway: nope/],
       ['a connection without reviewers', { connection: 'free', type: 'jit' }, /\/connection has no reviewers: free/],
       ['a NUL', { connection: 'a\0', type: 'jit' }, /is no Connection/],
-      ['an unknown type', { connection: 'orders-db', type: 'twice' }, /\/type must be one of onetime,jit/],
+      ['an unknown type', { connection: 'orders-db', type: 'twice' }, /\/type must be one of onetime, jit/],
       ['an unknown field', { connection: 'orders-db', type: 'jit', status: 'APPROVED' }, /\/status is not a field/],
       ['a session that is no uuid', { connection: 'orders-db', type: 'jit', session: '1' }, /\/session must match format "uuid"/],
       ['no time', { connection: 'orders-db', type: 'jit', access_duration: 0 }, /\/access_duration must be >= 1/],
       ['half a nanosecond', { connection: 'orders-db', type: 'jit', access_duration: 0.5 }, /must be integer/],
       ['a time for one execution', { connection: 'orders-db', type: 'onetime', access_duration: 1 }, /goes with the type jit alone/],
-      ['an hour of one digit', { connection: 'orders-db', type: 'jit', time_window: hours('9:00', '18:00') }, /must match format "HH:MM"/],
-      ['hour 24', { connection: 'orders-db', type: 'jit', time_window: hours('09:00', '24:00') }, /end_time must match format "HH:MM"/],
+      ['an hour of one digit', { connection: 'orders-db', type: 'jit', time_window: hours('9:00', '18:00') }, /must have the form: HH:MM/],
+      ['hour 24', { connection: 'orders-db', type: 'jit', time_window: hours('09:00', '24:00') }, /end_time must have the form: HH:MM/],
       ['no hours at all', { connection: 'orders-db', type: 'jit', time_window: hours('09:00', '09:00') }, /must not be the start time/],
       ['half a window', { connection: 'orders-db', type: 'jit', time_window: { configuration: {} } }, /start_time is required/],
     ])('with %s is refused', async (_what, body, message) => {
@@ -159,7 +159,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
 
     test.each<readonly [string, JsonObject, RegExp]>([
       ['nothing', {}, /\/status is required/],
-      ['another status', { status: 'EXECUTED' }, /\/status must be one of APPROVED,REJECTED,REVOKED/],
+      ['another status', { status: 'EXECUTED' }, /\/status must be one of APPROVED, REJECTED, REVOKED/],
       ['a status in small letters', { status: 'approved' }, /\/status must be one of/],
       ['a forced rejection', { status: 'REJECTED', force_review: true }, /\/force_review goes with the status APPROVED alone/],
       [
@@ -170,7 +170,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       ['force that is no yes or no', { status: 'APPROVED', force_review: 'yes' }, /\/force_review must be boolean/],
       ['a window of another sort', { status: 'APPROVED', time_window: { type: 'weekdays', ...hours('09:00', '18:00') } }, /time_range/],
       ['a window with more in it', { status: 'APPROVED', time_window: { ...hours('09:00', '18:00'), zone: 'CET' } }, /zone is not a field/],
-      ['minute 60', { status: 'APPROVED', time_window: hours('09:60', '18:00') }, /must match format "HH:MM"/],
+      ['minute 60', { status: 'APPROVED', time_window: hours('09:60', '18:00') }, /must have the form: HH:MM/],
     ])('with %s is refused', async (_what, body, message) => {
       const path = await ask(people.owner, 'orders-db');
       const answer = await decide(people.dba, path, body);

@@ -1,0 +1,22 @@
+import { keepAuditLog } from './audit-prune.ts';
+import type { Log } from './log.ts';
+import type { Store } from './reader.ts';
+import { resealAll } from './reseal.ts';
+
+type Chores = { readonly log: Log; readonly now: () => Date; readonly auditKeepDays?: number | undefined };
+
+/** Starts what the server does beside answering: it encrypts anew what an earlier key encrypted, and prunes the audit log. */
+export function startChores(store: Store, { log, now, auditKeepDays: days }: Chores): { readonly stop: () => Promise<void> } {
+  let stopped = false;
+  const resealed = store.cipher.keyIds.length === 1 ? undefined : resealAll(store, { log, stopped: () => stopped });
+  const idle = resealed?.catch((error: unknown) =>
+    log({ level: 'error', message: `secrets could not be encrypted anew: ${String(error)}` }),
+  );
+  const retention = days === undefined ? undefined : keepAuditLog(store, { days, now, log });
+  return {
+    async stop() {
+      stopped = true;
+      await Promise.all([idle, retention?.stop()]);
+    },
+  };
+}

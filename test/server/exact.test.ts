@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { connectionBody, databases, makeKey } from './client.ts';
+import { useServer } from './use-server.ts';
+
+describe.each(databases)('the gateway says what is wrong on %s', (_name, start) => {
+  const gateway = useServer(start);
+  const { call } = gateway;
+
+  test.each<readonly [string, JsonObject, string]>([
+    ['a name', { name: 'a/b' }, '/name must have the form: no / and no control or invisible characters'],
+    ['an agent', { agent_id: 'default' }, '/agent_id must have the form: an id, which is a UUID'],
+    [
+      'the key of a tag',
+      { connection_tags: { 'a/': 'b' } },
+      '/connection_tags/a~1 has a name that must have the form: 1 to 64 letters, digits, - _ / . and not ending with - or /',
+    ],
+    [
+      'a secret',
+      { secret: { 'envvar:A': 'plain' } },
+      '/secret/envvar:A must have the form: base64, _cloudsecrets:NAME:KEY or _envjson:NAME:KEY',
+    ],
+    [
+      'a resource that no path can name',
+      { resource_name: '..' },
+      '/resource_name must have the form: no control characters, and neither . nor ..',
+    ],
+    [
+      'a name that its resource cannot have',
+      { name: '..' },
+      '/resource_name must be given where the name is . or .., or longer than 128 characters',
+    ],
+    ['a type', { type: 'x' }, '/type must be one of database, application, custom'],
+  ])('of %s in words', async (_what, more, message) => {
+    const answer = await call('POST', '/connections', { body: connectionBody('exact', gateway.agent, more) });
+    expect([answer.status, answer.body['message']]).toEqual([422, message]);
+  });
+
+  test('of a custom entity type without its patterns once', async () => {
+    const body = { name: 'r', custom_entity_types: [{ name: 'X', deny_list: [] }] };
+    expect((await call('POST', '/datamasking-rules', { body })).body['message']).toBe(
+      '/custom_entity_types/0 must have the form: a regex, or a deny_list that is not empty',
+    );
+  });
+
+  test('of bytes that are no UTF-8, and stores nothing', async () => {
+    const response = await fetch(`${gateway.server.url}/guardrails`, {
+      method: 'POST',
+      headers: { 'Api-Key': gateway.server.key },
+      body: Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
+    });
+    expect([response.status, await response.json()]).toEqual([400, { message: 'the body is not UTF-8' }]);
+    expect((await call('GET', '/guardrails')).list).toEqual([]);
+  });
+
+  test('of a parameter that is neither true nor false', async () => {
+    expect(await call('GET', '/runbooks?list_connections=yes')).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'list_connections', reason: 'must be true or false' }] },
+    });
+  });
+
+  test('of an API key that is revoked', async () => {
+    await makeKey(call, 'gone', []);
+    const { list } = await call('GET', '/api-keys');
+    const path = `/api-keys/${String(list.find(({ name }) => name === 'gone')?.['id'])}`;
+    await call('DELETE', path);
+    expect(await call('PUT', path, { body: { name: 'gone' } })).toMatchObject({
+      status: 409,
+      body: { message: 'the API key gone is revoked, and stays as it is' },
+    });
+  });
+
+  test.each(['a\nb', '\u0000', '\u009b'])('of the name %j of a key or a group', async (text) => {
+    for (const body of [{ name: text }, { name: 'k', groups: [text] }, { name: 'k', manager: text }]) {
+      expect((await call('POST', '/api-keys', { body })).status).toBe(422);
+    }
+  });
+
+  test('of two keys in one request: Api-Key counts', async () => {
+    const wrong = await call('GET', '/userinfo', { headers: { 'Api-Key': 'wrong' } });
+    const right = await call('GET', '/userinfo', { key: 'wrong', headers: { 'Api-Key': gateway.server.key } });
+    expect([wrong.status, right.status]).toEqual([401, 200]);
+  });
+});
