@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { connectionBody, databases, makeKey } from './client.ts';
+import { connectionBody, databases, idOf } from './client.ts';
 import { useServer } from './use-server.ts';
 
 describe.each(databases)('the gateway says what is wrong on %s', (_name, start) => {
@@ -61,9 +61,7 @@ describe.each(databases)('the gateway says what is wrong on %s', (_name, start) 
   });
 
   test('of an API key that is revoked', async () => {
-    await makeKey(call, 'gone', []);
-    const { list } = await call('GET', '/api-keys');
-    const path = `/api-keys/${String(list.find(({ name }) => name === 'gone')?.['id'])}`;
+    const path = `/api-keys/${idOf(await call('POST', '/api-keys', { body: { name: 'gone' } }))}`;
     await call('DELETE', path);
     expect(await call('PUT', path, { body: { name: 'gone' } })).toMatchObject({
       status: 409,
