@@ -1,6 +1,7 @@
 import { registry } from '../kinds/index.ts';
 import { deferredReferences } from '../manifest/deferred.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
+import type { RuleTrials } from '../model/trial.ts';
 import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/diagnostics.ts';
 import { sarifText } from '../report/sarif.ts';
 import { desiredFor } from './desired.ts';
@@ -18,8 +19,12 @@ export async function validate(
 ): Promise<number> {
   const setting = readSetting(flags, world);
   const targets = flags.target === undefined ? setting.targets : [chooseTarget(setting, flags)];
-  const { ruleInspector } = await import('../protection/inspect.ts');
-  const inspect = ruleInspector('error');
+  const [{ ruleInspector }, { notSimulated }] = await Promise.all([
+    import('../protection/inspect.ts'),
+    import('../protection/sample-findings.ts'),
+  ]);
+  const tried: RuleTrials[] = [];
+  const inspect = ruleInspector('error', (one) => tried.push(one));
   const found = new Map<string, Diagnostic>();
   let resources = 0;
   for (const target of targets) {
@@ -29,7 +34,7 @@ export async function validate(
     for (const one of [...diagnostics, ...(value === undefined ? [] : deferredReferences(value, registry)), ...asked])
       found.set(JSON.stringify(one), one);
   }
-  const all = sortDiagnostics([...found.values()]);
+  const all = sortDiagnostics([...found.values(), ...notSimulated(tried)]);
   world.hears?.({ diagnostics: all });
   const { print, note, hint, results, errors } = printerFor(world, flags);
   if (flags.format === 'json') print(diagnosticsJson(all));

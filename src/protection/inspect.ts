@@ -1,5 +1,6 @@
 import type { DesiredResource } from '../model/desired.ts';
 import type { Finding } from '../model/diagnostic.ts';
+import type { RuleTrials } from '../model/trial.ts';
 import { lintRule } from './lint/lint.ts';
 import { patternCache } from './pattern/compile.ts';
 import { sampleFindings } from './sample-findings.ts';
@@ -7,12 +8,17 @@ import { trySamples } from './try-samples.ts';
 
 /**
  * Prepares to look through rules: what is wrong with their words and patterns, and which of their samples fail; each pattern
- * is compiled once.
+ * is compiled once. `hears` is told what came of all samples.
  */
-export function ruleInspector(failing: Finding['severity']): (resource: DesiredResource) => readonly Finding[] {
+export function ruleInspector(
+  failing: Finding['severity'],
+  hears?: (tried: RuleTrials) => void,
+): (resource: DesiredResource) => readonly Finding[] {
   const patterns = patternCache();
   return (resource) => {
     const tried = trySamples(resource, patterns);
-    return tried === undefined ? [] : [...lintRule(resource, patterns), ...sampleFindings(tried, failing)];
+    if (tried === undefined) return [];
+    hears?.(tried);
+    return [...lintRule(resource, patterns), ...sampleFindings(tried, failing)];
   };
 }

@@ -1,4 +1,4 @@
-import type { Finding } from '../model/diagnostic.ts';
+import type { Diagnostic, Finding } from '../model/diagnostic.ts';
 import type { RuleTrials } from '../model/trial.ts';
 import { shortText } from './short-text.ts';
 
@@ -19,4 +19,24 @@ export function sampleFindings({ trials }: RuleTrials, severity: Finding['severi
       },
     ];
   });
+}
+
+/** Says once that samples were not simulated, so that nobody takes their silence for success; the same sample counts once. */
+export function notSimulated(all: readonly RuleTrials[]): readonly Diagnostic[] {
+  const open = all.flatMap(({ rule, trials }) =>
+    trials.filter(({ outcome }) => outcome === 'not-simulated').map((trial) => ({ rule, trial })),
+  );
+  const samples = new Set(open.map(({ trial: { at } }) => `${at.file}:${at.line}:${at.column}`)).size;
+  const [first] = open;
+  if (first === undefined) return [];
+  const rules = new Set(open.map(({ rule }) => rule)).size;
+  const whose = rules === 1 ? first.rule : `${rules} rules`;
+  return [
+    {
+      code: 'rule/not-simulated',
+      severity: 'notice',
+      message: `${samples === 1 ? '1 sample' : `${samples} samples`} of ${whose} ${samples === 1 ? 'is' : 'are'} not simulated: ${first.trial.why ?? 'nobody can tell'}`,
+      hint: 'ostiary test lists them all',
+    },
+  ];
 }

@@ -14,7 +14,7 @@ export function lintPattern(place: PatternPlace, patterns: Patterns): readonly F
   const compiled = patterns(place.text);
   if ('refusal' in compiled) return [refused(place, compiled.refusal)];
   if ('tooLarge' in compiled) return [tooLarge(place)];
-  return [...matchesTooMuch(place, compiled), ...explosive(place, compiled.pattern)];
+  return [...matchesTooMuch(place, compiled), ...slow(place, compiled.pattern)];
 }
 
 /** A guardrail is compiled by RE2; what masks may be another engine, that takes more. */
@@ -69,16 +69,25 @@ export function matchesHarmless(
   };
 }
 
-function explosive({ text, at }: PatternPlace, { explosion }: Pattern): readonly Finding[] {
-  const sample = explosion();
-  if (sample === undefined) return [];
+/** Where time grows with the square of the text, long texts are slow; with more, or exponentially, shorter ones are as well. */
+function slow({ text, at }: PatternPlace, { slowness }: Pattern): readonly Finding[] {
+  const found = slowness();
+  if (found === undefined) return [];
+  const { power, sample } = found;
+  const time = Number.isFinite(power)
+    ? `time that grows with the ${powers[power] ?? `${Math.min(power, 20)}th power`} of the text`
+    : 'exponential time';
   return [
     {
       code: 'rule/pattern-backtracks',
-      severity: 'warning',
+      severity: power === 2 ? 'notice' : 'warning',
       at,
-      message: `the pattern ${shortText(text)} takes exponential time in engines that go back, for example on longer texts like ${shortText(sample)}`,
-      hint: 'RE2 is safe; for proxies that are not, leave no repeat inside a repeat that can take the same text',
+      message: `the pattern ${shortText(text)} takes ${time} in engines that go back, for example on longer texts like ${shortText(sample)}`,
+      hint: Number.isFinite(power)
+        ? 'RE2 is safe; for proxies that are not, leave no two repeats behind one another that can take the same text'
+        : 'RE2 is safe; for proxies that are not, leave no repeat inside a repeat that can take the same text',
     },
   ];
 }
+
+const powers: Readonly<Record<number, string>> = { 2: 'square', 3: 'cube' };

@@ -2,7 +2,8 @@ import { automatonOf, reaches, type Automaton } from './automaton.ts';
 import { someCommon } from './char-set.ts';
 import type { Node } from './syntax.ts';
 
-const mostCharacters = 120;
+/** Patterns with more characters are not looked through. */
+export const mostCharacters = 120;
 const mostWork = 1_000_000;
 /** What even a pattern without repeats costs. */
 const least = 1_000;
@@ -27,22 +28,22 @@ function searched(node: Node, budget: { left: number }): string | undefined {
   const circles = circlesOf(automaton);
   for (const [index, circle] of circles.entries()) {
     const middle = circle === undefined ? undefined : twoManners(automaton, { start: index, circle, budget });
-    const before = middle === undefined ? undefined : wayTo(automaton, index);
+    const before = middle === undefined ? undefined : wayTo(automaton, automaton.first, index);
     if (middle === undefined || before === undefined) continue;
-    const failing = endings.find((ending) => isDeadEnd(automaton, { index, before, middle, ending }));
-    if (failing !== undefined) return `${before}${middle.repeat(3)}${failing}`;
+    const stem = `${before}${middle.repeat(3)}`;
+    const failing = endings.find((ending) => isDeadEnd(automaton, { index, stem, ending }));
+    if (failing !== undefined) return `${stem}${failing}`;
   }
   return undefined;
 }
 
 /** One of these makes a match fail, if anything does. */
-const endings = ['!', '\u0001', '\n', '0', 'z', ' ', ';'];
+export const endings: readonly string[] = ['!', '\u0001', '\n', '0', 'z', ' ', ';'];
 
-type Attempt = { readonly index: number; readonly before: string; readonly middle: string; readonly ending: string };
+type Attempt = { readonly index: number; readonly stem: string; readonly ending: string };
 
 /** The text leads to the character, again and again, and nothing of it from its beginning on is a match. */
-function isDeadEnd(automaton: Automaton, { index, before, middle, ending }: Attempt): boolean {
-  const stem = `${before}${middle.repeat(3)}`;
+export function isDeadEnd(automaton: Automaton, { index, stem, ending }: Attempt): boolean {
   return reaches(automaton, stem, ending).at.has(index) && !reaches(automaton, `${stem}${ending}`, '').matches;
 }
 
@@ -76,10 +77,10 @@ function stepsWithin(steps: Automaton['first'] = [], circle: ReadonlySet<number>
   return steps.filter(({ to, guards }) => guards.length === 0 && circle.has(to)).map(({ to }) => to);
 }
 
-/** The shortest text that leads to the character, as if nothing had to hold in between. */
-function wayTo({ sets, first, next }: Automaton, goal: number): string | undefined {
+/** The shortest text that leads by one of the steps to the character, as if nothing had to hold in between. */
+export function wayTo({ sets, next }: Automaton, by: Automaton['first'], goal: number): string | undefined {
   const texts = new Map<number, string>();
-  const open = first.map(({ to }) => ({ to, text: '' }));
+  const open = by.map(({ to }) => ({ to, text: '' }));
   for (const { to, text } of open) {
     const character = texts.has(to) ? undefined : someCommon(sets[to], sets[to]);
     if (character === undefined) continue;
@@ -91,7 +92,7 @@ function wayTo({ sets, first, next }: Automaton, goal: number): string | undefin
 }
 
 /** For each character those that it can reach and be reached from again; undefined where no way leads back. */
-function circlesOf({ next }: Automaton): readonly (ReadonlySet<number> | undefined)[] {
+export function circlesOf({ next }: Automaton): readonly (ReadonlySet<number> | undefined)[] {
   const reach = next.map((steps) => reachable(next, steps));
   return reach.map((found, index) => {
     if (!found.has(index)) return undefined;

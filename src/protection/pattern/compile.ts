@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
-import { explosionOf } from './ambiguous.ts';
 import { parsePattern } from './parse.ts';
+import { slownessOf, type Slowness } from './slowness.ts';
 import { hasFewStates } from './states.ts';
 import type { Node, Refusal } from './syntax.ts';
 
@@ -9,8 +9,8 @@ export type Pattern = {
   readonly node: Node;
   readonly size: number;
   readonly finds: (text: string) => boolean | undefined;
-  /** A text on which engines that go back take exponential time, if there is one and it is found within reason. */
-  readonly explosion: () => string | undefined;
+  /** How slow engines that go back are, where that is worth a word and found within reason. */
+  readonly slowness: () => Slowness | undefined;
 };
 
 /** What becomes of a pattern: it can be tried, RE2 does not take it, or it is too large to be tried here. */
@@ -78,7 +78,7 @@ export function compilePattern(text: string, budget: Budget = fullBudget()): Com
     budget.work -= compact === true ? 0 : work;
     return machine.test(sample);
   };
-  return { pattern: { node: read.node, size, finds, explosion: () => explosionOf(read.node, budget) } };
+  return { pattern: { node: read.node, size, finds, slowness: () => slownessOf(read.node, budget) } };
 }
 
 /** What the library says of a pattern, with the place of the part that it quotes. */

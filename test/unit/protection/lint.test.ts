@@ -31,6 +31,8 @@ describe('guardrails', () => {
     ['a missing spelling in capitals', guarding(['drop table']), ['rule/case-variant']],
     ['mixed letters', guarding(['Drop Table', 'DROP TABLE']), ['rule/case-variant', 'rule/case-variant']],
     ['a pattern that explodes', guarding([], ['(x+x+)+y']), ['rule/pattern-backtracks']],
+    ['repeats that take the same text', guarding([], ['x.*a.*b.*c']), ['rule/pattern-backtracks']],
+    ['a repeat before something', guarding([], ['xa.*x']), []],
     ['a pattern twice', guarding([], ['DROP', 'DROP']), ['rule/duplicate']],
     ['both spellings', guarding(['DROP TABLE', 'drop table']), []],
     ['a pattern beside that blocks the other spelling', guarding(['DROP TABLE'], ['(?i)drop\\s+table']), []],

@@ -1,0 +1,163 @@
+import { circlesOf, endings, explosionOf, isDeadEnd, mostCharacters, wayTo } from './ambiguous.ts';
+import { automatonOf, holdsBetween, type Automaton } from './automaton.ts';
+import { contains, someCommon } from './char-set.ts';
+import type { Node } from './syntax.ts';
+
+/**
+ * How slow an engine that goes back is on longer texts like the sample, which the pattern does not match: the time grows with
+ * this power of the length, or doubles with each repeat where it is Infinity.
+ */
+export type Slowness = { readonly power: number; readonly sample: string };
+
+const mostWork = 400_000;
+/** More pairs of repeats are not looked at. */
+const mostPairs = 200;
+const mostChains = 8;
+
+/** Finds what a pattern is slow on, if it is more than linear from one beginning; every sample was tried. */
+export function slownessOf(node: Node, together: { steps: number }): Slowness | undefined {
+  const sample = explosionOf(node, together);
+  if (sample !== undefined) return { power: Number.POSITIVE_INFINITY, sample };
+  if (together.steps <= 0) return undefined;
+  const budget = { left: Math.min(mostWork, together.steps) };
+  const whole = budget.left;
+  const found = powerOf(node, budget);
+  together.steps -= whole - budget.left;
+  return found;
+}
+
+type Budget = { left: number };
+/** Two repeats, the second behind the first, that the same text can be shared out to in as many ways as it is long. */
+type Pair = { readonly from: number; readonly to: number; readonly text: string };
+
+function powerOf(node: Node, budget: Budget): Slowness | undefined {
+  const automaton = automatonOf(node, mostCharacters);
+  if (automaton === undefined || automaton.sets.some(({ opaque }) => opaque !== undefined)) return undefined;
+  for (const chain of chainsOf(pairsOf(automaton, budget), automaton, budget).slice(0, mostChains)) {
+    // What a chain ends with may itself bring the match about, so beginnings of it are tried as well.
+    for (let length = chain.length; length > 0; length -= 1) {
+      const found = tried(chain.slice(0, length), automaton, budget);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** A text that the chain is slow on, if some ending makes it fail. */
+function tried(chain: readonly Link[], automaton: Automaton, budget: Budget): Slowness | undefined {
+  const [first] = chain;
+  const before = first === undefined ? undefined : wayTo(automaton, automaton.first, first.from);
+  if (before === undefined) return undefined;
+  const textOf = (repeats: number): string => before + chain.map(({ text, join }) => join + text.repeat(repeats)).join('');
+  const stem = textOf(3);
+  const ending = endings.find((one) => isDeadEnd(automaton, { index: chain.at(-1)?.to ?? 0, stem, ending: one }));
+  if (ending === undefined || budget.left < 0) return undefined;
+  const [short, long] = [24, 48].map((repeats) => waysThrough(automaton, textOf(repeats) + ending, budget));
+  const power = Math.round(Math.log2((long ?? 0) / (short ?? 1)));
+  return power < 2 ? undefined : { power, sample: `${stem}${ending}` };
+}
+
+/** All pairs of characters in different circles between which a text can be shared out. */
+function pairsOf(automaton: Automaton, budget: Budget): readonly Pair[] {
+  const circles = circlesOf(automaton);
+  const pairs: Pair[] = [];
+  for (const [from, circle] of circles.entries()) {
+    for (const [to, other] of circles.entries()) {
+      if (circle === undefined || other === undefined || circle.has(to) || pairs.length >= mostPairs) continue;
+      const text = sharedText(automaton, { from, to, circle, other }, budget);
+      if (text !== undefined) pairs.push({ from, to, text });
+    }
+  }
+  return pairs;
+}
+
+type Ends = { readonly from: number; readonly to: number; readonly circle: ReadonlySet<number>; readonly other: ReadonlySet<number> };
+
+/** A text that leads around the first circle, around the second, and from the first to the second. */
+function sharedText({ sets, next }: Automaton, { from, to, circle, other }: Ends, budget: Budget): string | undefined {
+  const seen = new Set<string>();
+  const open = [{ first: from, middle: from, last: to, text: '' }];
+  for (const { first, middle, last, text } of open) {
+    for (const one of steps(next[first], circle)) {
+      for (const three of steps(next[last], other)) {
+        for (const two of steps(next[middle])) {
+          budget.left -= 1;
+          if (budget.left < 0) return undefined;
+          const key = `${one} ${two} ${three}`;
+          const character = seen.has(key) ? undefined : someOfAll(sets, one, two, three);
+          if (character === undefined) continue;
+          if (one === from && two === to && three === to) return text + character;
+          seen.add(key);
+          open.push({ first: one, middle: two, last: three, text: text + character });
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+function steps(all: Automaton['first'] = [], within?: ReadonlySet<number>): readonly number[] {
+  return all.flatMap(({ to, guards }) => (guards.length === 0 && within?.has(to) !== false ? [to] : []));
+}
+
+/** A character that all three name. */
+function someOfAll(sets: Automaton['sets'], one: number, two: number, three: number): string | undefined {
+  const some = someCommon(sets[one], sets[two]);
+  const rune = some?.codePointAt(0);
+  if (rune === undefined) return undefined;
+  if (contains(sets[three], rune)) return some;
+  return [someCommon(sets[one], sets[three]), someCommon(sets[two], sets[three])].find((character) => {
+    const other = character?.codePointAt(0);
+    return other !== undefined && contains(sets[one], other) && contains(sets[two], other) && contains(sets[three], other);
+  });
+}
+
+type Link = Pair & { readonly join: string };
+
+/** For each pair the most that follow it, one behind another, the longest first; `join` leads from one to the next. */
+function chainsOf(pairs: readonly Pair[], automaton: Automaton, budget: Budget): readonly (readonly Link[])[] {
+  const joins = new Map<string, string | undefined>();
+  const joinOf = (from: number, to: number): string | undefined => {
+    const key = `${from} ${to}`;
+    budget.left -= 5;
+    if (!joins.has(key)) joins.set(key, from === to ? '' : wayTo(automaton, automaton.next[from] ?? [], to));
+    return joins.get(key);
+  };
+  const known = new Map<Pair, readonly Link[]>();
+  const chainFrom = (pair: Pair): readonly Link[] => {
+    const earlier = known.get(pair);
+    if (earlier !== undefined) return earlier;
+    known.set(pair, []);
+    let best: readonly Link[] = [];
+    for (const following of pairs) {
+      const join = following === pair ? undefined : joinOf(pair.to, following.from);
+      const [head, ...tail] = join === undefined ? [] : chainFrom(following);
+      if (head !== undefined && join !== undefined && tail.length + 1 > best.length) best = [{ ...head, join }, ...tail];
+    }
+    known.set(pair, [{ ...pair, join: '' }, ...best]);
+    return known.get(pair) ?? [];
+  };
+  return pairs.map(chainFrom).toSorted((one, other) => other.length - one.length);
+}
+
+/** How many steps an engine takes that goes all the ways through a text from its beginning. */
+function waysThrough({ sets, first, next }: Automaton, text: string, budget: Budget): number {
+  const characters = Array.from(text);
+  let at = new Map<number, number>();
+  let all = 0;
+  for (const [index, here] of characters.entries()) {
+    const holds = holdsBetween(characters[index - 1] ?? '', here);
+    const rune = here.codePointAt(0) ?? 0;
+    const after = new Map<number, number>();
+    for (const [from, ways] of index === 0 ? [[-1, 1] as const] : at) {
+      for (const { to, guards } of from === -1 ? first : (next[from] ?? [])) {
+        budget.left -= 1;
+        if (!guards.every(holds) || !contains(sets[to], rune)) continue;
+        after.set(to, (after.get(to) ?? 0) + ways);
+        all += ways;
+      }
+    }
+    at = after;
+  }
+  return all;
+}

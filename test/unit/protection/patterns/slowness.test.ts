@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { compilePattern } from '../../../../src/protection/pattern/compile.ts';
+import type { Slowness } from '../../../../src/protection/pattern/slowness.ts';
+
+function slowness(pattern: string): Slowness | undefined {
+  const compiled = compilePattern(pattern);
+  if (!('pattern' in compiled)) throw new Error(`${pattern} is not compiled`);
+  return compiled.pattern.slowness();
+}
+
+test.each<readonly [string, number]>([
+  ['.*a.*b', 2],
+  ['\\w+\\d+x', 2],
+  ['(?i)select.*from.*where', 2],
+  ['^\\s*\\w+\\s*;?\\s*$', 2],
+  ['x*y*x*y*z', 2],
+  ['[\\s\\S]*union[\\s\\S]*select', 2],
+  ['\\s*\\s*\\s*x', 3],
+  ['.*a.*b.*c', 3],
+  ['.*.*.*=.*', 3],
+  ['^.*?,.*?,.*?,x', 3],
+  ['a.*a.*a.*$', 3],
+  ['(.*a){5}b', 5],
+  ['(a+)+b', Number.POSITIVE_INFINITY],
+])('%s is slow to the power of %d', (pattern, power) => {
+  const found = slowness(pattern);
+  expect(found?.power).toBe(power);
+  expect(new RegExp(`^(?:${pattern.replace('(?i)', '')})`).test(found?.sample ?? '')).toBe(false);
+});
+
+test.each([
+  '.*x',
+  '.*.*',
+  'a*a*',
+  '(a*)*',
+  '.+.+.+',
+  'a+b+c+',
+  '\\d+\\.\\d+',
+  '^\\s+|\\s+$',
+  '(\\w+\\.)+com',
+  '"[^"]*"\\s*:\\s*"[^"]*"',
+  '<script[^>]*>.*</script>',
+  '[a-z0-9._%+-]+@[a-z0-9.-]+\\.[a-z]{2,}',
+  '(?i)\\bdelete\\s+from\\s+\\S+\\s*(;|$)',
+  '(?i)drop\\s+table\\s+(if\\s+exists\\s+)?\\w+',
+  '\\bAKIA[0-9A-Z]{16}\\b',
+  '\\p{L}+\\p{L}+x',
+  'x{0,50}x{0,50}y',
+])('nothing is said of %s', (pattern) => {
+  expect(slowness(pattern)).toBeUndefined();
+});
+
+test('how much is searched is limited for all patterns together', () => {
+  const budget = { work: 0, steps: 100_000, checks: 0 };
+  for (let index = 0; index < 300; index += 1) {
+    const compiled = compilePattern(`(.*a){12}${index}`, budget);
+    if ('pattern' in compiled) compiled.pattern.slowness();
+  }
+  expect(budget.steps).toBeLessThanOrEqual(0);
+  expect(budget.steps).toBeGreaterThan(-500_000);
+});
