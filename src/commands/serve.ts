@@ -1,4 +1,5 @@
 import { isAbsolute, join } from 'node:path';
+import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
@@ -93,5 +94,9 @@ function inFolder(folder: string, path: string): string {
 }
 
 function databaseOf(flag: string, cwd: string): DatabaseOptions {
+  const scheme = /^[a-z][a-z0-9+.-]+(?=:\/\/)/i.exec(flag)?.[0];
+  if (scheme !== undefined && !/^postgres(ql)?$/.test(scheme)) {
+    throw new UsageError(`--database cannot be an address of ${scheme}`, 'postgres://…, or a folder');
+  }
   return /^postgres(ql)?:\/\//.test(flag) ? { url: flag } : { folder: inFolder(cwd, flag) };
 }

@@ -25,6 +25,9 @@ export type OpenOptions = {
   readonly log: Log;
 };
 
+// How long a request waits for a connection before it is answered that the database is away.
+const patience = 30_000;
+
 /** Opens the database and finds its encryption key. */
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const { database } = options;
@@ -34,7 +37,10 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   } catch (error) {
     throw error instanceof AppError
       ? error
-      : new AppError('serve/database', 3, `the database cannot be opened: ${reasonOf(error)}`, { cause: error });
+      : new AppError('serve/database', 3, `the database cannot be opened: ${reasonOf(error)}`, {
+          cause: error,
+          hint: 'url' in database ? 'is it there, and may this user in?' : 'check --database, and who may write there',
+        });
   }
 }
 
@@ -45,7 +51,7 @@ async function openServer(connectionString: string, { encryptionKey, log }: Open
     });
   }
   const key = parseEncryptionKey(encryptionKey);
-  const pool = new Pool({ connectionString, max: 10 });
+  const pool = new Pool({ connectionString, max: 10, connectionTimeoutMillis: patience });
   tellLoss(pool, log);
   try {
     await pool.query('select 1');
@@ -86,9 +92,10 @@ async function openLite(dataDir: string, log: Log, snapshot?: Blob): Promise<Pic
   return { db, close: () => db.destroy().then(() => lite.close()) };
 }
 
-/** An idle connection that breaks is replaced; without a listener it would end the process. */
+/** A connection that breaks is replaced; without listeners it would end the process, idle or not. Who was using it is told by its query. */
 function tellLoss(pool: Pool, log: Log): void {
   pool.on('error', (error) => log({ level: 'warn', message: `database connection lost: ${error.message}` }));
+  pool.on('connect', (client) => void client.on('error', () => undefined));
 }
 
 /** Where several addresses were tried, the error as a whole says nothing. */

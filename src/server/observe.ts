@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { clientAddress } from './address.ts';
 import type { AppEnv } from './app-env.ts';
+import { isDatabaseAway } from './database-away.ts';
 import type { Log } from './log.ts';
 import { Rejection } from './rejection.ts';
 
@@ -13,6 +14,9 @@ export type ObserveOptions = {
   /** The last address in `X-Forwarded-For` is where a request comes from. */
   readonly trustProxy: boolean;
 };
+
+// A database that restarts is back in seconds.
+const secondsAway = 5;
 
 /** Headers of every answer: nothing is guessed, kept, framed or told to others; a page may bring a policy of its own. */
 const guards: Readonly<Record<string, string>> = {
@@ -54,7 +58,7 @@ function printable(path: string): string {
   return path.replaceAll(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character));
 }
 
-/** Answers a rejection as it says, and anything else as 500; only the log learns more. */
+/** Answers a rejection as it says, 503 while the database is away, and anything else as 500; only the log learns more. */
 export function answerErrors(log: Log): ErrorHandler<AppEnv> {
   return (error, c) => {
     if (error instanceof Rejection) {
@@ -63,7 +67,10 @@ export function answerErrors(log: Log): ErrorHandler<AppEnv> {
       return c.json({ message: error.message, ...errors }, error.status);
     }
     const requestId = c.get('requestId');
-    log({ level: 'error', message: 'internal error', requestId, details: { stack: error.stack ?? error.message } });
-    return c.json({ message: 'internal error', request_id: requestId }, 500);
+    const isAway = isDatabaseAway(error);
+    const message = isAway ? 'the database does not answer' : 'internal error';
+    log({ level: 'error', message, requestId, details: { stack: error.stack ?? error.message } });
+    if (isAway) c.header('Retry-After', String(secondsAway));
+    return c.json({ message, request_id: requestId }, isAway ? 503 : 500);
   };
 }

@@ -32,7 +32,7 @@ const reasons: Readonly<Record<Refusal, string>> = {
   422: 'A value is wrong; `errors` lists every one.',
   429: 'Too many wrong keys came from the address; `Retry-After` says when to come back.',
   500: 'A mistake of the server; its log has more under `request_id`.',
-  503: 'The server cannot answer now.',
+  503: 'The database is away (`Retry-After` says when to try again), or the encryption key of the server is retired.',
 };
 
 const refusal: JsonObject = {
@@ -126,6 +126,7 @@ function refusalsOf(operation: Operation): readonly Refusal[] {
     ...(fewOf(operation) === undefined ? [] : [403 as const]),
     ...(path.includes(':') ? [404 as const] : []),
     ...(body === undefined ? [] : [400 as const, 413 as const, 422 as const]),
+    ...(open === true ? [] : [503 as const]),
   ];
   return [...new Set<Refusal>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
 }
