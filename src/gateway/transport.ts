@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
 
 export type Timeouts = {
@@ -44,15 +45,12 @@ export function openTransport(timeouts: Timeouts, maxBytes: number): Transport {
       const { send } = await opened;
       const { origin, pathname, search } = new URL(url);
       const answer = await send({ origin, path: `${pathname}${search}`, ...rest });
-      const { headers } = answer;
-      return {
-        status: answer.statusCode,
-        text: await readText(answer.body, maxBytes),
-        header(name) {
-          const value = headers[name];
-          return typeof value === 'string' ? value : value?.[0];
-        },
+      const header = (name: string): string | undefined => {
+        const value = answer.headers[name];
+        return typeof value === 'string' ? value : value?.[0];
       };
+      const bytes = await readBytes(answer.body, maxBytes);
+      return { status: answer.statusCode, header, text: textOf(unpacked(bytes, header('content-encoding'), maxBytes)) };
     },
     async close() {
       if (opened === undefined) return;
@@ -62,14 +60,41 @@ export function openTransport(timeouts: Timeouts, maxBytes: number): Transport {
   };
 }
 
-async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of body) {
     size += part.byteLength;
-    if (size > maxBytes) throw Object.assign(new Error(`the answer is larger than ${maxBytes} bytes`), { code: tooLarge });
+    if (size > maxBytes) throw largerThan(maxBytes);
     parts.push(part);
   }
-  const text = Buffer.concat(parts, size).toString('utf8');
+  return Buffer.concat(parts, size);
+}
+
+const unpackers: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOptions) => Uint8Array>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/** What a proxy packed although nobody asked for it; what cannot be unpacked stays as it came. */
+function unpacked(bytes: Uint8Array, encoding: string | undefined, maxBytes: number): Uint8Array {
+  const unpack = encoding === undefined ? undefined : unpackers[encoding.trim().toLowerCase()];
+  if (unpack === undefined || bytes.byteLength === 0) return bytes;
+  try {
+    return unpack(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (error instanceof RangeError) throw largerThan(maxBytes);
+    return bytes;
+  }
+}
+
+function largerThan(maxBytes: number): Error {
+  return Object.assign(new Error(`the answer is larger than ${maxBytes} bytes`), { code: tooLarge });
+}
+
+function textOf(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }

@@ -30,12 +30,12 @@ export const runbookConfiguration: Kind = {
 };
 
 /**
- * The address without scheme, user, port, a final `.git` and slashes, as the public gateway keys its repositories:
+ * The address without scheme, user, port, query, a final `.git` and slashes, as the public gateway keys its repositories:
  * `git@host:path` and `https://host/path.git` are the same repository.
  */
 export function repositoryKey(url: string): string {
   const shorthand = /^[\w.-]+@([\w.-]+):(.*)$/.exec(url);
-  const long = /^[a-z]+:\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?(?:\/(.*))?$/i.exec(url);
+  const long = /^[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+)(?::\d+)?(?:\/([^?#]*))?(?:[?#].*)?$/i.exec(url);
   const host = shorthand?.[1] ?? long?.[1];
   if (host === undefined) return url;
   const path = (shorthand?.[2] ?? long?.[2] ?? '').replace(/\.git$/, '').replaceAll(/^\/+|\/+$/g, '');

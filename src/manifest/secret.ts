@@ -23,6 +23,9 @@ export type SecretPlace = { readonly field: string; readonly key?: string; reado
 
 const none: readonly Problem[] = [];
 
+// References that may name one thing alone: a database user, whose password the agent asks for.
+const single: readonly string[] = ['_aws_iam_rds:'];
+
 type Read = { readonly secret?: DesiredSecret; readonly problems: readonly Problem[] };
 
 /** Reads one secret that has one of the known forms; its value is in no problem. */
@@ -68,7 +71,8 @@ function readReference(text: string, prefix: string, place: SecretPlace): Read {
     const message = `"${placeName(tokensOf(place))}" is a reference`;
     return failed('secret/reference-place', place, message, 'the gateway follows references under envvar: keys only');
   }
-  if (!/^[^:\s]+(:[^:\s]+)+$/.test(text.slice(prefix.length))) {
+  const parts = text.slice(prefix.length).split(':');
+  if (parts.some((part) => part === '' || /\s/.test(part)) || (parts.length < 2 && !single.includes(prefix))) {
     const message = `the reference of "${placeName(tokensOf(place))}" is not whole`;
     return failed('secret/bad-reference', place, message, `write ${prefix}NAME:KEY`);
   }

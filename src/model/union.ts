@@ -16,6 +16,29 @@ export function unionSpec(fields: readonly FieldRule[], desired: JsonObject, liv
   return result;
 }
 
+/**
+ * Takes back what a union added to live entries: of those that stand twice by name, the one that is as desired. What is
+ * left is what was live before; without twins it is the spec itself.
+ */
+export function disjoined(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
+  const result: Record<string, Json> = { ...live };
+  for (const field of fields) {
+    const wished = desired[field.name];
+    const found = live[field.name];
+    if (wished === undefined || found === undefined) continue;
+    if (field.shape === 'object' && isObject(wished) && isObject(found)) result[field.name] = disjoined(field.fields, wished, found);
+    if (field.shape === 'keyed' && Array.isArray(wished) && Array.isArray(found))
+      result[field.name] = withoutTwins(field.key, wished, found);
+  }
+  return result;
+}
+
+function withoutTwins(key: string, desired: readonly Json[], live: readonly Json[]): readonly Json[] {
+  const nameOf = (entry: Json): Json => (isObject(entry) ? (entry[key] ?? '') : '');
+  const count = (name: Json): number => live.filter((entry) => nameOf(entry) === name).length;
+  return live.filter((entry) => nameOf(entry) === '' || count(nameOf(entry)) === 1 || !desired.some((wished) => equal(wished, entry)));
+}
+
 function unionValue(field: FieldRule, desired: Json, live: Json): Json {
   if (equal(desired, live)) return live;
   if (field.shape === 'object') return isObject(desired) && isObject(live) ? unionSpec(field.fields, desired, live) : live;

@@ -37,10 +37,16 @@ export type Circumstances = {
   readonly state: LiveState;
   readonly past?: Past | undefined;
   readonly isAdopted?: boolean;
+  /** It takes another one's place, and was not opened yet. */
+  readonly isWaiting?: boolean;
 };
 
 /** Compares one desired resource with its live counterpart; against what was last applied, where that is known. */
-export function draftChange(kind: Kind, desired: DesiredResource, { live, state, past, isAdopted = false }: Circumstances): Drafted {
+export function draftChange(
+  kind: Kind,
+  desired: DesiredResource,
+  { live, state, past, isAdopted = false, isWaiting = false }: Circumstances,
+): Drafted {
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
   const settled = { ...resolved, spec: settle(kind, resolved, live) };
@@ -51,7 +57,7 @@ export function draftChange(kind: Kind, desired: DesiredResource, { live, state,
     draft:
       live === undefined
         ? draftCreate(kind, settled, judge(createFields(kind, settled, secrets.fields)))
-        : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted }),
+        : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted, isWaiting }),
     unverified: secrets.unverified,
     diagnostics: [...diagnostics, ...secrets.diagnostics],
   };
@@ -79,11 +85,12 @@ function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly Fiel
 type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
   readonly judge: (fields: readonly FieldChange[]) => readonly FieldChange[];
   readonly isAdopted: boolean;
+  readonly isWaiting: boolean;
 };
 
 function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Comparison): Draft {
   const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
-  const unfinished = isUnfinished(kind, differing, live, secrets.isAdopted);
+  const unfinished = isUnfinished(kind, differing, live, secrets.isAdopted || secrets.isWaiting);
   const fields = unfinished ? differing : secrets.judge(differing);
   const draft = {
     ...identity(desired),

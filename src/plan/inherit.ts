@@ -43,19 +43,45 @@ export function inherited(
   const state = withNames(live, formerNames(desired, live).renames);
   const present = new Set(live.resources.map(({ id }) => id));
   const applied = new Map(base?.desired.resources.map((resource) => [resource.key, resource]));
-  const heirs = new Map([...formers].filter(([id]) => !present.has(id)));
+  const waiting = waitingHeirs(formers, live, registry);
+  // What is closed still may have been cut off before everything was attached to it.
+  const shut = new Set(live.resources.flatMap((resource) => (isShut(registry.get(kindOf(resource.id)), resource) ? [resource.id] : [])));
+  const heirs = new Map([...formers].filter(([id]) => !present.has(id) || shut.has(id)));
   const diagnostics: Diagnostic[] = [];
   const resources = desired.resources.map((resource) => {
     const former = heirs.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
     if (former === undefined || kind === undefined) return resource;
-    const heir = tightened(kind, endowed(kind, resource, former), { former, state, base: applied.get(former.id) });
+    const beside = { former, state, base: applied.get(former.id) };
+    if (present.has(resource.id)) return waiting.has(resource.id) ? tightened(kind, resource, beside) : resource;
+    const heir = tightened(kind, endowed(kind, resource, former), beside);
     diagnostics.push(...unreadable(heir, former));
     return heir;
   });
   const edges = edgesFor(heirs, { desired, live: state, registry, base: base?.desired });
   for (const { heir, ends } of edges) if (!canMove(ends, heir, desired, registry)) diagnostics.push(immovable(heir, ends, desired));
   return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declaration)] }, diagnostics };
+}
+
+/**
+ * The heirs that were created closed by an apply that was cut off, and wait to be opened: what they take the place of is
+ * closed after that, so something of it is still open.
+ */
+export function waitingHeirs(formers: ReadonlyMap<ResourceId, LiveResource>, live: LiveState, registry: Registry): ReadonlySet<ResourceId> {
+  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  return new Set(
+    [...formers].flatMap(([id, former]) => {
+      const heir = found.get(id);
+      const kind = registry.get(kindOf(id));
+      return heir !== undefined && isShut(kind, heir) && !isShut(kind, former) ? [id] : [];
+    }),
+  );
+}
+
+/** Tells whether it can be closed, and is. */
+function isShut(kind: Kind | undefined, { spec }: LiveResource): boolean {
+  const doors = kind === undefined ? [] : closings(kind);
+  return doors.length > 0 && doors.every(({ name, value }) => spec[name] === value);
 }
 
 function endowed(kind: Kind, resource: DesiredResource, former: LiveResource): DesiredResource {

@@ -7,6 +7,7 @@ import type { LiveResource, LiveState } from '../model/live.ts';
 import type { FieldChange, Origin, Value } from '../model/plan.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import { sameSecret } from '../model/secret.ts';
+import { disjoined } from '../model/union.ts';
 import { compareSpecs } from './compare.ts';
 import { resolveReferences } from './references.ts';
 import { comparedFields, settle } from './settle.ts';
@@ -27,7 +28,8 @@ export function withOrigins(
 ): readonly FieldChange[] {
   const resolved = { ...base, spec: resolveReferences(kind, base, live, state).spec };
   const spec = settle(kind, resolved, live);
-  const drifted = new Map(compareSpecs(comparedFields(kind), spec, live?.spec ?? {}, []).map(({ path, after }) => [path, after]));
+  const found = disjoined(kind.fields, desired.spec, live?.spec ?? {});
+  const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
   const told = fields.map((field): FieldChange => {
     const plain = (): Origin => (live === undefined ? lostOrigin(field, spec) : fieldOrigin(field, drifted));
     const origin = isSecret(field) ? secretOrigin(field, desired, base) : plain();

@@ -15,10 +15,10 @@ import { digestOf, sourcesOf } from './digest.ts';
 import { edgeKey } from '../model/live-edges.ts';
 import { declaredEnds, indexOf, type EdgeInput } from './edge-index.ts';
 import { planEdges } from './edges.ts';
-import { formerNames } from './former.ts';
+import { formerNames, formerOf } from './former.ts';
 import { changedName } from './immutable.ts';
 import { lossesOf } from './losses.ts';
-import { replacedBy } from './inherit.ts';
+import { replacedBy, waitingHeirs } from './inherit.ts';
 import { inOrder, needsOf } from './order.ts';
 import { historian } from './history.ts';
 import { draftClose, draftDelete, leftBehind, orphanOf, removalOf, type Left, type Removal } from './orphans.ts';
@@ -72,6 +72,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const pastOf = historian(base, consent?.revert);
   const renamed = new Map([...former.renames].map(([from, to]) => [to, from]));
   for (const id of former.blocked.values()) renamed.set(id, id);
+  const waiting = waitingHeirs(replacedBy(desired, state), state, registry);
   const drafted: Drafted[] = [];
   const unwatched: Unwatched[] = [];
   const unverified: Unwatched[] = [];
@@ -87,7 +88,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
       draft,
       unverified: unread = [],
       diagnostics: said,
-    } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted });
+    } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted, isWaiting: waiting.has(resource.key) });
     const told = input.looking === true && found === undefined ? said.map(lookedAt) : said;
     unverified.push(...unread.map((path) => ({ id: resource.id, path })));
     drafted.push({ draft: from === undefined ? draft : { ...draft, action: 'rename', key: from }, diagnostics: told });
@@ -240,9 +241,11 @@ function changedNames(
 ): readonly Refusal[] {
   if (left.length === 0) return [];
   const created = new Set(drafts.flatMap(({ id, action }) => (action === 'create' ? [id] : [])));
+  const taken = new Set(resources.map(formerOf));
+  const free = left.filter(({ live }) => !taken.has(live.id));
   return resources.flatMap((resource) => {
     const kind = registry.get(kindOf(resource.id));
-    return kind === undefined || !created.has(resource.id) ? [] : (changedName(kind, resource, left) ?? []);
+    return kind === undefined || !created.has(resource.id) ? [] : (changedName(kind, resource, free) ?? []);
   });
 }
 

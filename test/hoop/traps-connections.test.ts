@@ -20,41 +20,6 @@ test('1 unknown fields are ignored by the gateway: a slip is found here', async 
   await refused(project, 'manifest/unknown-field');
 });
 
-test('2 bad enums and uuids would be answered 500: they are errors at their line', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders-db', { type: 'nonsense', issuetracker_issue_template_id: 'seven' }) });
-  const { stderr } = await refused(project, 'hoop/unknown-type');
-  expect(stderr).toMatch(/access\/a\.yaml:8:13 error hoop\/unknown-type/);
-  expect(stderr).toContain('hoop/not-a-uuid');
-});
-
-const template = '0d2f6f7e-2f6b-4a55-9c5b-6a1f3f0b9a11';
-
-test('2 an unknown issue template would be answered 500: it is found before the write, and a known one is written', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders-db', { issuetracker_issue_template_id: template }) });
-  const { stderr } = await refused(project, 'hoop/unknown-template');
-  expect(stderr).toContain('it has none');
-  project.model.store.jiraTemplates.add(template);
-  const { requests } = await converges(project);
-  expect(requests.filter((request) => request.includes('issuetemplates'))).toHaveLength(1);
-  expect(project.model.store.findConnection('orders-db')?.jiraTemplate).toBe(template);
-  project.write({
-    'access/a.yaml': connection('orders-db', { issuetracker_issue_template_id: template.toUpperCase(), reviewers: ['dba'] }),
-  });
-  const again = await project.ostiary(['plan']);
-  expect([again.code, again.requests.some((request) => request.includes('issuetemplates'))]).toEqual([0, false]);
-});
-
-test('2 texts that no database stores, and a reviewer group for which no review can be opened, are told', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders-db', { command: ['psql', 'a\0b'] }) });
-  expect((await refused(project, 'hoop/nul')).stderr).toMatch(/access\/a\.yaml:\d+:\d+ error hoop\/nul/);
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['g'.repeat(101)] }) });
-  const { code, stderr } = await project.ostiary(['plan']);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('warning hoop/long-group')]);
-});
-
 test('3 a replacement wipes what it leaves out: everything is carried', async () => {
   const project = await hoopProject();
   const rule = await project.send('POST', '/guardrails', { name: 'foreign', input: { rules: [] } });

@@ -61,6 +61,19 @@ test('25 a key that is none would be refused with the write: it is found before'
   expect(stderr).not.toContain('canary-no-key');
 });
 
+test('24 a host in other letters is another repository to the gateway: it is told, not tried', async () => {
+  const project = await hoopProject();
+  await project.send('POST', '/runbooks/configurations', ops);
+  const spelled = ops.git_url.replace('git.example.com', 'Git.Example.com');
+  project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_url: spelled }) });
+  await refused(project, 'hoop/git-host');
+  project.write({
+    'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_url: `${ops.git_url.replace(/\.git$/, '')}?x=1` }),
+  });
+  await converges(project);
+  expect(project.model.store.runbooks?.repositories.size).toBe(1);
+});
+
 test('26 a branch is dropped by every write of a configuration: it is told', async () => {
   const project = await hoopProject();
   await project.send('POST', '/runbooks/configurations', ops);
@@ -123,6 +136,16 @@ test.each(['abc', 'ab-c', 'a.b-c_d', 'x'.repeat(128)])('38 the name %j is taken'
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection(name) });
   await converges(project);
+});
+
+test('38 a connection that another route named is not replaced under a name that the gateway refuses', async () => {
+  const project = await hoopProject();
+  const agent = project.model.store.agentNamed('default')?.id;
+  const role = { name: 'a-b', type: 'database', subtype: 'postgres', agent_id: agent, secret: {} };
+  const { status } = await project.send('POST', '/resources', { ...role, name: 'orders', env_vars: {}, roles: [role] });
+  expect(status).toBe(201);
+  project.write({ 'access/a.yaml': connection('a-b', { reviewers: ['dba'] }) });
+  await refused(project, 'hoop/name');
 });
 
 async function create(project: Awaited<ReturnType<typeof hoopProject>>, name: string, more: object = {}): Promise<void> {

@@ -128,6 +128,17 @@ test('22 the free licence has limits, also for an organisation’s key: they are
   await converges(project);
 });
 
+test('22 a rule that takes another name is looked through like any other', async () => {
+  const project = await hoopProject({ licence: 'oss' });
+  project.write({ 'access/a.yaml': guardrail('no-drop') });
+  await converges(project);
+  const both = { input: { rules: [entry('A'), entry('B')] } };
+  project.write({ 'access/a.yaml': manifest('GuardrailRule', 'no-delete', both, { renamedFrom: 'no-drop' }) });
+  await refused(project, 'hoop/licence', 6);
+  project.write({ 'access/a.yaml': guardrail('no-delete', ['xp_cmdshell'], { description: 'a\0b' }, { renamedFrom: 'no-drop' }) });
+  await refused(project, 'hoop/nul');
+});
+
 test('23 the connection’s list of masking rules cannot be emptied: edges are written from the rule', async () => {
   const project = await hoopProject();
   project.write({

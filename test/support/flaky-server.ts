@@ -64,6 +64,13 @@ export function text(status: number, body: string, headers: Readonly<Record<stri
   };
 }
 
+/** A JSON answer whose bytes were packed on the way. */
+export function packed(encoding: string, body: Uint8Array): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding }).end(body);
+  };
+}
+
 /** Breaks the connection without an answer. */
 export const reset: Reply = (response) => {
   response.socket?.destroy();

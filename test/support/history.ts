@@ -58,7 +58,8 @@ export const history: fc.Arbitrary<History> = fc
 
 /** The gateway of a history. */
 export function gatewayOf({ one }: Pick<History, 'one'>, onWrite?: () => Promise<void>): MemoryGateway {
-  return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...(onWrite === undefined ? {} : { onWrite }) });
+  const options = { registry, agents: ['default', 'other'], resources: one.live, tellsUntouched: true };
+  return memoryGateway({ ...options, ...(onWrite === undefined ? {} : { onWrite }) });
 }
 
 /** What somebody cannot know beforehand: an edge of a rule without a manifest cannot move, a kept secret may be missing. */
@@ -69,7 +70,7 @@ function isPossible(diagnostics: readonly Diagnostic[]): boolean {
 /** Plans a history over its gateway, and skips what cannot be planned. */
 export async function planAgainst(
   gateway: MemoryGateway,
-  { desired, base, consent }: History,
+  { desired, base, consent }: Pick<History, 'desired' | 'base' | 'consent'>,
 ): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('the list is not whole');

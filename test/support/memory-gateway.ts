@@ -25,6 +25,8 @@ export type MemoryOptions = {
   readonly identity?: Partial<GatewayIdentity>;
   /** Kinds whose names an update may change. */
   readonly renameable?: readonly string[];
+  /** Whether reads tell that nobody wrote an object since it was created. */
+  readonly tellsUntouched?: boolean;
   /** Decides for each request whether it fails. */
   readonly fault?: (request: MemoryRequest) => MemoryFault | undefined;
   /** Runs before a write is committed; the place for delays and interleaved edits. */
@@ -55,6 +57,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
   const store = memoryStore(registry, agents);
   const writes: { readonly method: MemoryRequest['method']; readonly id: ResourceId }[] = [];
   const requests: MemoryRequest[] = [];
+  const untouched = new Set<string>();
   let fault = options.fault;
 
   function begin(method: MemoryRequest['method'], id?: ResourceId): Begun {
@@ -95,6 +98,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       unknown: hidden ? pointers : [],
       ...(row.managedBy === '' ? {} : { managedBy: row.managedBy }),
       ...(detail ? { version: `"${row.version}"` } : {}),
+      ...(options.tellsUntouched === true && untouched.has(row.uid) ? { untouched: true } : {}),
     };
   }
 
@@ -186,6 +190,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       const secrets = Object.fromEntries(Object.entries(request.secrets).map(([path, secret]) => [path, secret.reveal()]));
       const row = { uid: store.nextUid(), kind, name, spec, secrets, managedBy: '', version: store.nextVersion() };
       store.store(row, request.edges, 'caller');
+      untouched.add(row.uid);
       end(begun);
       return live(row, true);
     },
@@ -198,6 +203,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       const secrets = secretsAfter(fresh, row, request);
       const spec = store.completed(kind, name, overlaid(kind, carried(fresh), request.spec));
       const after = { ...row, name, spec, secrets, version: store.nextVersion() };
+      untouched.delete(row.uid);
       const written = store.store(after, { ...fresh.edges, ...request.edges }, 'caller');
       end(begun);
       return live(written, true);

@@ -2,7 +2,7 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Proposal } from '../../model/gateway.ts';
 import type { Json } from '../../model/json.ts';
-import type { Refusal } from '../../model/plan.ts';
+import { isWritten, type Refusal } from '../../model/plan.ts';
 import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type Spec } from '../../model/resource.ts';
 
@@ -12,6 +12,8 @@ export type Draft = {
   readonly name: string;
   readonly creates: boolean;
   readonly spec: Spec;
+  /** What is live of it so far; empty where it is created. */
+  readonly stored: Spec;
   /** What it holds in between, where it is written twice. */
   readonly joined: Spec | undefined;
   readonly resource: DesiredResource;
@@ -21,15 +23,16 @@ export type Draft = {
 export function draftsOf({ plan, desired, live, joined }: Proposal): readonly Draft[] {
   const resources = new Map(desired.resources.map((resource) => [resource.id, resource]));
   const found = new Map(live.resources.map((resource) => [resource.id, resource.spec]));
-  return plan.changes.flatMap(({ id, action }) => {
+  return plan.changes.flatMap((change) => {
+    const { id, action } = change;
     const resource = resources.get(id);
-    if (resource === undefined || (action !== 'create' && action !== 'update')) return [];
-    const stored = found.get(resource.key) ?? {};
+    if (resource === undefined || !isWritten(change) || action === 'delete') return [];
+    const stored = found.get(change.key ?? resource.key) ?? {};
     const ours = Object.entries(resource.spec).filter(
       ([field]) => action === 'create' || !resource.ignore.some((path) => isWithin(pointer(field), path)),
     );
     const spec: Record<string, Json> = { ...stored, ...Object.fromEntries(ours) };
-    return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, joined: joined.get(id), resource }];
+    return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, stored, joined: joined.get(id), resource }];
   });
 }
 

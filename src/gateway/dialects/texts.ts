@@ -3,16 +3,29 @@ import { isObject, type Json } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { tell, type Draft } from './draft.ts';
 
-/** Finds texts with the character U+0000, which PostgreSQL stores nowhere: the gateway would fail at the write. */
-export function nulProblems(code: Diagnostic['code'], draft: Draft): readonly Diagnostic[] {
-  const message = 'a text holds the character U+0000, which the gateway cannot store';
-  return Object.entries(draft.spec)
-    .filter(([, value]) => holdsNul(value))
-    .map(([field]) => tell(draft, pointer(field), { code, message, hint: 'take \\0 out of the text' }));
+// Half of a pair that stands for one character: no UTF-8 text can hold it.
+const half = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+
+/** Finds texts that no database stores: the gateway would fail at the write, or store another text. */
+export function textProblems(code: Diagnostic['code'], draft: Draft): readonly Diagnostic[] {
+  const secrets = Object.entries(draft.resource.secrets).filter(([, secret]) => secret.state === 'value' && secret.source !== 'live');
+  const texts = [
+    ...Object.entries(draft.spec).map(([field, value]) => [pointer(field), value] as const),
+    ...secrets.map(([path, secret]) => [path, secret.state === 'value' ? secret.reveal() : ''] as const),
+  ];
+  return texts.flatMap(([at, value]) => {
+    if (holds(value, (text) => text.includes('\0'))) {
+      const message = 'a text holds the character U+0000, which the gateway cannot store';
+      return [tell(draft, at, { code, message, hint: 'take \\0 out of the text' })];
+    }
+    if (!holds(value, (text) => half.test(text))) return [];
+    const message = 'a text holds half of a surrogate pair, which is no character';
+    return [tell(draft, at, { code, message, hint: 'write the character itself, or \\U and its eight digits' })];
+  });
 }
 
-function holdsNul(value: Json): boolean {
-  if (typeof value === 'string') return value.includes('\0');
-  if (Array.isArray(value)) return value.some(holdsNul);
-  return isObject(value) && Object.entries(value).some(([key, inner]) => key.includes('\0') || holdsNul(inner));
+function holds(value: Json, isBad: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isBad(value);
+  if (Array.isArray(value)) return value.some((inner: Json) => holds(inner, isBad));
+  return isObject(value) && Object.entries(value).some(([key, inner]) => isBad(key) || holds(inner, isBad));
 }

@@ -82,7 +82,7 @@ function checkIgnored(body: Body): void {
   body.int('jit_access_duration_sec');
 }
 
-const legacyTag = /^\w+(?:[-.]\w+)*$/;
+const legacyTag = /^\w+(?:[-.]\w+){0,128}$/;
 const tagKey = /^\w+(?:[-./]\w+)*$/;
 const tagValue = /^[a-zA-Z0-9_+=@/:\s-]+$/;
 

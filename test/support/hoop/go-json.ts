@@ -75,6 +75,7 @@ class Reader {
     return Number(match[0]);
   }
 
+  /** A string; half of a surrogate pair becomes U+FFFD. */
   #string(): string {
     let result = '';
     this.#at += 1;
@@ -82,7 +83,7 @@ class Reader {
       const char = this.#peek();
       if (char < ' ') this.#fail('in string literal');
       this.#at += 1;
-      if (char === '"') return result;
+      if (char === '"') return Buffer.from(result, 'utf8').toString('utf8');
       result += char === '\\' ? this.#escape() : char;
     }
   }

@@ -46,7 +46,7 @@ function create(call: Call): Reply {
   const { store } = call;
   const repository = readOne(call);
   const key = repositoryOf(repository.gitUrl);
-  if (store.runbooks?.repositories.has(key) === true) throw new Refusal(409, 'resource already exists');
+  if (store.runbooks?.repositories.has(key) === true || !fits(repository)) throw new Refusal(409, 'resource already exists');
   store.runbooks ??= { id: call.world.random.uuid(), repositories: new Map(), createdAt: call.world.clock.now(), updatedAt: 0n };
   save(call, new Map([...store.runbooks.repositories, [key, repository]]));
   return created(view(key, repository));
@@ -58,7 +58,7 @@ function replace(call: Call): Reply {
   });
   const key = repositoryOf(repository.gitUrl);
   const before = call.store.runbooks?.repositories;
-  if (before?.has(key) !== true) throw new Refusal(404, 'resource not found');
+  if (before?.has(key) !== true || !fits(repository)) throw new Refusal(404, 'resource not found');
   save(call, new Map([...before, [key, repository]]));
   return ok(view(key, repository));
 }
@@ -69,6 +69,11 @@ function remove(call: Call): Reply {
   if (key === undefined) throw new Refusal(404, 'resource not found');
   save(call, new Map([...before].filter(([other]) => other !== key)));
   return empty;
+}
+
+/** No U+0000 in a column of JSON; the database's error is then told as if the entry was there already, or was not. */
+function fits(repository: RepositoryRow): boolean {
+  return !JSON.stringify(repository).includes(String.raw`\u0000`);
 }
 
 function save({ store, world }: Call, repositories: RunbooksRow['repositories']): void {

@@ -1,6 +1,7 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { defaultRetryLimits } from '../../../src/gateway/retry.ts';
-import { cut, json, reset, silence, stall, text } from '../../support/flaky-server.ts';
+import { cut, json, packed, reset, silence, stall, text } from '../../support/flaky-server.ts';
 import { get, open, post, put, secret, serve, token } from '../../support/flaky-client.ts';
 
 describe('a request', () => {
@@ -27,6 +28,27 @@ describe('a request', () => {
   it('reads a body behind a byte order mark', async () => {
     const server = await serve(text(200, '\uFEFF[1]'));
     expect(await open(server.url).send(get)).toEqual([1]);
+  });
+});
+
+describe('an answer that a proxy packed', () => {
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('is unpacked: %s', async (encoding, pack) => {
+    const server = await serve(packed(encoding, pack(JSON.stringify({ fine: true }))));
+    expect(await open(server.url).send(get)).toEqual({ fine: true });
+  });
+
+  it('is not JSON where it is packed otherwise than it says', async () => {
+    const server = await serve(packed('gzip', Buffer.from('[1]x')));
+    expect((await open(server.url).fail(get)).code).toBe('api/not-json');
+  });
+
+  it('is not unpacked beyond the largest answer', async () => {
+    const server = await serve(packed('gzip', gzipSync(JSON.stringify('x'.repeat(50_000)))));
+    expect((await open(server.url, { maxBytes: 10_000 }).fail(get)).message).toContain('too large');
   });
 });
 

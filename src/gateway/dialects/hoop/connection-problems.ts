@@ -17,8 +17,8 @@ const longestReviewer = 100;
 /** What the gateway refuses of a connection, or answers with an error of its database. */
 export function connectionProblems(draft: Draft, circumstances: Circumstances): readonly Diagnostic[] {
   return [
-    ...(draft.creates ? nameProblems(draft) : []),
-    ...typeProblems(draft),
+    ...nameProblems(draft),
+    ...typeProblems(draft, circumstances),
     ...templateProblems(draft, circumstances.templates),
     ...tagProblems(draft),
     ...legacyTagProblems(draft),
@@ -28,7 +28,10 @@ export function connectionProblems(draft: Draft, circumstances: Circumstances): 
   ];
 }
 
-/** The gateway's rule without its backtracking: blocks of word characters joined by single - or . */
+/**
+ * The gateway's rule without its backtracking: blocks of word characters joined by single - or . It holds for
+ * replacements as well, though other routes of the gateway make connections of any name.
+ */
 function nameProblems(draft: Draft): readonly Diagnostic[] {
   const { name, spec } = draft;
   const wordCharacters = name.replaceAll(/[-.]/g, '').length;
@@ -38,7 +41,7 @@ function nameProblems(draft: Draft): readonly Diagnostic[] {
   }
   const resource = spec['resource_name'];
   const own = typeof resource !== 'string' || resource === '' || resource === name;
-  if (name.length > longestName || (own && name.length > longestResourceName)) {
+  if (draft.creates && (name.length > longestName || (own && name.length > longestResourceName))) {
     const message = `the name has ${name.length} characters, more than the gateway has room for`;
     const longest = `at most ${longestResourceName}, or ${longestName} with a shorter resource_name`;
     return [tell(draft, '', { code: 'hoop/name', message, hint: longest })];
@@ -46,19 +49,11 @@ function nameProblems(draft: Draft): readonly Diagnostic[] {
   return [];
 }
 
-function typeProblems(draft: Draft): readonly Diagnostic[] {
+function typeProblems(draft: Draft, { usedTypes, abilities }: Circumstances): readonly Diagnostic[] {
   const { type, subtype } = draft.spec;
   const spelling = Object.entries(values['subtype'] ?? {}).find(([, theirs]) => theirs === subtype);
   return [
-    ...(typeof type === 'string' && !types.includes(type)
-      ? [
-          tell(draft, '/type', {
-            code: 'hoop/unknown-type',
-            message: `the gateway has no type "${type}"`,
-            hint: `it has ${types.join(', ')}`,
-          }),
-        ]
-      : []),
+    ...(typeof type === 'string' && !types.includes(type) && !usedTypes.has(type) ? [unknownType(draft, type, abilities.newer)] : []),
     ...(spelling === undefined
       ? []
       : [
@@ -69,6 +64,19 @@ function typeProblems(draft: Draft): readonly Diagnostic[] {
           }),
         ]),
   ];
+}
+
+/** Gateways to come may have more types; what the type is wrong for is then an error of the gateway's database. */
+function unknownType(draft: Draft, type: string, newer: boolean): Diagnostic {
+  const hint = `it has ${types.join(', ')}`;
+  if (!newer) return tell(draft, '/type', { code: 'hoop/unknown-type', message: `the gateway has no type "${type}"`, hint });
+  const message = `whether this version of the gateway has a type "${type}" is not known`;
+  return tell(draft, '/type', {
+    code: 'hoop/unknown-type',
+    severity: 'warning',
+    message,
+    hint: hint.replace('it has', 'version 1.148 has'),
+  });
 }
 
 /** The gateway takes the name, and then fails to open any review for it. */
@@ -100,7 +108,7 @@ function tagProblems(draft: Draft): readonly Diagnostic[] {
 
 function legacyTagProblems(draft: Draft): readonly Diagnostic[] {
   return listOf(draft.spec['tags']).flatMap((tag) => {
-    if (typeof tag === 'string' && /^\w+(?:[-.]\w+)*$/.test(tag)) return [];
+    if (typeof tag === 'string' && /^\w+(?:[-.]\w+){0,128}$/.test(tag)) return [];
     const message = `the gateway does not take the tag ${JSON.stringify(tag)}`;
     return [tell(draft, '/tags', { code: 'hoop/tag', message, hint: 'letters, digits and _, with single - or . between them' })];
   });

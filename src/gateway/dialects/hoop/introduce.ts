@@ -27,13 +27,21 @@ export function authOf(token: string): 'bearer' | 'api-key' {
 }
 
 /** What the gateway can do, as far as writes depend on it. */
-export type Abilities = { readonly free: boolean; readonly masks: boolean; readonly profile: string | undefined };
+export type Abilities = {
+  readonly free: boolean;
+  readonly masks: boolean;
+  readonly profile: string | undefined;
+  /** It is later than the version whose ways are written down here. */
+  readonly newer: boolean;
+};
 
 /** What a draft is held against. */
 export type Circumstances = {
   readonly abilities: Abilities;
   readonly groups: readonly string[] | undefined;
   readonly templates: Templates;
+  /** The types of live connections. */
+  readonly usedTypes: ReadonlySet<string>;
 };
 
 /** Reads the licence, the masking provider and the protection profile; what is not told is taken as there. */
@@ -44,7 +52,14 @@ export function abilitiesOf({ hello, caller }: Answers): Abilities {
     free: licence['type'] === 'oss',
     masks: server['redact_provider'] !== '' && server['has_redact_credentials'] !== false,
     profile: isObject(caller) ? text(caller['default_protection_profile']) : undefined,
+    newer: isLater(text(server['version'])),
   };
+}
+
+/** Tells whether a version is later than 1.148, as far as it says so in numbers. */
+function isLater(version = ''): boolean {
+  const [, major, minor] = /^v?(\d+)\.(\d+)\b/.exec(version) ?? [];
+  return Number(major) > 1 || (Number(major) === 1 && Number(minor) > 148);
 }
 
 function text(value: Json | undefined): string | undefined {

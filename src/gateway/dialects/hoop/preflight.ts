@@ -21,9 +21,10 @@ export function preflight(proposal: Proposal, answers: Answers, inquired: Inquir
   const abilities = abilitiesOf(answers);
   const drafts = draftsOf(proposal);
   const { groups } = proposal.live;
+  const usedTypes = new Set(proposal.live.resources.flatMap(({ spec }) => (typeof spec['type'] === 'string' ? [spec['type']] : [])));
   const templates = templatesOf(inquired.get(templatesPath), proposal.live);
   return {
-    diagnostics: drafts.flatMap((draft) => problemsOf(draft, { abilities, groups, templates })),
+    diagnostics: drafts.flatMap((draft) => problemsOf(draft, { abilities, groups, templates, usedTypes })),
     refusals: [...providerRefusals(drafts, abilities), ...(abilities.free ? licenceRefusals(drafts, proposal.live) : [])],
     indivisible: abilities.free ? indivisibleOf(drafts) : new Map(),
     references: referencesIn(proposal, inquired),

@@ -1,26 +1,27 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isObject } from '../../../model/json.ts';
+import { pointer } from '../../../model/pointer.ts';
 import { connectionProblems } from './connection-problems.ts';
 import { tell, type Draft } from '../draft.ts';
 import type { Circumstances } from './introduce.ts';
 import { maskingProblems } from './masking-problems.ts';
 import { runbookProblems } from './runbook-problems.ts';
 import { listOf } from '../rest.ts';
-import { nulProblems } from '../texts.ts';
+import { textProblems } from '../texts.ts';
 
 /** What is wrong with one object that is to be written. */
 export function problemsOf(draft: Draft, circumstances: Circumstances): readonly Diagnostic[] {
-  return [...nulProblems('hoop/nul', draft), ...problemsOfKind(draft, circumstances)];
+  return [...textProblems('hoop/nul', draft), ...problemsOfKind(draft, circumstances), ...attributeProblems(draft)];
 }
 
 function problemsOfKind(draft: Draft, circumstances: Circumstances): readonly Diagnostic[] {
   switch (draft.kind) {
     case 'Connection':
-      return [...connectionProblems(draft, circumstances), ...managedAttributes(draft)];
+      return connectionProblems(draft, circumstances);
     case 'DataMaskingRule':
-      return [...maskingProblems(draft), ...managedAttributes(draft)];
+      return maskingProblems(draft);
     case 'GuardrailRule':
-      return [...patternProblems(draft), ...managedAttributes(draft)];
+      return patternProblems(draft);
     case 'RunbookConfiguration':
       return runbookProblems(draft);
     default:
@@ -28,18 +29,30 @@ function problemsOfKind(draft: Draft, circumstances: Circumstances): readonly Di
   }
 }
 
-/** The gateway sets and removes the attributes of its protection profiles itself. */
-function managedAttributes(draft: Draft): readonly Diagnostic[] {
+// What its database has room for: a longer one fails when all else is saved.
+const longestAttribute = 255;
+
+function attributeProblems(draft: Draft): readonly Diagnostic[] {
   return listOf(draft.spec['attributes']).flatMap((attribute) => {
-    if (typeof attribute !== 'string' || !attribute.startsWith('hoop_protection_profile-')) return [];
-    const message = `the attribute "${attribute}" is managed by the gateway’s protection profile`;
-    return [
-      tell(draft, `/attributes/${attribute}`, {
-        code: 'hoop/managed-attribute',
-        message,
-        hint: 'leave it out; it is carried by every write',
-      }),
-    ];
+    if (typeof attribute !== 'string') return [];
+    if (Array.from(attribute).length > longestAttribute) {
+      const message = `an attribute has ${Array.from(attribute).length} characters, more than the gateway has room for`;
+      return [tell(draft, pointer('attributes', attribute), { code: 'hoop/too-long', message, hint: `at most ${longestAttribute}` })];
+    }
+    return isManaged(attribute) ? [managedAttribute(draft, attribute)] : [];
+  });
+}
+
+/** The gateway sets and removes the attributes of its protection profiles itself. */
+function isManaged(attribute: string): boolean {
+  return attribute.startsWith('hoop_protection_profile-');
+}
+
+function managedAttribute(draft: Draft, attribute: string): Diagnostic {
+  return tell(draft, pointer('attributes', attribute), {
+    code: 'hoop/managed-attribute',
+    message: `the attribute "${attribute}" is managed by the gateway’s protection profile`,
+    hint: 'leave it out; it is carried by every write',
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
+import type { Json } from '../../../model/json.ts';
 import { tell, type Draft } from '../draft.ts';
 
 // What Go's ssh package reads: a PEM block of one of these.
@@ -6,7 +7,20 @@ const privateKey = /^-----BEGIN (?:RSA |EC |DSA |OPENSSH )?PRIVATE KEY-----\r?\n
 
 /** What the gateway refuses of a runbook configuration, or loses. */
 export function runbookProblems(draft: Draft): readonly Diagnostic[] {
-  return [...(draft.creates ? [] : [lostBranch(draft)]), ...keyProblems(draft)];
+  return [...(draft.creates ? [] : [lostBranch(draft), ...hostProblems(draft)]), ...keyProblems(draft)];
+}
+
+/** Hosts are the same in any case, but not to the gateway: it would look for another repository, and find none. */
+function hostProblems(draft: Draft): readonly Diagnostic[] {
+  const [wished, stored] = [hostOf(draft.spec['git_url']), hostOf(draft.stored['git_url'])];
+  if (wished === stored || wished.toLowerCase() !== stored.toLowerCase()) return [];
+  const message = `the gateway has the repository with the host ${stored}, and takes ${wished} for another one`;
+  return [tell(draft, '/git_url', { code: 'hoop/git-host', message, hint: `write ${stored}; or delete it there, and it is created anew` })];
+}
+
+function hostOf(url: Json | undefined): string {
+  if (typeof url !== 'string') return '';
+  return /^(?:[\w.-]+@([\w.-]+):|[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+))/i.exec(url)?.slice(1).join('') ?? '';
 }
 
 function lostBranch(draft: Draft): Diagnostic {

@@ -4,7 +4,7 @@ import { isObject, type Json } from '../../../model/json.ts';
 import type { Answers, Introduction } from '../../dialect.ts';
 import { draftsOf } from '../draft.ts';
 import { groupProblems } from '../groups.ts';
-import { nulProblems } from '../texts.ts';
+import { textProblems } from '../texts.ts';
 
 const roles = ['admin', 'auditor', 'standard'] as const;
 
@@ -34,7 +34,7 @@ export function isOurs({ hello }: Pick<Answers, 'hello'>): boolean {
 /** What the gateway cannot keep, and what it keeps and nobody could use. */
 export function preflight(proposal: Proposal): readonly Diagnostic[] {
   return draftsOf(proposal).flatMap((draft) => [
-    ...nulProblems('interface/nul', draft),
+    ...textProblems('interface/nul', draft),
     ...groupProblems('interface/unknown-group', draft, proposal.live.groups),
   ]);
 }
