@@ -34,6 +34,6 @@ test('what somebody changed on the public gateway is accepted in place; then the
   expect(await project.ostiary(['drift'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
   expect(adopted.stderr).toMatch(/notice adopt\/selected[\s\S]*the next apply also attaches GuardrailRule\/no-drop to added-db/);
   expect((await project.ostiary(['plan'])).stdout).toMatch(
-    /no-drop[^\n]*\n *\+ Connection\/added-db\n[\s\S]*\nPlan: 1 to update, 3 unchanged\./,
+    /no-drop[^\n]*\n *\+ Connection\/added-db \(by selector\)\n[\s\S]*\nPlan: 1 to update, 3 unchanged\./,
   );
 });

@@ -7,7 +7,7 @@ import { isWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { driftOf } from '../../src/plan/drift.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
-import type { MemoryGateway } from '../support/memory-gateway.ts';
+import type { MemoryFault, MemoryGateway } from '../support/memory-gateway.ts';
 import { windows } from '../support/posture.ts';
 import { carryOut, checkedPlan } from '../support/run.ts';
 
@@ -151,3 +151,45 @@ test('undoing a drift writes only what drifted, leaves none, and nothing that is
     { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
   );
 });
+
+test('an apply over what was applied before, stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, fc.constantFrom<MemoryFault>('before', 'after'), async (past, kind) => {
+      const whole = await appliedBefore(past);
+      const before = whole.state();
+      const begun = whole.requests.length;
+      const possible = await converge(whole, past).then(
+        () => true,
+        () => false,
+      );
+      fc.pre(possible);
+      const end = whole.state();
+      for (let stop = begun; stop < whole.requests.length; stop += 1) {
+        const gateway = await appliedBefore(past);
+        gateway.setFault((request) => (request.index === stop ? kind : request.index > stop ? 'before' : undefined));
+        await converge(gateway, past).catch(() => undefined);
+        expect(windows(gateway.state(), before, end)).toEqual([]);
+        gateway.setFault(undefined);
+        await converge(gateway, past);
+        expect(gateway.state()).toEqual(end);
+      }
+    }),
+    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 4) },
+  );
+});
+
+/** The gateway of a history once the base was applied to it, and nobody moved since. */
+async function appliedBefore(past: History): Promise<MemoryGateway> {
+  const gateway = gatewayOf(past);
+  const { value: live } = await gateway.readAll([...registry.keys()]);
+  const { value: plan } = live === undefined ? {} : checkedPlan(past.base.desired, live);
+  fc.pre(plan !== undefined);
+  if (live !== undefined && plan !== undefined) await carryOut({ gateway, plan, live, desired: past.base.desired });
+  return gateway;
+}
+
+/** Plans and applies, and once more where a rule was free to go only after that. */
+async function converge(gateway: MemoryGateway, past: History): Promise<void> {
+  const times = past.consent.prune ? 2 : 1;
+  for (let time = 0; time < times; time += 1) await carryOut({ gateway, ...(await planAgainst(gateway, past)) });
+}
