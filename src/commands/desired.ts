@@ -46,8 +46,19 @@ export function sourcesOf(setting: Setting, target: Target, world: World): Sourc
   return {
     files: tree.value ?? [],
     overlays: folders.map((folder) => folder.value ?? []),
-    diagnostics: [...setting.notices, ...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)],
+    diagnostics: [
+      ...setting.notices,
+      ...[...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)].map((one) => whereNamed(one, setting, world)),
+    ],
   };
+}
+
+/** A path that is not there is told of where the config file names it. */
+function whereNamed(found: Diagnostic, { placeOf }: Setting, world: World): Diagnostic {
+  const path = found.code === 'manifest/no-such-path' ? found.at?.file : undefined;
+  const { at, frame } = (path === undefined ? undefined : placeOf?.(absolute(path, world))) ?? {};
+  if (at === undefined) return found;
+  return { ...found, at, message: `${JSON.stringify(path)} does not exist`, ...(frame === undefined ? {} : { frame }) };
 }
 
 /** How manifests of which target are loaded. */

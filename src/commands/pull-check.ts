@@ -36,7 +36,10 @@ export type Case = {
 /** What the manifests would change, had they never been applied. */
 export function comparison({ desired, live, identity: { url, dialect }, target: { name } }: Omit<Case, 'drafts'>): Checked<Plan> {
   const known = forDialect(desired, dialect, registry).desired;
-  return plan({ target: { name, url, dialect }, desired: known, live, base: undefined, limits: defaultLimits, allowed: [] }, registry);
+  return plan(
+    { target: { name, url, dialect }, desired: known, live, base: undefined, limits: defaultLimits, allowed: [], looking: true },
+    registry,
+  );
 }
 
 /** Plans with the drafts: whatever would be a change is found before anything is written. Mistakes elsewhere are thrown. */

@@ -28,7 +28,13 @@ export function readConfig(file: SourceFile, folder: string): Checked<Config> {
   const problems = second === undefined ? problemsOf(document) : [onlyOne(second)];
   const diagnostics = sortDiagnostics([...found, ...problems.map((problem) => diagnose(book, (second ?? document).locate, problem))]);
   if (hasErrors(diagnostics) || !isObject(document.value)) return { diagnostics };
-  return { value: toConfig(document.value, file, folder), diagnostics };
+  const config = toConfig(document.value, file, folder);
+  const { value } = document;
+  const placeOf = (path: string): Pick<Diagnostic, 'at' | 'frame'> | undefined => {
+    const at = namesIn(value, config.root).get(path);
+    return at === undefined ? undefined : diagnose(book, document.locate, { ...named, at });
+  };
+  return { value: { ...config, placeOf }, diagnostics };
 }
 
 function problemsOf(document: ManifestDocument): readonly Problem[] {
@@ -85,6 +91,26 @@ function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Pr
       ];
     }),
   );
+}
+
+const named = { code: 'manifest/no-such-path', severity: 'error', message: '' } as const;
+
+/** Where each path is named first, by the path as an absolute one. */
+function namesIn(value: JsonObject, root: string): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const holders: readonly (readonly [readonly string[], JsonObject])[] = [
+    [[], value],
+    ...targetsOf(value).map(([name, target]) => [['targets', name], target] as const),
+  ];
+  for (const [tokens, holder] of holders) {
+    for (const field of ['manifests', 'overlays']) {
+      for (const [index, path] of textsOf(holder[field]).entries()) {
+        const full = joined(root, below(path) ?? '');
+        if (!names.has(full)) names.set(full, pointer(...tokens, field, String(index)));
+      }
+    }
+  }
+  return names;
 }
 
 /** The path without `.` and `..`, or undefined where it leads out of the folder. */

@@ -1,3 +1,5 @@
+import type { Diagnostic } from './diagnostic.ts';
+
 /** Where a token comes from; never the token. */
 export type TokenSource = { readonly env: string };
 
@@ -27,6 +29,8 @@ export const defaultLimits: Limits = { from: 10, updates: 0.3, deletes: 0.3, pro
 export type Config = {
   /** The config file's path, absent where flags alone say everything. */
   readonly file?: string;
+  /** Where the config file names a path; undefined for one that it does not. */
+  readonly placeOf?: (path: string) => Pick<Diagnostic, 'at' | 'frame'> | undefined;
   /** The folder that secret files and manifests must lie below. */
   readonly root: string;
   readonly targets: readonly Target[];

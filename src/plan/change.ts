@@ -39,18 +39,21 @@ export type Circumstances = {
   readonly isAdopted?: boolean;
   /** It takes another one's place, and was not opened yet. */
   readonly isWaiting?: boolean;
+  /** Nothing will be carried out: a secret that is to be kept and is gone is a difference like others. */
+  readonly looking?: boolean;
 };
 
 /** Compares one desired resource with its live counterpart; against what was last applied, where that is known. */
 export function draftChange(
   kind: Kind,
   desired: DesiredResource,
-  { live, state, past, isAdopted = false, isWaiting = false }: Circumstances,
+  { live, state, past, isAdopted = false, isWaiting = false, looking = false }: Circumstances,
 ): Drafted {
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
   const settled = { ...resolved, spec: settle(kind, resolved, live) };
-  const secrets = compareSecrets(desired, live, past?.base);
+  const compared = compareSecrets(desired, live, past?.base);
+  const secrets = looking && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.lost] } : compared;
   const judge = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined ? fields : withOrigins(fields, past, { kind, desired: settled, live, state });
   return {
@@ -59,8 +62,12 @@ export function draftChange(
         ? draftCreate(kind, settled, judge(createFields(kind, settled, secrets.fields)))
         : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted, isWaiting }),
     unverified: secrets.unverified,
-    diagnostics: [...diagnostics, ...secrets.diagnostics],
+    diagnostics: [...diagnostics, ...(looking ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
   };
+}
+
+function asWarning(one: Diagnostic): Diagnostic {
+  return { ...one, severity: 'warning' };
 }
 
 function createFields(kind: Kind, desired: DesiredResource, secrets: readonly FieldChange[]): readonly FieldChange[] {

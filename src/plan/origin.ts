@@ -109,7 +109,7 @@ function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: Des
   const wished = desired.secrets[path];
   const stood = base.secrets[path];
   if (wished === undefined || stood === undefined) return wished === stood ? 'drift' : 'intent';
-  if (wished.source !== stood.source || wished.state === 'keep') return 'intent';
+  if (wished.source !== stood.source) return 'intent';
   return wished.state !== 'value' || stood.state !== 'value' || sameSecret(wished, stood) ? 'drift' : 'intent';
 }
 

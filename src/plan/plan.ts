@@ -59,6 +59,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const live = new Map(state.resources.map((resource) => [resource.id, resource]));
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
+  const looking = input.looking === true;
   const left = leftBehind(base, desired, live);
   const ends = { desired, live: state, registry, base: base?.desired };
   const { doomed, kept } = consent?.prune === true ? prunable(left, ends) : nothing;
@@ -88,10 +89,9 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
       draft,
       unverified: unread = [],
       diagnostics: said,
-    } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted, isWaiting: waiting.has(resource.key) });
-    const told = input.looking === true && found === undefined ? said.map(lookedAt) : said;
+    } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted, isWaiting: waiting.has(resource.key), looking });
     unverified.push(...unread.map((path) => ({ id: resource.id, path })));
-    drafted.push({ draft: from === undefined ? draft : { ...draft, action: 'rename', key: from }, diagnostics: told });
+    drafted.push({ draft: from === undefined ? draft : { ...draft, action: 'rename', key: from }, diagnostics: said });
   }
   const found = once([...former.diagnostics, ...drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
@@ -101,10 +101,6 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     value: assemble(input, { resources, drafts, edges, reasons, state, live, unwatched, unverified, left, kept, registry }),
     diagnostics: found,
   };
-}
-
-function lookedAt(one: Diagnostic): Diagnostic {
-  return one.code === 'plan/keep-missing' ? { ...one, severity: 'warning' } : one;
 }
 
 /** Sorted, and what is wrong in many places with the same words told once, at the first of them. */

@@ -13,6 +13,8 @@ export type SecretComparison = {
   readonly kept: readonly Pointer[];
   /** Those of them that come from where they came from when they were applied, as far as is known, and were not read. */
   readonly unverified: readonly Pointer[];
+  /** What the manifest keeps and the gateway has not, as changes that nobody could carry out. */
+  readonly lost: readonly FieldChange[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -24,6 +26,7 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
   const fields: FieldChange[] = [];
   const kept: Pointer[] = [];
   const unverified: Pointer[] = [];
+  const lost: FieldChange[] = [];
   const diagnostics: Diagnostic[] = [];
   const ignored = (path: Pointer): boolean => live !== undefined && desired.ignore.some((prefix) => isWithin(path, prefix));
   const unseen = (path: Pointer): boolean => live?.unknown.some((prefix) => isWithin(path, prefix)) ?? false;
@@ -38,8 +41,11 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
     } else if (unseen(path)) {
       kept.push(path);
     } else if (wished.state === 'keep') {
-      if (found === undefined) diagnostics.push(missing(desired, path));
-      else kept.push(path);
+      if (found !== undefined) kept.push(path);
+      else {
+        lost.push({ path, before: { absent: true }, after: { secret: wished.source, state: 'set' } });
+        diagnostics.push(missing(desired, path));
+      }
     } else if (found === undefined) {
       fields.push({ path, before: { absent: true }, after: { secret: wished.source, state: 'set' } });
     } else if (found.state === 'hidden' || wished.state !== 'value') {
@@ -54,7 +60,7 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
     if (goes) fields.push({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } });
     else kept.push(path);
   }
-  return { fields, kept, unverified, diagnostics };
+  return { fields, kept, unverified, lost, diagnostics };
 }
 
 /** A secret that comes from elsewhere than what was applied last, whatever its value is. */

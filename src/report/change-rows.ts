@@ -3,7 +3,7 @@ import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } fro
 import { tokensOf } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { escapeTerminal } from './escape.ts';
-import { isEmpty, pathText, valueText } from './value.ts';
+import { isEmpty, pathText, valueText, valueTexts } from './value.ts';
 import { clip } from './width.ts';
 
 const longestHint = 200;
@@ -44,8 +44,16 @@ export function rowsOf(change: Pick<Change, 'action' | 'fields'>, said = false):
     if (last?.merges === true && row.merges && last.label === row.label && last.note === note) last.parts.push(row.part);
     else rows.push({ label: row.label, parts: [row.part], merges: row.merges, note });
   }
-  return rows;
+  return rows.map(({ parts, ...row }) => ({ ...row, parts: shownParts(parts) }));
 }
+
+/** The first parts of a row, and how many more there are. */
+function shownParts(parts: readonly Part[]): readonly Part[] {
+  if (parts.length <= mostParts) return parts;
+  return [...parts.slice(0, mostParts), { sign: '', text: `and ${parts.length - mostParts} more` }];
+}
+
+const mostParts = 500;
 
 /** Of what comes back as a whole it is said once that somebody took it away. */
 function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: boolean): string {
@@ -88,7 +96,8 @@ function heldText({ before, after }: FieldChange): string {
 function partOf(before: Value, after: Value): Part {
   if ('absent' in before && !('absent' in after)) return { sign: '+', text: valueText(after) };
   if ('absent' in after && !('absent' in before)) return { sign: '-', text: valueText(before) };
-  return { sign: '~', before: valueText(before), after: valueText(after) };
+  const [was, is] = valueTexts(before, after);
+  return { sign: '~', before: was, after: is };
 }
 
 /** An element of a set, or an entry of a list that has no key of its own: its value says all that its token says. */

@@ -1,4 +1,5 @@
 import type { Action, Plan } from '../model/plan.ts';
+import { clip } from './width.ts';
 
 export type Counts = Readonly<Record<Action, number>> & { readonly unchanged: number };
 
@@ -38,8 +39,10 @@ export function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** The first entries of a list, and how many more there are. */
+const longestEntry = 1000;
+
+/** The first entries of a list, none of them very long, and how many more there are. */
 export function shortList(entries: readonly string[], most: number): readonly string[] {
-  if (entries.length <= most) return entries;
-  return [...entries.slice(0, most), `and ${entries.length - most} more`];
+  const shown = entries.slice(0, most).map((entry) => (entry.length > longestEntry ? clip(entry, longestEntry) : entry));
+  return entries.length <= most ? shown : [...shown, `and ${entries.length - most} more`];
 }

@@ -33,7 +33,7 @@ export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly
   const lists = [
     ...edges,
     {
-      title: `${plural(orphans.length, 'orphan')}: in no manifest any more`,
+      title: `${plural(orphans.length, 'orphan')}: in no manifest any more${pruneText(orphans)}`,
       entries: orphans.map(orphanText),
     },
     { title: `${plural(ofOrphans.length, 'edge')} of orphans: kept until those are deleted`, entries: ofOrphans },
@@ -64,6 +64,13 @@ export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly
   const waived = waivedTexts(plan.policies);
   const passed = { title: `${waived.length} waived: policies that let it pass for a while`, entries: waived };
   return [windows, references, told, passed, ...lists].filter((list) => list.entries.length > 0);
+}
+
+/** What deletes them, but for those that stay in any case. */
+function pruneText(orphans: readonly Orphan[]): string {
+  const going = orphans.filter(({ kept }) => kept === undefined).length;
+  if (going === 0) return '';
+  return `; --prune deletes ${going < orphans.length ? 'the others' : going === 1 ? 'it' : 'them'}`;
 }
 
 function referenceText({ replaces, sort, name, how }: Reference): string {

@@ -15,12 +15,28 @@ export function jsonText(value: Json, columns: number = Number.POSITIVE_INFINITY
   return clip(typeof value === 'string' ? stringText(value) : print(value), columns);
 }
 
-/** One side of a change on one line; a secret shows its source alone. */
-export function valueText(value: Value, columns: number = Number.POSITIVE_INFINITY): string {
-  if ('value' in value) return jsonText(value.value, columns);
-  if ('secret' in value) return clip(`(secret ${escapeTerminal(value.secret)})`, columns);
-  if ('unknown' in value) return clip(`(unknown: ${escapeTerminal(value.unknown)})`, columns);
+/** How much of a value is shown to people; documents for programs have it whole. */
+export const longestValue = 2000;
+
+/** One side of a change on one line, as much of it as people read; a secret shows its source alone. */
+export function valueText(value: Value): string {
+  return shortened(wholeText(value));
+}
+
+/** What stands before and after on one line each; of long ones the parts around where they begin to differ. */
+export function valueTexts(before: Value, after: Value): readonly [string, string] {
+  return distinctParts(wholeText(before), wholeText(after), longestValue);
+}
+
+function wholeText(value: Value): string {
+  if ('value' in value) return jsonText(value.value);
+  if ('secret' in value) return `(secret ${escapeTerminal(value.secret)})`;
+  if ('unknown' in value) return `(unknown: ${escapeTerminal(value.unknown)})`;
   return '(none)';
+}
+
+function shortened(text: string): string {
+  return text.length <= longestValue ? text : `${clip(text, longestValue)} (${text.length} characters)`;
 }
 
 function print(value: Json): string {
@@ -48,10 +64,13 @@ export function isEmpty(value: Json): boolean {
 
 const plainToken = /^[A-Za-z_][\w:-]*$/;
 
+const longestToken = 300;
+
 /** A pointer as people write it: `connection_tags.env`, `input.rules.no-drop.words`, `connection_tags["a.b"]`, `command[0]`. */
 export function pathText(path: Pointer): string {
   return tokensOf(path)
-    .map((token, index) => {
+    .map((whole, index) => {
+      const token = clip(whole, longestToken);
       if (plainToken.test(token)) return index === 0 ? token : `.${token}`;
       return /^\d+$/.test(token) ? `[${token}]` : `[${escapeTerminal(JSON.stringify(token))}]`;
     })

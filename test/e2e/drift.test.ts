@@ -68,6 +68,16 @@ test('a connection that was deleted with a secret that it kept is a drift like a
   expect((await run('apply --yes')).code).toBe(0);
   repository.save(files({ keep: true }));
   expect((await run('apply --yes')).code).toBe(0);
+  const { body } = await gateway.call('GET', '/connections/kept');
+  await gateway.call('PUT', '/connections/kept', { body: { ...body, secret: {}, access_max_duration: 60 } });
+  const taken = await run('drift');
+  expect(taken.stdout).toMatch(
+    /~ Connection\/kept[\s\S]*access_max_duration[\s\S]*secret envvar:PASS +removed[\s\S]*Drift: 1 object changed by hand/,
+  );
+  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('warning plan/keep-missing')]);
+  expect((await run('drift --adopt --no-commit')).code).toBe(0);
+  expect(readFileSync(`${repository.folder}/access/gone.yaml`, 'utf8')).not.toContain('envvar:PASS');
+  repository.git('checkout', '--quiet', '--', '.');
   await gateway.call('DELETE', '/connections/kept');
   const { code, stdout, stderr } = await run('drift');
   expect(stdout).toMatch(/- Connection\/kept {2}access\/gone\.yaml:1 {2}deleted by hand/);

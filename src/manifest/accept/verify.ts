@@ -144,7 +144,10 @@ function isSame(field: FieldRule, after: DesiredResource, wished: JsonObject): b
 function isSaid(kind: Kind, { spec, secrets }: DesiredResource, { path, before }: FieldChange, wished: JsonObject): boolean {
   if ('secret' in before) return secrets[path]?.state === 'keep';
   if ('absent' in before && secrets[path] !== undefined) return false;
-  return equal(valueAt(kind.fields, knownSpec(kind, spec), path), valueAt(kind.fields, knownSpec(kind, wished), path));
+  const said = valueAt(kind.fields, knownSpec(kind, spec), path);
+  // An entry whose name another one had before is found elsewhere once it stands alone.
+  if (said === undefined && 'value' in before && before.value !== null) return false;
+  return equal(said, valueAt(kind.fields, knownSpec(kind, wished), path));
 }
 
 /** The spec without keys that no manifest may have. */

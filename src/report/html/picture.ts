@@ -4,11 +4,13 @@ import { aspects, type Aspect } from '../../model/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../attachments.ts';
 import { plural, shortList } from '../counts.ts';
+import { clip } from '../width.ts';
 import { element, type Html } from './markup.ts';
 import { icon } from './icons.ts';
 import { signOf, ways, wordOf } from './ways.ts';
 
 const longestList = 40;
+const longestTag = 200;
 
 /** What each column of the picture is called. */
 export const aspectNames: Readonly<Record<Aspect, string>> = {
@@ -45,7 +47,9 @@ export function pictureTable(picture: Picture): Html {
   ]);
   const bodies = [...groups]
     .toSorted(([left], [right]) => compareText(left, right))
-    .map(([group, rows]) => groupBody(key === undefined ? undefined : `${key}: ${group === '' ? '(none)' : group}`, rows));
+    .map(([group, rows]) =>
+      groupBody(key === undefined ? undefined : `${clip(key, longestTag)}: ${group === '' ? '(none)' : group}`, rows),
+    );
   const caption = element('caption', {}, [
     'Each cell counts what is there; where it changes, before and after, and which it is: ',
     ...ways.flatMap((way) => [signOf(way), ` ${wordOf(way)}, `]),
@@ -78,7 +82,7 @@ function total(counts: ReadonlyMap<string, number>): number {
 
 function tagText(value: Json | undefined): string {
   if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return clip(typeof value === 'string' ? value : JSON.stringify(value), longestTag);
 }
 
 function groupBody(title: string | undefined, rows: readonly PictureRow[]): Html {
@@ -158,5 +162,5 @@ function listText(aspect: Aspect, texts: readonly string[]): string {
 
 /** What a search finds a connection by. */
 export function searchText(name: string, tags: Readonly<Record<string, Json>>): string {
-  return [name, ...Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`)].join(' ').toLowerCase();
+  return [name, ...Object.entries(tags).map(([key, value]) => `${clip(key, longestTag)}=${tagText(value)}`)].join(' ').toLowerCase();
 }

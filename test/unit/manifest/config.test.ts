@@ -17,6 +17,7 @@ describe('the config file', () => {
     expect(diagnostics).toEqual([]);
     expect(value).toEqual({
       file: 'ostiary.yaml',
+      placeOf: expect.any(Function),
       root: '/repository',
       targets: [
         {
@@ -59,6 +60,17 @@ describe('the config file', () => {
         overlays: ['/repository/overlays/prod', '/repository'],
         limits: { from: 5, updates: 0.07, deletes: 0.3, protections: 0.3 },
       },
+    ]);
+  });
+
+  test('tells where it names a path', () => {
+    const { value } = read(`${config('prod: { url: https://a.test, overlays: [over/prod] }')}manifests: [access/, ./more]\n`);
+    const at = (path: string): string => [value?.placeOf?.(path)?.at?.line, value?.placeOf?.(path)?.at?.column].join(':');
+    expect(['/repository/access', '/repository/more', '/repository/over/prod', '/repository/else'].map(at)).toEqual([
+      '5:13',
+      '5:22',
+      '4:43',
+      ':',
     ]);
   });
 

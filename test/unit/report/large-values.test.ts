@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { registry } from '../../../src/kinds/index.ts';
+import { assess } from '../../../src/protection/assess.ts';
+import { pictureOf } from '../../../src/protection/picture.ts';
+import { driftMarkdown } from '../../../src/report/drift-markdown.ts';
+import { driftText } from '../../../src/report/drift-text.ts';
+import { planHtml } from '../../../src/report/html/page.ts';
+import { planJson } from '../../../src/report/plan-json.ts';
+import { planMarkdown } from '../../../src/report/plan-markdown.ts';
+import { planText } from '../../../src/report/plan-text.ts';
+import { plainPalette } from '../../../src/report/terminal.ts';
+import { desiredState } from '../../support/desired.ts';
+import { connection } from '../../support/manifests.ts';
+import { memoryGateway } from '../../support/memory-gateway.ts';
+import { planAgainst } from '../../support/run.ts';
+
+test('values without end are shortened for people, wherever they stand, and whole for programs', async () => {
+  const large = 'x y'.repeat(100_000);
+  const words = Array.from({ length: 3000 }, (_, index) => `word-${index}`);
+  const wanted = connection('orders-db', { subtype: 'postgres' });
+  const rules = [
+    { name: large.slice(0, 9000), type: 'deny_words_list', words: [...words, large] },
+    { name: 'pattern', type: 'pattern_match', pattern_regex: large },
+  ];
+  const gateway = memoryGateway({
+    registry,
+    agents: ['default'],
+    resources: [
+      { id: 'GuardrailRule/words', spec: { description: large, input: { rules } } },
+      {
+        id: 'Connection/orders-db',
+        spec: {
+          ...wanted.spec,
+          reviewers: [large],
+          connection_tags: { [large]: large },
+          command: [large],
+          guardrail_rules: ['words'],
+        },
+      },
+    ],
+  });
+  const desired = desiredState([wanted, { kind: 'GuardrailRule', metadata: { name: 'words' }, spec: { input: { rules: [] } } }]);
+  const { plan: made, live } = await planAgainst(gateway, desired);
+  const plan = assess(made, { desired, live, base: undefined, registry });
+  const drift = { plan, pending: 0, unfinished: 0, protection: plan.protection ?? { headlines: [], connections: [], losing: [] } };
+  const lengths = {
+    text: planText([plan], { colour: plainPalette }).length,
+    markdown: planMarkdown([plan]).length,
+    html: planHtml([{ plan, picture: pictureOf(plan, live, registry) }]).length,
+    drift: driftText([drift], { colour: plainPalette }).length,
+    issue: driftMarkdown([drift]).length,
+  };
+  for (const length of Object.values(lengths)) expect(length).toBeLessThan(60_000);
+  expect(planText([plan], { colour: plainPalette })).toContain('… (300000 characters)');
+  expect(planJson([plan])).toContain(large);
+});
