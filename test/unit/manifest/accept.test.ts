@@ -189,4 +189,15 @@ describe('accepting what was changed by hand', () => {
     expect(texts['orders.yaml']).toBe(orders.replace('3600', '60'));
     expect(texts['rule.yaml']).toContain('  description: why\n');
   });
+
+  it('tells of a twin that would be taken for the entry that the manifest ignores', async () => {
+    const ignoring = 'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: no-drop, ignore: [/input/rules/drop] }\nspec: {}\n';
+    const twins = ['DROP', 'DELETE'].map((word) => ({ name: 'drop', type: 'deny_words_list', words: [word], pattern_regex: '' }));
+    const { texts, left, diagnostics } = await accepted(
+      { 'rule.yaml': ignoring },
+      change('GuardrailRule/no-drop', { input: { rules: twins } }),
+    );
+    expect([texts, diagnostics.map(({ code }) => code)]).toEqual([{}, ['adopt/impossible']]);
+    expect(left).toHaveLength(1);
+  });
 });
