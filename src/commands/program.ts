@@ -258,6 +258,7 @@ Keys come from the environment:
     )
     .option('--drain <seconds>', 'serve on for so long after SIGTERM, while /readyz answers 503', wholeNumber(0, 3600), 0)
     .option('--audit-keep <days>', 'remove older entries of the audit log (default: keep all)', wholeNumber(1, 36_500))
-    .option('--chaos', 'let requests ask to fail; for tests only', false);
+    .option('--chaos', 'let requests ask to fail; for tests only', false)
+    .option('--local-repositories', 'read runbooks from file://… too; for tests only', false);
   serve.action(async (flags) => finish(await (await import('./serve.ts')).serve(flags, world)));
 }

@@ -27,6 +27,7 @@ export type ServeFlags = OutputFlags & {
   /** Days. */
   readonly auditKeep?: number;
   readonly chaos: boolean;
+  readonly localRepositories: boolean;
 };
 
 /** Runs a gateway until it is interrupted; then it finishes what it is doing and stops. */
@@ -46,6 +47,7 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     env,
     wanted: isRunbook,
     ...(knownHosts === undefined ? {} : { knownHosts: inFolder(world.cwd, knownHosts) }),
+    ...(flags.localRepositories ? { local: true } : {}),
   });
   const store = {
     database: databaseOf(flags.database, world.cwd),
@@ -74,11 +76,14 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
     auditKeepDays: flags.auditKeep,
     version,
     runbooks: repositories,
+    localRepositories: flags.localRepositories,
     ...(flags.chaos ? { chaos: chaosBySwitches } : {}),
   });
   // The address ends at a space, in JSON too: scripts look for it.
   say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in store.database ? 'PostgreSQL' : 'a folder'}` });
   if (flags.chaos) say({ level: 'warn', message: 'callers can make requests fail (--chaos): for tests only' });
+  if (flags.localRepositories)
+    say({ level: 'warn', message: 'admins can read repositories of this disk (--local-repositories): for tests only' });
   if (!stopped.aborted) {
     await new Promise<void>((resolve) => {
       stopped.addEventListener('abort', () => resolve(), { once: true });

@@ -18,6 +18,8 @@ type Mount = {
   readonly computed: readonly string[];
   /** What the gateway asks of fields beyond what manifests must have, as schemas. */
   readonly narrows: JsonObject;
+  /** Other forms that fields may have here alone, as patterns. */
+  readonly otherForms?: Readonly<Record<string, string>>;
   /** The field that names the resource an object belongs to; the resource is made where there is none. */
   readonly resourceField?: string;
   /** Read-only fields beside those that every kind has; `online`: the agent of the object is. */
@@ -110,10 +112,17 @@ const mounts: Readonly<Record<string, Mount>> = {
   },
 };
 
-/** All collections that the gateway serves, one a kind. */
-export function collectionsOf(registry: Registry): readonly Collection[] {
+// For tests: a repository on the disk of the server.
+const localAddress = '^file:///\\S+$';
+
+/** All collections that the gateway serves, one a kind; only for tests may configurations name repositories on its own disk. */
+export function collectionsOf(
+  registry: Registry,
+  { localRepositories = false }: { localRepositories?: boolean } = {},
+): readonly Collection[] {
   return [...registry.values()].map((kind) => ({
     ...mountOf(kind.name),
+    ...(localRepositories && kind.name === 'RunbookConfiguration' ? { otherForms: { git_url: localAddress } } : {}),
     kind,
     fields: kind.fields.filter((field) => field.manifestOnly !== true && field.dialect === undefined),
     hasSecrets: kind.fields.some((field) => field.secret !== undefined),

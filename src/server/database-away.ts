@@ -10,11 +10,13 @@ const ofTheNetwork: ReadonlySet<string> = new Set([
 // What `pg` says of a connection that broke, or that did not come about in time; it gives these no code.
 const ofTheDriver = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
-/** Tells whether an error says that the database is not there, or can take nothing now: what was asked for is not wrong. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some((one) => isDatabaseAway(one));
-  if (!(error instanceof Error)) return false;
-  if (!('code' in error) || typeof error.code !== 'string') return ofTheDriver.test(error.message);
-  // Classes of SQLSTATE: the connection, a lack of memory, disk or connections, an operator who intervenes.
-  return ofTheNetwork.has(error.code) || /^(08|53|57P)/.test(error.code) || ofTheDriver.test(error.message);
+/** Why the database cannot be asked now, though what was asked for is not wrong; undefined where an error says something else. */
+export function whyAway(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return error.errors.map((one) => whyAway(one)).find((why) => why !== undefined);
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // Classes of SQLSTATE: a lack of disk, memory or connections; then the connection, and an operator who intervenes.
+  if (code.startsWith('53')) return 'the database has no room left';
+  const isAway = ofTheNetwork.has(code) || /^(08|57P)/.test(code) || ofTheDriver.test(error.message);
+  return isAway ? 'the database does not answer' : undefined;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { clientAddress } from './address.ts';
 import type { AppEnv } from './app-env.ts';
-import { isDatabaseAway } from './database-away.ts';
+import { whyAway } from './database-away.ts';
 import type { Log } from './log.ts';
 import { Rejection } from './rejection.ts';
 
@@ -67,10 +67,10 @@ export function answerErrors(log: Log): ErrorHandler<AppEnv> {
       return c.json({ message: error.message, ...errors }, error.status);
     }
     const requestId = c.get('requestId');
-    const isAway = isDatabaseAway(error);
-    const message = isAway ? 'the database does not answer' : 'internal error';
+    const away = whyAway(error);
+    const message = away ?? 'internal error';
     log({ level: 'error', message, requestId, details: { stack: error.stack ?? error.message } });
-    if (isAway) c.header('Retry-After', String(secondsAway));
-    return c.json({ message, request_id: requestId }, isAway ? 503 : 500);
+    if (away !== undefined) c.header('Retry-After', String(secondsAway));
+    return c.json({ message, request_id: requestId }, away === undefined ? 500 : 503);
   };
 }

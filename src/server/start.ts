@@ -47,6 +47,8 @@ export type ServeOptions = {
   readonly drainMs?: number;
   /** For tests: makes requests fail. */
   readonly chaos?: Chaos | undefined;
+  /** For tests: lets configurations of runbooks name repositories on the disk of the server. */
+  readonly localRepositories?: boolean;
   /** How repositories of runbooks are read; left out: they are not. */
   readonly runbooks?: RunbookSource;
   /** Finds what is in `runbooks` unless given. */
@@ -72,7 +74,7 @@ const usualTimeouts: Timeouts = { headers: 10_000, request: 60_000, keepAlive: 6
 /** Starts the gateway; when this returns, it answers. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const keys = knownKeys(options);
-  const collections = collectionsOf(options.registry);
+  const collections = collectionsOf(options.registry, options);
   const opened = await openStore(options);
   const { store } = opened;
   try {

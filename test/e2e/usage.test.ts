@@ -165,7 +165,8 @@ describe('help', () => {
       '--no-color --quiet --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --yes --concurrency --journal',
     pull: '--no-color --quiet --secrets --from-state --help --config --target --url --dialect --auth --only --format',
     init: '--no-color --quiet --help',
-    serve: '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --audit-keep --chaos --help',
+    serve:
+      '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --audit-keep --chaos --local-repositories --help',
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {

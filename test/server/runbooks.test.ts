@@ -6,7 +6,7 @@ import { createRemoteReader } from '../../src/git/read-remote.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { isRunbook, type RunbookSource } from '../../src/server/runbooks/library.ts';
 import { commitFiles, startGitServer, type GitServer } from '../support/git-repository.ts';
-import type { TestServer } from '../support/servers.ts';
+import { startPgliteServer, type TestServer } from '../support/servers.ts';
 import { agentId, callerOf, connectionBody, databases, idOf, type Call } from './client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'runbooks-'));
@@ -206,3 +206,14 @@ function textsIn(rows: Json | undefined, field: string): readonly Json[] {
 function fetches(): number {
   return git.asked.filter(({ path: asked }) => asked.includes('/info/refs')).length;
 }
+
+test('of the disk of the server are listed where it was started so, for tests', async () => {
+  const runbooks = createRemoteReader({ env: { PATH: process.env['PATH'] }, wanted: isRunbook, scratch: folder, local: true });
+  const server = await startPgliteServer({ localRepositories: true, runbooks });
+  const call = callerOf(server);
+  const url = `file://${folder}/ops.git`;
+  expect(await call('POST', path, { body: { git_url: url } })).toMatchObject({ status: 201, body: { git_url: url, repository: url } });
+  expect(await call('POST', path, { body: { git_url: 'file:relative' } })).toMatchObject({ status: 422 });
+  expect((await call('GET', templates)).body).toMatchObject({ commit, errors: [], repositories: [{ repository: url }] });
+  await server.close();
+});

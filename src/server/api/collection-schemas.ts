@@ -23,19 +23,19 @@ const byField: JsonObject = {
 };
 
 /** The schema of a body that creates or replaces an object; read-only fields are let through, so that an answer can be sent back. */
-export function bodySchema({ kind, readOnly, narrows }: Collection): JsonObject {
+export function bodySchema(collection: Collection): JsonObject {
+  const { kind, readOnly, narrows } = collection;
   const wire = wireSchema(kind);
   const passed = [
     ...Object.keys(everyKind),
     ...Object.keys(everySecret),
     ...Object.keys(readOnly({ name: '', secrets: {}, online: false })),
   ];
-  const properties = isObject(wire['properties']) ? wire['properties'] : {};
   const readOnlyFields = passed.map((field) => [field, ignored]);
   return {
     ...wire,
     title: `${kind.name}Body`,
-    properties: { ...properties, ...Object.fromEntries(readOnlyFields) },
+    properties: { ...fieldSchemas(collection), ...Object.fromEntries(readOnlyFields) },
     allOf: [{ properties: narrows }],
   };
 }
@@ -44,12 +44,25 @@ export function bodySchema({ kind, readOnly, narrows }: Collection): JsonObject 
 export function answerSchema(collection: Collection): JsonObject {
   const { kind, fields, hasSecrets, readOnly } = collection;
   const wire = wireSchema(kind);
-  const spoken = isObject(wire['properties']) ? wire['properties'] : {};
+  const spoken = fieldSchemas(collection);
   const properties: Record<string, Json> = { ...everyKind, ...(hasSecrets ? everySecret : {}) };
   if (kind.named) properties['name'] = spoken['name'] ?? true;
   for (const field of fields) properties[field.name] = answered(field, spoken[field.name]);
   for (const field of Object.keys(readOnly({ name: '', secrets: {}, online: false }))) properties[field] = known(field);
   return { ...wire, required: Object.keys(properties), properties };
+}
+
+/** The fields of a kind as they travel, with the forms that they have here alone. */
+function fieldSchemas({ kind, otherForms = {} }: Collection): JsonObject {
+  const { properties } = wireSchema(kind);
+  const entries = Object.entries(isObject(properties) ? properties : {}).map(([field, schema]): [string, Json] => {
+    const [other, usual] = [otherForms[field], isObject(schema) ? schema['pattern'] : undefined];
+    return [
+      field,
+      other !== undefined && isObject(schema) && typeof usual === 'string' ? { ...schema, pattern: `${usual}|${other}` } : schema,
+    ];
+  });
+  return Object.fromEntries(entries);
 }
 
 function known(field: string): Json {
