@@ -9,11 +9,11 @@ export type Merged = { readonly number: number; readonly head: string };
 
 type Comments = Pick<GitHub, 'whoAmI' | 'comments' | 'editorOf'>;
 
-const planLine = /^<!-- plan ([0-9a-f]{64}) of ([0-9a-f]{40,64}) -->$/;
+const planLine = /^<!-- ostiary plan ([0-9a-f]{64}) of ([0-9a-f]{40,64}) -->$/;
 
 /** The unseen line of a comment that says which plan it shows, and of which commit of the branch. */
 export function planMark(digest: string, head: string): string {
-  return `<!-- plan ${digest} of ${head} -->\n`;
+  return `<!-- ostiary plan ${digest} of ${head} -->\n`;
 }
 
 /**

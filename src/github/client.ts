@@ -1,7 +1,9 @@
 import { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
+import { listIn, loginIn, numberIn, objectIn, textIn, unexpected } from './answer.ts';
 import { failureOf, waitAfter } from './failure.ts';
+import { fetchOn } from './fetch.ts';
 import { issueCalls, type Issues, type Repository } from './issue-calls.ts';
 import { pullCalls, type PullRequests } from './pull-calls.ts';
 
@@ -34,17 +36,21 @@ export type GitHubOptions = Repository & {
   readonly graphqlUrl: string;
   readonly version: string;
   readonly sleep: (milliseconds: number) => Promise<void>;
+  /** How many milliseconds one answer may take. */
+  readonly patience?: number;
 };
 
-const patience = 30_000;
 const attempts = 3;
 
 /** Speaks to GitHub about one repository; waits out a rate limit that is short, and asks again where GitHub itself failed. */
-export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sleep }: GitHubOptions): GitHub {
+export function openGitHub(options: GitHubOptions): GitHub {
+  const { owner, repo, token, apiUrl, graphqlUrl, version, sleep, patience = 30_000 } = options;
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
     userAgent: `ostiary/${version}`,
+    // Not in the hook below: what a hook changes of a request does not reach those that were there before it.
+    request: { fetch: fetchOn([apiUrl, graphqlUrl], patience) },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
   const place = { owner, repo };
@@ -53,13 +59,14 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
     const answer = isObject(data) ? data['data'] : undefined;
     return isObject(answer) ? answer : {};
   };
-  octokit.hook.wrap('request', async (request, options) => {
+  octokit.hook.wrap('request', async (request, asking) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await request({ ...options, request: { ...options.request, signal: AbortSignal.timeout(patience) } });
+        const answer = await request(asking);
+        return isObject(answer.data) || Array.isArray(answer.data) ? answer : unexpected('JSON');
       } catch (error) {
-        const wait = attempt < attempts ? waitAfter(error, options.method, attempt) : undefined;
-        if (wait === undefined) throw failureOf(error, `${options.method} ${options.url}`);
+        const wait = attempt < attempts ? waitAfter(error, asking.method, attempt) : undefined;
+        if (wait === undefined) throw failureOf(error, `${asking.method} ${asking.url}`);
         await sleep(wait);
       }
     }
@@ -73,7 +80,7 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
     },
     async comments(number) {
       const found = await octokit.paginate(octokit.issues.listComments, { ...place, issue_number: number, per_page: 100 });
-      return found.map(({ id, node_id: node, user, body }) => ({ id, node, author: user?.login ?? '', body: body ?? '' }));
+      return found.map(commentOf);
     },
     async editorOf({ node }) {
       const data = await asked('query ($id: ID!) { node(id: $id) { ... on IssueComment { editor { __typename login } } } }', { id: node });
@@ -88,8 +95,8 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
     },
     async deployment(commit, environment) {
       const { data } = await octokit.repos.listDeployments({ ...place, sha: commit, environment, per_page: 1 });
-      const [newest] = data;
-      if (newest !== undefined) return newest.id;
+      const [newest] = listIn(data, 'a deployment');
+      if (newest !== undefined) return numberIn(objectIn(newest, 'a deployment'), 'id', 'a deployment');
       const made = await octokit.repos.createDeployment({ ...place, ref: commit, environment, auto_merge: false, required_contexts: [] });
       if ('id' in made.data) return made.data.id;
       throw new AppError('github/refused', 4, `GitHub makes no deployment of ${commit}: ${made.data.message ?? ''}`);
@@ -98,6 +105,17 @@ export function openGitHub({ owner, repo, token, apiUrl, graphqlUrl, version, sl
       const status = { state, description, log_url: logUrl };
       await octokit.repos.createDeploymentStatus({ ...place, deployment_id: deployment, ...status });
     },
+  };
+}
+
+function commentOf(raw: unknown): Comment {
+  const one = objectIn(raw, 'a comment');
+  const { body } = one;
+  return {
+    id: numberIn(one, 'id', 'a comment'),
+    node: textIn(one, 'node_id', 'a comment'),
+    author: loginIn(one),
+    body: typeof body === 'string' ? body : '',
   };
 }
 

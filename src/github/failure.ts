@@ -34,7 +34,14 @@ function answerOf(error: unknown): Answer | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
   const response = 'response' in error ? error.response : undefined;
   const headers = isRecord(response) && isRecord(response['headers']) ? response['headers'] : undefined;
-  return { status: error.status, message: error.message, ...(headers === undefined ? {} : { headers }) };
+  return { status: error.status, message: shortened(error.message), ...(headers === undefined ? {} : { headers }) };
+}
+
+const longestMessage = 500;
+
+/** A proxy answers with whole pages. */
+function shortened(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
+import { loginIn, numberIn, objectIn } from './answer.ts';
 
 export type Repository = { readonly owner: string; readonly repo: string };
 
@@ -45,7 +46,7 @@ export function issueCalls(octokit: Octokit, place: Repository): Issues {
     },
     async createIssue({ title, body, label }) {
       const { data } = await octokit.issues.create({ ...place, title, body, labels: [label] });
-      return data.number;
+      return numberIn(objectIn(data, what), 'number', what);
     },
     async updateIssue(number, { open, ...rest }) {
       const state =
@@ -55,16 +56,22 @@ export function issueCalls(octokit: Octokit, place: Repository): Issues {
   };
 }
 
-type RawIssue = {
-  readonly number: number;
-  readonly state: string;
-  readonly body?: string | null;
-  readonly user: { readonly login: string } | null;
-  readonly pull_request?: object;
-};
+const what = 'an issue';
 
 /** Pull requests are issues, too. */
-function issueOf({ number, state, body, user, pull_request }: RawIssue): readonly Issue[] {
-  if (pull_request !== undefined) return [];
-  return [{ number, author: user?.login ?? '', body: body ?? '', open: state === 'open' }];
+function issueOf(raw: unknown): readonly Issue[] {
+  const one = objectIn(raw, what);
+  return one['pull_request'] === undefined ? [issueIn(one, what)] : [];
+}
+
+/** An issue, or a pull request as one. */
+export function issueIn(raw: unknown, sort: string): Issue {
+  const one = objectIn(raw, sort);
+  const { body, state } = one;
+  return {
+    number: numberIn(one, 'number', sort),
+    author: loginIn(one),
+    body: typeof body === 'string' ? body : '',
+    open: state === 'open',
+  };
 }

@@ -1,5 +1,6 @@
 import type { Octokit } from '@octokit/rest';
-import type { Issue, Repository, Rewrite } from './issue-calls.ts';
+import { listIn, numberIn, objectIn, textIn } from './answer.ts';
+import { issueIn, type Issue, type Repository, type Rewrite } from './issue-calls.ts';
 
 export type PullRequestSummary = {
   readonly number: number;
@@ -34,16 +35,16 @@ export function pullCalls(octokit: Octokit, place: Repository): PullRequests {
     },
     async pullRequestsOf(commit) {
       const { data } = await octokit.repos.listPullRequestsAssociatedWithCommit({ ...place, commit_sha: commit, per_page: 100 });
-      return data.map(summaryOf);
+      return listIn(data, what).map(summaryOf);
     },
     async pullRequestsFrom(branch) {
       const head = `${place.owner}:${branch}`;
       const found = await octokit.paginate(octokit.pulls.list, { ...place, head, state: 'open', per_page: 100 });
-      return found.map(({ number, user, body }) => ({ number, author: user?.login ?? '', body: body ?? '', open: true }));
+      return found.map((raw) => ({ ...issueIn(raw, what), open: true }));
     },
     async createPullRequest(wish) {
       const { data } = await octokit.pulls.create({ ...place, ...wish });
-      return data.number;
+      return numberIn(objectIn(data, what), 'number', what);
     },
     async updatePullRequest(number, { open, ...rest }) {
       const state = open === undefined ? {} : ({ state: open ? 'open' : 'closed' } as const);
@@ -52,14 +53,16 @@ export function pullCalls(octokit: Octokit, place: Repository): PullRequests {
   };
 }
 
-type RawPullRequest = {
-  readonly number: number;
-  readonly merged_at: string | null;
-  readonly merge_commit_sha: string | null;
-  readonly head: { readonly sha: string };
-  readonly base: { readonly ref: string };
-};
+const what = 'a pull request';
 
-function summaryOf({ number, merged_at, merge_commit_sha, head, base }: RawPullRequest): PullRequestSummary {
-  return { number, merged: merged_at !== null, mergeCommit: merge_commit_sha ?? undefined, head: head.sha, base: base.ref };
+function summaryOf(raw: unknown): PullRequestSummary {
+  const one = objectIn(raw, what);
+  const { merged_at: mergedAt, merge_commit_sha: mergeCommit } = one;
+  return {
+    number: numberIn(one, 'number', what),
+    merged: typeof mergedAt === 'string',
+    mergeCommit: typeof mergeCommit === 'string' ? mergeCommit : undefined,
+    head: textIn(objectIn(one['head'], what), 'sha', what),
+    base: textIn(objectIn(one['base'], what), 'ref', what),
+  };
 }

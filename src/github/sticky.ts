@@ -19,10 +19,10 @@ export const stickyLimit: number = 65_536 - 300;
 /** Keeps the comment: updates ours, or creates it; a comment with our marker that somebody else wrote is left alone. */
 export async function keepComment(github: Comments, { number, key, body, onlyUpdate }: Sticky): Promise<void> {
   const whole = `${markerOf(key)}\n${body}`;
-  const [ours] = await ownOf(github, key, await github.comments(number));
-  if (ours !== undefined) {
-    if (!sameText(ours.body, whole)) await github.updateComment(ours.id, whole);
-  } else if (!onlyUpdate) await github.createComment(number, whole);
+  const ours = await ownOf(github, key, await github.comments(number));
+  if (ours.length === 0 && !onlyUpdate) await github.createComment(number, whole);
+  // Two runs at the same time may have made two: neither may go on telling what is no longer so.
+  for (const one of ours) if (!sameText(one.body, whole)) await github.updateComment(one.id, whole);
 }
 
 function markerOf(key: readonly string[]): string {

@@ -44,13 +44,14 @@ export function readRun(env: Environment, payload: string): WorkflowRun {
   const server = variable(env, 'GITHUB_SERVER_URL', plainUrl).replace(/\/+$/, '');
   const page = `${server}/${owner}/${repo}`;
   const event = parsed(payload);
+  const name = variable(env, 'GITHUB_EVENT_NAME', /^\w+$/);
   const pullRequest = pullRequestOf(event['pull_request']);
   const group = event['merge_group'];
   const base = pullRequest?.base ?? (isObject(group) ? commitAt(group, 'base_sha') : undefined);
-  return {
+  const run = {
     owner,
     repo,
-    event: variable(env, 'GITHUB_EVENT_NAME', /^\w+$/),
+    event: name,
     commit: variable(env, 'GITHUB_SHA', hash),
     branch: (env['GITHUB_REF'] ?? '').replace(/^refs\/heads\//, ''),
     apiUrl: variable(env, 'GITHUB_API_URL', plainUrl),
@@ -62,6 +63,18 @@ export function readRun(env: Environment, payload: string): WorkflowRun {
     ...(pullRequest === undefined ? {} : { pullRequest }),
     ...(base === undefined ? {} : { base }),
   };
+  // Without it the proposal would count as merged, and its own config would count.
+  if (base === undefined && proposals.test(name)) throw incomplete(name);
+  return run;
+}
+
+/** The events of what is not merged yet, or was just now. */
+const proposals = /^(?:pull_request|merge_group)/;
+
+function incomplete(event: string): AppError {
+  return new AppError('github/no-workflow', 3, `the payload of this ${event} does not say what is proposed to which commit`, {
+    hint: 'GITHUB_EVENT_PATH names the file that GitHub wrote for the event',
+  });
 }
 
 const hash = /^[0-9a-f]{40,64}$/;
@@ -91,7 +104,7 @@ function parsed(payload: string): JsonObject {
 function pullRequestOf(value: Json | undefined): PullRequest | undefined {
   if (!isObject(value)) return undefined;
   const { number, head, base, merged, user } = value;
-  if (typeof number !== 'number' || !isObject(head) || !isObject(base)) return undefined;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || !isObject(head) || !isObject(base)) return undefined;
   const [from, to] = [repositoryOf(head), repositoryOf(base)];
   const commits = { head: commitAt(head, 'sha'), base: commitAt(base, 'sha') };
   if (commits.head === undefined || commits.base === undefined) return undefined;

@@ -91,7 +91,7 @@ test('a pull request and its merge go to all targets: a comment, a record and a 
   git(cwd, `remote add origin file://${origin}`);
   const commit = await mergePullRequest(bench.github(), number);
   const onMain = { cwd, event: 'push', payload: { after: commit }, env: { ...env(), GITHUB_SHA: commit } };
-  const applied = await bench.step({ ...onMain, inputs: { mode: 'apply', 'all-targets': 'true' } });
+  const applied = await bench.step({ ...onMain, inputs: { mode: 'apply', 'all-targets': 'true', digest: 'comment' } });
   expect(applied).toMatchObject({ code: 4, outputs: { outcome: 'unreachable' } });
   expect(JSON.parse(applied.outputs['counts'] ?? '')).toMatchObject({ created: 5, failed: 0 });
   expect(await gateway.names('/connections')).toContain('fleet-east');

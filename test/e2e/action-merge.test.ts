@@ -153,6 +153,11 @@ describe('apply on merge', () => {
     const payload = pullRequestPayload({ ...pull, base: pull.head });
     const run = { cwd, event: 'pull_request', inputs: { mode: 'apply' }, env: gateway.env() };
     expect(await bench.step({ ...run, payload })).toMatchObject({ code: 3, summary: expect.stringContaining('is not merged') });
+    const queued = { merge_group: { base_sha: pull.head, head_sha: pull.head } };
+    expect(await bench.step({ ...run, event: 'merge_group', payload: queued })).toMatchObject({
+      code: 3,
+      summary: expect.stringMatching(/what this .merge_group. brings is not merged/),
+    });
     expect(await gateway.names('/connections')).not.toContain('early');
     const merged = pullRequestPayload({ ...pull, base: pull.head, merged: true });
     expect(await bench.step({ ...run, payload: merged })).toMatchObject({ code: 0 });

@@ -8,7 +8,13 @@ export const place = { owner: 'octo', repo: 'access' } as const;
 /** A request that arrived. */
 export type Heard = { readonly method: string; readonly path: string; readonly query: URLSearchParams; readonly body: string };
 
-export type Reply = { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> };
+/** An answer; a body with another type than JSON is sent as it is. */
+export type Reply = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** Answers a request instead of GitHub, or lets it pass. */
 export type Interception = (heard: Heard) => Reply | undefined;
@@ -160,9 +166,9 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function send(response: ServerResponse, { status, body, headers = {} }: Reply): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
-  response.end(JSON.stringify(body));
+function send(response: ServerResponse, { status, body, type, headers = {} }: Reply): void {
+  response.writeHead(status, { 'content-type': type ?? 'application/json; charset=utf-8', ...headers });
+  response.end(type === undefined ? JSON.stringify(body) : String(body));
 }
 
 /** Hands a request over to the emulator. */

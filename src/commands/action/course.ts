@@ -80,8 +80,7 @@ function settingFlags({ flags: { config, target, 'config-ref': told } }: Pick<In
 }
 
 function refuseUnmerged({ event, pullRequest, base }: WorkflowRun, mode: Mode): void {
-  const isProposed = mode === 'drift' && base !== undefined;
-  if (pullRequest === undefined ? !isProposed : pullRequest.merged) return;
+  if (pullRequest === undefined ? base === undefined : pullRequest.merged) return;
   const what = pullRequest === undefined ? `what this ${event} brings` : `pull request ${pullRequest.number} of this ${event}`;
   throw new UsageError(
     `mode: ${mode} runs after the merge, and ${what} is not merged`,

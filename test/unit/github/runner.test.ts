@@ -120,6 +120,27 @@ describe('the run', () => {
     expect(() => readRun({ ...env, [name]: undefined }, '{}')).toThrow(`${name} is not set`);
   });
 
+  test.each(['pull_request', 'pull_request_target', 'merge_group'])(
+    'counts no proposal (%s) as merged because its payload lacks something',
+    (event) => {
+      const ends = { head: side('b', 'octo/access'), base: side('c', 'octo/access') };
+      const pulls = [
+        undefined,
+        null,
+        [],
+        {},
+        { number: '3', ...ends },
+        { number: 3, base: ends.base },
+        { number: 3, head: ends.head, base: { sha: 'main' } },
+      ];
+      for (const pull of pulls)
+        expect(() => readRun({ ...env, GITHUB_EVENT_NAME: event }, JSON.stringify({ pull_request: pull, merge_group: pull }))).toThrow(
+          `the payload of this ${event} does not say what is proposed`,
+        );
+      expect(readRun({ ...env, GITHUB_EVENT_NAME: 'push' }, '{}').base).toBeUndefined();
+    },
+  );
+
   test('takes nothing into a link that could end it', () => {
     for (const bad of ['https://x/)<script>', 'javascript:1', 'https://a b'])
       expect(() => readRun({ ...env, GITHUB_SERVER_URL: bad }, '{}')).toThrow('GITHUB_SERVER_URL is not what GitHub sets it to');

@@ -1,0 +1,114 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openGitHub, type GitHub } from '../../../src/github/client.ts';
+import { json, reset, silence, stall, startFlakyServer, text, type FlakyServer, type Reply } from '../../support/flaky-server.ts';
+
+async function server(replies: readonly Reply[] | Reply): Promise<FlakyServer> {
+  const started = await startFlakyServer(replies);
+  onTestFinished(() => started.close());
+  return started;
+}
+
+const token = 'ghs_canary-of-the-job';
+
+function gitHubAt({ url }: FlakyServer): GitHub {
+  return openGitHub({
+    owner: 'octo',
+    repo: 'access',
+    token,
+    apiUrl: url,
+    graphqlUrl: `${url}/graphql`,
+    version: '0.0.0',
+    sleep: () => Promise.resolve(),
+    patience: 200,
+  });
+}
+
+const comment = (id: number): object => ({ id, node_id: `node-${id}`, user: { login: 'octo' }, body: `text ${id}` });
+const page = text(200, '<html>Sign in</html>');
+const broken: Reply = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":');
+
+test.each<readonly [string, Reply, string, number]>([
+  ['a page of a proxy', page, 'github/unexpected-answer', 1],
+  ['JSON that ends early', broken, 'github/unexpected-answer', 1],
+  ['nothing', (response) => void response.writeHead(204).end(), 'github/unexpected-answer', 1],
+  ['null', json(200, null), 'github/unexpected-answer', 1],
+  ['a list of something else', json(200, [null]), 'github/unexpected-answer', 1],
+  ['an object where a list belongs', json(200, { message: 'hello' }), 'github/unexpected-answer', 1],
+  ['a page of a proxy that failed', text(502, '<html>Bad gateway</html>'), 'github/unreachable', 3],
+  ['a reset', reset, 'github/unreachable', 3],
+  ['silence', silence, 'github/unreachable', 3],
+  ['an answer that stops in the middle', stall('['), 'github/unreachable', 3],
+  ['a circle', (response) => void response.writeHead(301, { location: '/again' }).end(), 'github/unreachable', 18],
+  ['404, as for a private repository', json(404, { message: 'Not Found' }), 'github/forbidden', 1],
+  ['403', json(403, { message: 'Resource not accessible by integration' }), 'github/forbidden', 1],
+  ['403 for too much', json(403, { message: 'You have exceeded a secondary rate limit.' }), 'github/rate-limited', 3],
+])('%s is no comment, and no lack of comments', async (_, reply, code, requests) => {
+  const there = await server(reply);
+  await expect(gitHubAt(there).comments(7)).rejects.toMatchObject({ code });
+  expect(there.seen).toHaveLength(requests);
+});
+
+/** Two pages of comments; asking for the second one fails so often. */
+async function pages(failing: number): Promise<FlakyServer> {
+  let failed = 0;
+  const there: FlakyServer = await server((response, seen) => {
+    const next = { link: `<${there.url}/repos/octo/access/issues/7/comments?page=2>; rel="next"` };
+    if (!seen.path.includes('page=2')) json(200, [comment(1)], next)(response, seen);
+    else if (failed < failing) {
+      failed += 1;
+      json(500, { message: 'Server Error' })(response, seen);
+    } else json(200, [comment(2)])(response, seen);
+  });
+  return there;
+}
+
+test('pages are read on where one of them fails once, and given up where it fails on', async () => {
+  expect(await gitHubAt(await pages(1)).comments(7)).toMatchObject([{ id: 1 }, { id: 2 }]);
+  await expect(gitHubAt(await pages(9)).comments(7)).rejects.toMatchObject({ code: 'github/unreachable' });
+});
+
+test('nothing goes to another server, whatever a redirect or a link says', async () => {
+  const elsewhere = await server(json(200, [comment(1)]));
+  const to = `${elsewhere.url}/repos`;
+  for (const reply of [
+    (response: Parameters<Reply>[0]) => void response.writeHead(307, { location: to }).end(),
+    json(200, [comment(1)], { link: `<${to}>; rel="next"` }),
+  ]) {
+    const there = await server(reply);
+    await expect(gitHubAt(there).comments(7)).rejects.toMatchObject({
+      code: 'github/unreachable',
+      message: expect.stringContaining(elsewhere.url),
+    });
+    await expect(
+      gitHubAt(await server(reply))
+        .createComment(7, 'body')
+        .then(() => gitHubAt(there).comments(7)),
+    ).rejects.toMatchObject({
+      code: 'github/unreachable',
+    });
+  }
+  expect(elsewhere.seen).toEqual([]);
+});
+
+test('a repository that was renamed is followed on the same server, with method, body and token', async () => {
+  const there = await server((response, seen) => {
+    if (seen.path.startsWith('/repositories/')) json(201, comment(1))(response, seen);
+    else response.writeHead(307, { location: '/repositories/1/issues/7/comments' }).end();
+  });
+  await gitHubAt(there).createComment(7, 'hello');
+  expect(there.seen.at(-1)).toMatchObject({ method: 'POST', headers: { authorization: `token ${token}` }, body: '{"body":"hello"}' });
+});
+
+test.each<readonly [string, (github: GitHub) => Promise<unknown>, unknown]>([
+  ['a pull request', (github) => github.pullRequest(7), {}],
+  ['a pull request without a branch', (github) => github.pullRequest(7), { number: 7, head: null, base: {} }],
+  ['pull requests of a commit', (github) => github.pullRequestsOf('a'.repeat(40)), {}],
+  ['issues', (github) => github.labelledIssues('drift'), [{ number: 'seven' }]],
+  ['an issue that was made', (github) => github.createIssue({ title: 'a', body: 'b', label: 'c' }), {}],
+  ['a deployment', (github) => github.deployment('a'.repeat(40), 'production'), [{}]],
+  ['a deployment that was made', (github) => github.deployment('a'.repeat(40), 'production'), { message: 'queued' }],
+])('%s that is none ends in words', async (_, ask, body) => {
+  await expect(ask(gitHubAt(await server(json(200, body))))).rejects.toMatchObject({
+    code: expect.stringMatching(/^github\/(?:unexpected-answer|refused)$/),
+  });
+});
