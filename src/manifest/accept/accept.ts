@@ -3,7 +3,7 @@ import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
 import { valueAt } from '../../model/edit.ts';
 import { edgeKey, type Ends } from '../../model/live-edges.ts';
 import type { LiveState } from '../../model/live.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { FieldChange, Plan } from '../../model/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
@@ -142,11 +142,25 @@ function blame(diagnostics: readonly Diagnostic[], wanted: readonly Difference[]
     const own = wanted.filter((one) =>
       one.is === 'field' ? one.id === resource : one.ends.rule === resource || one.ends.connection === resource,
     );
-    const named = own.filter((one) => one.is === 'field' && message.includes(tokensOf(one.field.path)[0] ?? message));
-    return (named.length > 0 ? named : own).map((one) => [one, message] as const);
+    const meant = [isExactly, isField].map((isMeant) => own.filter((one) => one.is === 'field' && isMeant(one.field, message)));
+    return (meant.find((some) => some.length > 0) ?? own).map((one) => [one, message] as const);
   });
   if (guilty.length > 0 || errors.length === 0) return new Map(guilty);
   return new Map(wanted.map((one) => [one, errors[0]?.message ?? '']));
+}
+
+/** Tells whether words about what is wrong name just this part of a field, or its value. */
+function isExactly({ path, before }: FieldChange, message: string): boolean {
+  const tokens = tokensOf(path);
+  const place = tokens.join('.');
+  const at = message.indexOf(place);
+  if (tokens.length > 1 && at !== -1 && !/[\w.[-]/.test(message.charAt(at + place.length))) return true;
+  if (!('value' in before) || typeof before.value !== 'string') return false;
+  return before.value === '' ? message.endsWith(' is empty') : message.startsWith(`${JSON.stringify(before.value)} `);
+}
+
+function isField({ path }: FieldChange, message: string): boolean {
+  return message.includes(tokensOf(path)[0] ?? message);
 }
 
 function changedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): readonly SourceFile[] {

@@ -200,4 +200,15 @@ describe('accepting what was changed by hand', () => {
     expect([texts, diagnostics.map(({ code }) => code)]).toEqual([{}, ['adopt/impossible']]);
     expect(left).toHaveLength(1);
   });
+
+  it('leaves out the one part of a field that no manifest can say', async () => {
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders },
+      change('Connection/orders', { reviewers: ['dba', '', 'security'], connection_tags: { env: "it's", team: 'billing' } }),
+    );
+    expect(texts['orders.yaml']).toBe(
+      orders.replace("  - 'sre'\n", "  - 'security'\n").replace('{env: prod, team: orders}', '{env: prod, team: billing}'),
+    );
+    expect(left).toEqual(['Connection/orders /connection_tags/env', 'Connection/orders /reviewers/']);
+  });
 });
