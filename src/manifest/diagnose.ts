@@ -8,7 +8,12 @@ import type { Locate } from './manifest.ts';
 import { maskAddresses, maskText, maskUnread } from './mask.ts';
 import type { Problem } from './problem.ts';
 
-type Page = { readonly file: SourceFile; readonly documents: readonly ManifestDocument[] };
+type Page = {
+  readonly file: SourceFile;
+  readonly documents: readonly ManifestDocument[];
+  /** Not all of the file was read, so where its secrets are is told by the fields of these schemas alone. */
+  readonly unread?: readonly JsonObject[];
+};
 
 /** All files of a load, and which schema each of their documents follows: what a code frame needs to show no secret. */
 export type Book = {
@@ -79,7 +84,8 @@ export function withoutSecrets(
 function maskedText(book: Book, page: Page): string {
   const known = book.masked.get(page.file.path);
   if (known !== undefined) return known;
-  const text = maskText(page.file.text, page.documents, book.schemaOf);
+  const { file, documents, unread } = page;
+  const text = unread === undefined ? maskText(file.text, documents, book.schemaOf) : maskUnread(file.text, unread);
   book.masked.set(page.file.path, text);
   return text;
 }

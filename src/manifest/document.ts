@@ -9,6 +9,8 @@ export type ManifestDocument = {
   /** Which document of the file, from 0. */
   readonly index: number;
   readonly value: Json;
+  /** Keys that cannot stand were left out, with their values. */
+  readonly damaged?: true;
   /** The place of the value at the pointer (or of its key), the nearest parent's where there is none. */
   readonly locate: (path: Pointer, part?: 'key' | 'value') => Position;
 };

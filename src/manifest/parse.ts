@@ -16,22 +16,31 @@ const maxLength = 1024 * 1024;
  * A fast reader tries first and knows what it does not know; the reference parser reads the rest, and finds all places.
  */
 export function parseDocuments(file: SourceFile): Checked<readonly ManifestDocument[]> {
+  const { documents, diagnostics } = parsePage(file);
+  return diagnostics.length === 0 ? { value: documents, diagnostics } : { diagnostics };
+}
+
+/** Reads a file's documents as far as they can be read, for telling what else is wrong in them. */
+export function parsePage(file: SourceFile): {
+  readonly documents: readonly ManifestDocument[];
+  readonly diagnostics: readonly Diagnostic[];
+} {
   const { path, text } = file;
-  if (text.length > maxLength) return { diagnostics: [tooLarge(path)] };
-  if (file.said !== undefined) return { value: located(file, [{ index: 0, value: file.said, start: 0 }]), diagnostics: [] };
+  if (text.length > maxLength) return { documents: [], diagnostics: [tooLarge(path)] };
+  if (file.said !== undefined) return { documents: located(file, [{ index: 0, value: file.said, start: 0 }]), diagnostics: [] };
   const documents = readStrictly(text);
-  if (documents !== undefined) return { value: located(file, documents), diagnostics: [] };
+  if (documents !== undefined) return { documents: located(file, documents), diagnostics: [] };
   const reading = readYaml(text);
-  if (reading.mistakes.length === 0) return { value: located(file, reading.documents), diagnostics: [] };
-  return { diagnostics: diagnose(file, reading.mistakes) };
+  return { documents: located(file, reading.documents), diagnostics: diagnose(file, reading.mistakes) };
 }
 
 function located(file: SourceFile, documents: readonly ReadDocument[]): readonly ManifestDocument[] {
   let finders: Finders | undefined;
-  return documents.map(({ index, value, start }) => ({
+  return documents.map(({ index, value, start, damaged }) => ({
     file,
     index,
     value,
+    ...(damaged === undefined ? {} : { damaged }),
     locate(path, part = 'value') {
       finders ??= { positionAt: lineFinder(file.text), offsetOf: locator(file.text) };
       return { file: file.path, ...finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part)) };
@@ -42,6 +51,7 @@ function located(file: SourceFile, documents: readonly ReadDocument[]): readonly
 type Finders = { readonly positionAt: ReturnType<typeof lineFinder>; readonly offsetOf: ReturnType<typeof locator> };
 
 function diagnose(file: SourceFile, mistakes: readonly Mistake[]): readonly Diagnostic[] {
+  if (mistakes.length === 0) return [];
   const positionAt = lineFinder(file.text);
   return mistakes.map(({ code, message, hint, start, end }) => {
     const at = { file: file.path, ...positionAt(start) };

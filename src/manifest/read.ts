@@ -6,7 +6,7 @@ import type { SourceFile } from '../model/source.ts';
 import { diagnose, openBook, withoutSecrets, type Book } from './diagnose.ts';
 import type { ManifestDocument } from './document.ts';
 import { makeManifest, type Manifest } from './manifest.ts';
-import { parseDocuments } from './parse.ts';
+import { parsePage } from './parse.ts';
 import { policyKind, policySchema } from './policy.ts';
 import type { Problem } from './problem.ts';
 import { classify, validate, type Views } from './validate.ts';
@@ -30,7 +30,7 @@ export type Reading = {
 
 type Broken = { readonly manifest: Manifest; readonly places: readonly Pointer[] };
 
-type Page = { readonly file: SourceFile; readonly documents: readonly ManifestDocument[]; readonly diagnostics: readonly Diagnostic[] };
+type Page = Parameters<typeof openBook>[0][number] & { readonly diagnostics: readonly Diagnostic[] };
 
 /** Parses and validates manifests and overlays, file by file in the order of their paths. */
 export function readDocuments(files: readonly SourceFile[], overlays: readonly (readonly SourceFile[])[], views: Views): Reading {
@@ -76,10 +76,10 @@ function parseAll(files: readonly SourceFile[], views: Views): readonly Page[] {
   return files
     .toSorted((left, right) => compareText(left.path, right.path))
     .map((file) => {
-      const { value, diagnostics } = parseDocuments(file);
-      if (diagnostics.length === 0) return { file, documents: value ?? [], diagnostics };
+      const { documents, diagnostics } = parsePage(file);
+      if (diagnostics.length === 0) return { file, documents, diagnostics };
       const schemas = [...views.values()].map(({ kind }) => kind.schema);
-      return { file, documents: value ?? [], diagnostics: withoutSecrets(file, diagnostics, schemas) };
+      return { file, documents, diagnostics: withoutSecrets(file, diagnostics, schemas), unread: schemas };
     });
 }
 
@@ -95,22 +95,29 @@ function readDocument(document: ManifestDocument, views: Views, form: 'manifest'
   const classified = classify(document, views);
   switch (classified.is) {
     case 'foreign':
-      return { problems: [], skipped: true };
+      return { problems: [], skipped: document.damaged !== true };
     case 'config':
       return { problems: /(^|\/)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
     case 'policy':
       return form === 'overlay' ? { problems: [misplacedPolicy] } : { problems: [], isPolicy: true };
     case 'wrong':
-      return { problems: [classified.problem] };
+      // What it would be may stand at the key that was left out.
+      return { problems: document.damaged === true ? [] : [classified.problem] };
     case 'manifest': {
       const { view, value } = classified;
-      const problems = validate(view, value, form);
+      const found = validate(view, value, form);
+      const problems = document.damaged === true ? found.filter(isThere) : found;
       const manifest = makeManifest(view, { metadata: objectAt(value, 'metadata'), spec: objectAt(value, 'spec'), tests: value['tests'] }, [
         document,
       ]);
       return { manifest, problems, ...(manifest.name === '' ? {} : { id: manifest.id }) };
     }
   }
+}
+
+/** What is missing may have stood at a key that was left out. */
+function isThere({ code }: Problem): boolean {
+  return code !== 'manifest/missing-field';
 }
 
 const misplacedConfig: Problem = {

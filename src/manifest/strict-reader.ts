@@ -6,7 +6,7 @@ import { keyEnd, readKey } from './strict-key.ts';
 import { readPlain, readQuoted } from './strict-scalar.ts';
 
 /** One document as a reader found it: its value and where its content begins. */
-export type ReadDocument = { readonly index: number; readonly value: Json; readonly start: number };
+export type ReadDocument = { readonly index: number; readonly value: Json; readonly start: number; readonly damaged?: true };
 
 /**
  * Reads the part of YAML that nearly all manifests are written in, many times faster than `yaml` and to the same result.

@@ -4,13 +4,16 @@ import { maxDepth } from './strict-cursor.ts';
 /** What `yaml` made of a text, or why it was stopped at the offset. */
 export type Composed =
   | { readonly documents: readonly Document.Parsed[]; readonly errors: readonly YAMLError[] }
-  | { readonly stopped: 'too-deep' | 'too-blank'; readonly offset: number };
+  | { readonly stopped: 'too-deep' | 'too-blank' | 'too-dense'; readonly offset: number };
 
 /** Far below where `yaml` fails, and above `maxDepth`, so that a text just too deep is read and told of at the very place. */
 const maxStack = 2 * maxDepth;
 
 /** More blank lines than this before a comment take `yaml` seconds. */
 const maxBlankLines = 500;
+
+/** `yaml` takes 3 µs for each word and each sign; a mebibyte of manifests as people write them has 300,000. */
+const maxLexemes = 500_000;
 
 /**
  * Composes a text's documents. The parser is fed by hand, because `yaml` recurses over what is nested and a deep enough
@@ -28,11 +31,14 @@ export function compose(text: string, { keepTokens = false }: { readonly keepTok
   });
   const documents: Document.Parsed[] = [];
   let blankLines = 0;
+  let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
     if (parser.stack.length > maxStack) return { stopped: 'too-deep', offset: parser.offset };
     if (lexeme === '\n' || lexeme === '\r\n') blankLines += 1;
     else if (lexeme.trim() !== '') blankLines = 0;
+    lexemes += 1;
+    if (lexemes > maxLexemes) return { stopped: 'too-dense', offset: parser.offset };
     if (blankLines > maxBlankLines) return { stopped: 'too-blank', offset: parser.offset };
   }
   for (const token of parser.end()) documents.push(...composer.next(token));

@@ -18,6 +18,7 @@ export type OwnMistake =
   | 'not-json'
   | 'too-blank'
   | 'too-deep'
+  | 'too-dense'
   | 'unsafe-key'
   | 'version';
 type Word = { readonly code: Mistake['code']; readonly message: (name: string) => string; readonly hint: string };
@@ -49,6 +50,11 @@ const words: Readonly<Record<OwnMistake, Word>> = {
     code: 'manifest/too-deep',
     message: () => 'maps and lists are nested more than 64 deep',
     hint: 'no manifest is that deep: is a bracket or an indentation wrong?',
+  },
+  'too-dense': {
+    code: 'manifest/too-large',
+    message: () => 'the file holds more than 500,000 words and signs up to here',
+    hint: 'split it into several files',
   },
   'unsafe-key': { code: 'manifest/unsafe-key', message: (name) => `"${name}" cannot be a key`, hint: 'use another name' },
   version: { code: 'manifest/yaml', message: () => 'manifests are YAML 1.2', hint: 'remove the %YAML line' },

@@ -4,7 +4,7 @@ import { compose } from './yaml-compose.ts';
 import { type Mistake, mistake, mistakeOf } from './yaml-mistake.ts';
 import { toJson } from './yaml-value.ts';
 
-/** What a text holds, or what is wrong with it. */
+/** What a text holds, and what is wrong with it; documents with values that mean nothing are left out. */
 export type YamlReading = { readonly documents: readonly ReadDocument[]; readonly mistakes: readonly Mistake[] };
 
 /** Reads any YAML 1.2 text by the reference parser; never throws. Of a broken text only the first mistake is told: the rest follow from it. */
@@ -20,9 +20,15 @@ export function readYaml(text: string): YamlReading {
     if (document.directives.yaml.version !== '1.2') mistakes.push(mistake('version', document.range));
     const { value, mistakes: found } = toJson(document);
     mistakes.push(...found);
-    documents.push({ index, value, start: document.contents?.range[0] ?? 0 });
+    if (found.every(isOfKey))
+      documents.push({ index, value, start: document.contents?.range[0] ?? 0, ...(found.length === 0 ? {} : { damaged: true as const }) });
   }
   return { documents, mistakes };
+}
+
+/** A key that cannot stand is left out with its value; the rest of the document is as it was meant. */
+function isOfKey({ code }: Mistake): boolean {
+  return code === 'manifest/duplicate-key' || code === 'manifest/non-string-key' || code === 'manifest/unsafe-key';
 }
 
 /** Tells whether nothing but comments stands in the document. */

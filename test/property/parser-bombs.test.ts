@@ -35,6 +35,7 @@ describe('the parser', () => {
     ['documents', '---\n'.repeat(100_000)],
     ['tabs', '\t'.repeat(500_000)],
     ['carriage returns', '\r'.repeat(500_000)],
+    ['flow without end', `a: &x 1\nb: [${'{ k: [1, 2] }, '.repeat(65_000)}*x]\n`],
     ['too much', 'a'.repeat(1_100_000)],
   ])('ends soon: %s', (_, text) => {
     const begun = performance.now();
