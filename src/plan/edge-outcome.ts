@@ -23,7 +23,7 @@ export function attachment(ends: Ends, exists: boolean, index: Index): EdgeOutco
  * orphan; neither end may be managed or ignore it, and an end of this run must be able to write it. One that somebody
  * attached by hand since the base is held: taking it away would protect less.
  */
-export function removal(ends: Ends, index: Index): EdgeOutcome | undefined {
+export function removal(ends: Ends, index: Index): EdgeOutcome | 'unwritable' | undefined {
   const { rule, connection } = ends;
   const doomed = [rule, connection].find((id) => index.doomed.has(id));
   if (doomed !== undefined) return { action: 'detach', by: doomed, origin: 'intent' };
@@ -33,17 +33,22 @@ export function removal(ends: Ends, index: Index): EdgeOutcome | undefined {
   const isOrphaned = index.orphans.has(rule) || index.orphans.has(connection);
   if (isOrphaned || !(ours || applied)) return { action: 'foreign' };
   if (isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
-  const writer = [rule, connection].find((id) => canWrite(id, ends, index));
-  if (writer === undefined) return { action: 'foreign' };
-  if (index.past === undefined) return { action: 'detach', by: writer };
-  if (applied) return { action: 'detach', by: writer, origin: 'intent' };
   const reverts = index.reverts.has(rule) || index.reverts.has(connection);
-  return { ...(reverts ? { action: 'detach', by: writer } : { action: 'held' }), origin: 'drift' };
+  if (index.past !== undefined && !applied && !reverts) return { action: 'held', origin: 'drift' };
+  const writer = [rule, connection].find((id) => canWrite(id, ends, index));
+  if (writer === undefined) return [rule, connection].some((id) => isLeftOut(id, index)) ? 'unwritable' : { action: 'foreign' };
+  if (index.past === undefined) return { action: 'detach', by: writer };
+  return { action: 'detach', by: writer, origin: applied ? 'intent' : 'drift' };
 }
 
 /** A missing edge that the base declared was detached by hand. */
 function originOf(ends: Ends, { past }: Index): Pick<EdgeOutcome, 'origin'> {
   return past === undefined ? {} : { origin: past.has(edgeKey(ends)) ? 'drift' : 'intent' };
+}
+
+/** It has a manifest, which is not of this run. */
+function isLeftOut(id: ResourceId, index: Index): boolean {
+  return index.declared.has(id) && !index.selected.has(id);
 }
 
 /** An end can write an edge if it is ours in this run, not managed, has a field for it, and the other end is or will be there. */

@@ -23,7 +23,8 @@ export function planEdges(input: EdgeInput): EdgePlan {
     const places = declared.get(key)?.places ?? [];
     const outcome = declared.has(key) ? attachment(ends, found.has(key), index) : removal(ends, index);
     if (outcome === undefined) continue;
-    if (outcome === 'unwritable') diagnostics.push(...needsSelection(ends, places[0], index));
+    if (outcome === 'unwritable')
+      diagnostics.push(...(declared.has(key) ? needsSelection(ends, places[0], index) : [staying(ends, index)]));
     else {
       const bySelector = declared.get(key)?.bySelector === true ? ({ bySelector: true } as const) : {};
       edges.push({ ...ends, ...outcome, declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`), ...bySelector });
@@ -94,6 +95,17 @@ function needsSelection(ends: Ends, at: Position | undefined, index: Index): rea
   const why = index.live.has(rule) ? `only ${rule} can write it` : `${rule} is not on the gateway yet`;
   const severity = at === undefined && index.live.has(connection) ? 'warning' : 'error';
   return [unwritten(ends, { severity, why, at })];
+}
+
+/** An edge that no manifest declares any more, and that no end of this run can take away. */
+function staying({ rule, connection }: Ends, index: Index): Diagnostic {
+  const other = index.selected.has(rule) ? connection : rule;
+  return {
+    code: 'plan/needs-unselected',
+    severity: 'warning',
+    message: `the edge between ${rule} and ${connection} stays, though no manifest declares it: only ${other} can write it, and it is not selected`,
+    hint: `select ${other}`,
+  };
 }
 
 type Unwritten = { readonly severity: 'error' | 'warning'; readonly why: string; readonly at: Position | undefined };

@@ -216,7 +216,11 @@ describe('a live edge that nobody declares', () => {
       { ours: [db], unselected: [rule], live: [db, rule], attached: [rule] },
       `detach ${db}`,
     ],
-    ['stays where nobody selected can write it', { ours: [db], unselected: [mask], live: [db, mask], attached: [mask] }, 'foreign'],
+    [
+      'stays where nobody selected can write it',
+      { ours: [db], unselected: [mask], live: [db, mask], attached: [mask] },
+      'warning plan/needs-unselected',
+    ],
     ['to a connection without a manifest is foreign', { ours: [rule], live: [db, rule], attached: [rule] }, 'foreign'],
     ['to a rule without a manifest is foreign', { ours: [db], live: [db, rule], attached: [rule] }, 'foreign'],
     ['of a managed connection is foreign', { ours: [db, rule], live: [liveOf(db, managed), rule], attached: [rule] }, 'foreign'],
