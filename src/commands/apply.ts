@@ -10,6 +10,7 @@ import { planText } from '../report/plan-text.ts';
 import type { ApplyFlags } from './flags.ts';
 import { journalTo, type Journaling } from './journaling.ts';
 import { differentPlan } from './misfits.ts';
+import { pageMaker } from './page.ts';
 import { planned, type Narrow, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { progressOn, tellStopping } from './progress.ts';
@@ -60,18 +61,21 @@ async function planOf(flags: ApplyFlags, world: World, { journal: { request }, n
 async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World): Promise<number> {
   const printer = printerFor(world, flags);
   const { plan } = result;
+  const page = await pageMaker(flags);
   const writes = plan.changes.filter(isWritten).length;
   const machine = flags.format === 'json';
   if (!machine) tellPlan([plan], result.warnings, { flags: { ...flags, report: [] }, world, printer });
   try {
     await requireConsent(result, writes, flags, world);
   } catch (error) {
-    if (machine || flags.report.length > 0) tellPlan([plan], machine ? result.warnings : [], { flags, world, printer, printed: !machine });
+    if (machine || flags.report.length > 0) {
+      tellPlan([plan], machine ? result.warnings : [], { flags, world, printer, printed: !machine, ...page(result) });
+    }
     throw error;
   }
   const outcome = await execute(result, flags, world);
   if (flags.format === 'text') printer.print('\n');
-  tellResult(outcome, plan, { flags, world, printer });
+  tellResult(outcome, plan, { flags, world, printer, ...page(result, outcome) });
   if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
   if (!result.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
   const recorded = await recordApplied({ ...result, flags, world });

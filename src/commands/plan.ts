@@ -1,7 +1,7 @@
 import { isWritten } from '../model/plan.ts';
 import type { PlanFlags } from './flags.ts';
-import { registry } from '../kinds/index.ts';
-import { planned, type Planned } from './planning.ts';
+import { pageMaker } from './page.ts';
+import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, tellPlan } from './tell.ts';
@@ -21,8 +21,8 @@ export async function plan(flags: PlanCommandFlags, world: World): Promise<numbe
   const { plan: result, warnings, gateway } = made;
   await gateway.close();
   const printer = printerFor(world, flags);
-  const page = flags.report.some(({ format }) => format === 'html') ? await pageOf(made) : undefined;
-  tellPlan([result], warnings, { flags, world, printer, ...(page === undefined ? {} : { html: () => page }) });
+  const page = await pageMaker(flags);
+  tellPlan([result], warnings, { flags, world, printer, ...page(made) });
   if (flags.out !== undefined) {
     const { savePlan } = await import('./saving.ts');
     await savePlan(flags.out, made, flags, world);
@@ -30,10 +30,4 @@ export async function plan(flags: PlanCommandFlags, world: World): Promise<numbe
   }
   if (result.refusals.length > 0) return 6;
   return flags.detailedExitcode && result.changes.some(isWritten) ? 2 : 0;
-}
-
-/** The page of a plan; what makes it is loaded only when it is asked for. */
-async function pageOf({ plan: made, live, desired, base }: Planned): Promise<string> {
-  const [{ planHtml }, { pictureOf }] = await Promise.all([import('../report/html/page.ts'), import('../protection/picture.ts')]);
-  return planHtml([{ plan: made, picture: pictureOf(made, live, registry, { desired, base: base?.desired }) }]);
 }

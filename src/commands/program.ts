@@ -195,7 +195,7 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
   );
 
   const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(...pathsArgument);
-  writeOptions(planOptions(selectionOption(targetOptions(apply, true))))
+  writeOptions(planOptions(selectionOption(targetOptions(apply, true)), planReportFormats))
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
     .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', digestOf);

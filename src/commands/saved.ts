@@ -15,6 +15,7 @@ import type { ApplyFlags } from './flags.ts';
 import { desiredFor } from './desired.ts';
 import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion, strangeChanges } from './misfits.ts';
 import { connect, readLive } from './live.ts';
+import { pageMaker } from './page.ts';
 import type { Planned } from './planning.ts';
 import { rootsAt } from './saving.ts';
 import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
@@ -38,8 +39,8 @@ export async function resumed(
 ): Promise<Resumed> {
   refuseShaping(flags);
   const saved = readSaved(path, world);
-  const fit = (found: readonly (Refusal | undefined)[]): void => refuseUnfit(saved, found, flags, world);
-  fit([otherTool(saved.tool, version), flags.digest === undefined ? undefined : differentPlan(flags.digest, saved.plan)]);
+  const fit = (found: readonly (Refusal | undefined)[]): Promise<void> => refuseUnfit(saved, found, flags, world);
+  await fit([otherTool(saved.tool, version), flags.digest === undefined ? undefined : differentPlan(flags.digest, saved.plan)]);
   const setting = readSetting(flags, world);
   requireNoPaths(setting, flags);
   const target = chooseTarget(setting, { ...flags, ...targetOf(saved, setting, flags) });
@@ -47,7 +48,7 @@ export async function resumed(
   const secrets = new Set<string>(changed.map(({ id }) => id));
   const loaded = desiredFor(setting, target, { flags, world, secrets });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
-  fit([
+  await fit([
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
     otherManifests(saved.plan.tree, loaded.value.tree),
     otherRepository(saved.repository, await rootsAt(setting, world)),
@@ -57,10 +58,10 @@ export async function resumed(
   try {
     const { url, dialect, organisation } = identity;
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
-    fit([otherTarget(saved.plan.target, here)]);
+    await fit([otherTarget(saved.plan.target, here)]);
     const live = await readLive(gateway, [...registry.keys()], { flags, world });
     const { desired, unfit } = await secretsFor(saved.plan, loaded.value, { live, gateway });
-    fit(unfit);
+    await fit(unfit);
     const seen = seenOf(saved, desired, registry);
     const plan = withoutBreakers(saved.plan);
     const stale = staleness({ plan, live, registry, seen, secretOf: secretOf(desired) });
@@ -109,14 +110,12 @@ function readSaved(path: string, world: World): SavedPlan {
 }
 
 /** Throws where something does not fit, the plan being told first. */
-function refuseUnfit({ plan }: SavedPlan, found: readonly (Refusal | undefined)[], flags: ApplyFlags, world: World): void {
+async function refuseUnfit({ plan }: SavedPlan, found: readonly (Refusal | undefined)[], flags: ApplyFlags, world: World): Promise<void> {
   const refusals = found.flatMap((one) => one ?? []);
   if (refusals.length === 0) return;
-  tellPlan([{ ...plan, refusals: [...withoutBreakers(plan).refusals, ...refusals] }], [], {
-    flags,
-    world,
-    printer: printerFor(world, flags),
-  });
+  const refused = { ...plan, refusals: [...withoutBreakers(plan).refusals, ...refusals] };
+  const page = await pageMaker(flags);
+  tellPlan([refused], [], { flags, world, printer: printerFor(world, flags), ...page({ plan: refused }) });
   throw new RefusedError(refusals);
 }
 

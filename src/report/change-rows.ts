@@ -2,6 +2,7 @@ import { elementToken } from '../model/entries.ts';
 import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../model/plan.ts';
 import { tokensOf } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
+import { spokenValue } from './duration.ts';
 import { escapeTerminal } from './escape.ts';
 import { isEmpty, pathText, valueText, valueTexts } from './value.ts';
 import { clip } from './width.ts';
@@ -36,7 +37,9 @@ export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
  */
 export function rowsOf(change: Pick<Change, 'action' | 'fields'>, said = false): readonly Row[] {
   const rows: { readonly label: string; readonly parts: Part[]; readonly merges: boolean; readonly note: string }[] = [];
-  for (const field of change.fields) {
+  for (const written of change.fields) {
+    const { path, before, after } = written;
+    const field = { ...written, before: spokenValue(path, before), after: spokenValue(path, after) };
     const row = rowOf(change.action, field);
     if (row === undefined) continue;
     const last = rows.at(-1);

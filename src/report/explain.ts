@@ -2,11 +2,13 @@ import { positionOf, type Position } from '../model/diagnostic.ts';
 import type { ExplainedPart, Explanation, ExplanationRow } from '../model/explanation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Value } from '../model/plan.ts';
+import type { Pointer } from '../model/pointer.ts';
 import type { Aspect, RuleOn } from '../model/protection.ts';
 import { attachmentsText } from './attachments.ts';
 import { rowsOf } from './change-rows.ts';
 import { shortList } from './counts.ts';
 import { jsonText } from './documents.ts';
+import { spokenValue } from './duration.ts';
 import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';
 import { positionObject, valueObject } from './plan-json.ts';
@@ -28,9 +30,9 @@ export function explainText({ id, at, summary, rows, rules = [], policies = [] }
   const headers = ['field', 'desired', 'live', ...(withBase ? ['base'] : []), 'status'];
   const cells = rows.map((row) => [
     pathText(row.path),
-    side(row.desired),
-    side(row.live),
-    ...(withBase ? [side(row.base)] : []),
+    side(row.path, row.desired),
+    side(row.path, row.live),
+    ...(withBase ? [side(row.path, row.base)] : []),
     row.status,
   ]);
   const [header = '', ...lines] = tableLines(headers, cells, terminal.columns === undefined ? undefined : columns);
@@ -99,8 +101,8 @@ function policyLines(policies: Explanation['policies'] = [], terminal: Terminal)
   return ['', ...flow(words('Policies', colour.bold), { columns, indent: 2 }), ...lines];
 }
 
-function side(value: Value | undefined): string {
-  return value === undefined ? '–' : valueText(value);
+function side(path: Pointer, value: Value | undefined): string {
+  return value === undefined ? '–' : valueText(spokenValue(path, value));
 }
 
 function statusLine(line: string, { status }: ExplanationRow, { colour }: Terminal): string {

@@ -1,13 +1,16 @@
+import { durationText } from '../model/duration.ts';
 import type { Review, ReviewGroup } from '../model/service.ts';
 import { escapeTerminal } from './escape.ts';
 import { widthFor, type Paint, type Terminal } from './terminal.ts';
 import { clip, pad, visibleWidth } from './width.ts';
 
+const nanoseconds = 1_000_000_000;
+
 /** One review: where it stands, what it is for, and what each group said. */
 export function reviewText(review: Review, terminal: Terminal): string {
   const { id, type, status, session, created_at: asked, access_duration: duration, revoke_at: end, review_groups_data: groups } = review;
   const facts = [
-    ['for', type === 'jit' ? `${type}, ${durationText(duration)}` : type],
+    ['for', type === 'jit' ? `${type}, ${durationText(Math.floor(duration / nanoseconds))}` : type],
     ['window', windowText(review)],
     ['session', session],
     ['asked', asked],
@@ -29,18 +32,6 @@ function windowText({ time_window: window }: Review): string {
   if (window === undefined || window === null) return '';
   const { start_time: start, end_time: end } = window.configuration;
   return `${start} to ${end} UTC`;
-}
-
-/** Nanoseconds as people say them: 1h 30m. */
-function durationText(nanoseconds: number): string {
-  const seconds = Math.floor(nanoseconds / 1_000_000_000);
-  const parts = [
-    [Math.floor(seconds / 3600), 'h'],
-    [Math.floor(seconds / 60) % 60, 'm'],
-    [seconds % 60, 's'],
-  ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
-  return said.length === 0 ? '0s' : said.join(' ');
 }
 
 function paintOf(status: string, { colour }: Terminal): Paint {

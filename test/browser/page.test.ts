@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { assess } from '../../src/protection/assess.ts';
 import { pictureOf } from '../../src/protection/picture.ts';
@@ -21,7 +22,7 @@ function guardrail(name: string, words: readonly string[], connections: readonly
 }
 
 /** The page of what changes between two sets of manifests. */
-async function pageOf(before: readonly Manifest[], after: readonly Manifest[]): Promise<string> {
+async function pageOf(before: readonly Manifest[], after: readonly Manifest[], result?: ApplyResult): Promise<string> {
   const first = desiredState(before);
   // Objects are there already; what is left to do is to tie them.
   const gateway = memoryGateway({ registry, agents: ['default'], resources: first.resources.map(({ key, spec }) => ({ id: key, spec })) });
@@ -30,7 +31,9 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[]): 
   const desired: DesiredState = desiredState(after);
   const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired);
   const assessed = assess(plan, { desired, live, base: first, registry });
-  return planHtml([{ plan: assessed, picture: pictureOf(assessed, live, registry, { desired, base: first }) }]);
+  return planHtml([
+    { plan: assessed, picture: pictureOf(assessed, live, registry, { desired, base: first }), ...(result === undefined ? {} : { result }) },
+  ]);
 }
 
 function some(count: number, spec: (index: number) => JsonObject): readonly Manifest[] {
@@ -60,6 +63,28 @@ test.each([{}, { dark: true }, { width: 360 }] as const)(
     expect(told).toMatch(/\nstronger .* db-0004/);
   },
 );
+
+test('what was applied, what failed and what is left stand first on the page of an apply', async () => {
+  const canary = '<img src=x onerror="window.canary=1">';
+  const result: ApplyResult = {
+    interrupted: true,
+    outcomes: [
+      { id: 'Connection/db-0001', action: 'update', status: 'failed', code: 'api/server-error', message: canary, hint: canary },
+      { id: 'GuardrailRule/g', action: 'update', status: 'skipped', message: 'it needs Connection/db-0001' },
+      { id: 'Connection/db-0002', action: 'update', status: 'done' },
+      { id: 'Connection/db-0003', action: 'held', status: 'held' },
+    ],
+  };
+  const { page, complaints } = await open(await pageOf(...few, result));
+  expect([complaints, await barriers(page), await page.evaluate('window.canary')]).toEqual([[], [], undefined]);
+  expect(await page.locator('h1').innerText()).toBe('Apply to test');
+  const told = (await page.locator('section[aria-label="What became of it"]').innerText()).replaceAll(/\s+/g, ' ');
+  expect(told).toContain('Not finished: 1 updated, 1 failed, 1 skipped, 1 held. Interrupted: plan and apply again to finish.');
+  expect(told).toMatch(
+    /Failed · 1 object failed Connection\/db-0001 api\/server-error <img .* Left to do: .* skipped GuardrailRule\/g it needs/,
+  );
+  expect(told).toMatch(/Left as it is · 1 object .*Done · 1 object/);
+});
 
 test('searching and choosing show what fits, by keyboard as well, and say how much that is', async () => {
   const { page } = await open(await pageOf(...few));

@@ -67,7 +67,7 @@ describe('explain', () => {
 
   test.concurrent('a field that is kept, one that is ignored, one that follows from others', async () => {
     expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted, and omitting this field keeps what is live');
-    expect(await row('access_max_duration')).toMatch(/ 60 {2}ignored\n {2}metadata\.ignore names it: never compared, always carried$/);
+    expect(await row('access_max_duration')).toMatch(/ 1 min {2}ignored\n {2}metadata\.ignore names it: never compared, always carried$/);
     expect(await row('command')).toMatch(/derived\n {2}omitted: follows from other fields$/);
   });
 
@@ -107,7 +107,7 @@ describe('explain', () => {
   });
 
   test.concurrent('a runbook configuration by its label', async () => {
-    expect(await row('git_hook_ttl', 'RunbookConfiguration/books')).toMatch(/^git_hook_ttl {2}60 {2}60 {2}same/);
+    expect(await row('git_hook_ttl', 'RunbookConfiguration/books')).toMatch(/^git_hook_ttl {2}1 min {2}1 min {2}same/);
   });
 
   test.concurrent('an object that nobody declares, and one that is managed', async () => {

@@ -22,7 +22,8 @@ test('a reviewer who goes, a tag that is renamed and a pattern that is loosened 
   const env = { ...gitEnv, ...Object.fromEntries([...assigned].map(([, name = '']) => [name, `canary-${name}`])) };
   const run = (line: string): ReturnType<typeof gateway.run> =>
     gateway.run(`${line} --target production --no-origin`, repository.folder, env);
-  expect((await run('apply --yes')).code).toBe(0);
+  expect((await run('apply --yes --report html=apply.html')).code).toBe(0);
+  expect(readFileSync(join(repository.folder, 'apply.html'), 'utf8')).toContain('What became of it');
 
   const found = await gateway.call('GET', '/connections/support-tickets');
   const reviewers = found.body['reviewers'];
@@ -48,6 +49,8 @@ test('a reviewer who goes, a tag that is renamed and a pattern that is loosened 
     /^Held: .*\n\n {2}= Connection\/support-tickets {2}access\/support\/desk\.yaml:\d+\n {6}reviewers {2}night-shift/m,
   );
   for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-changed']) expect(stdout).toContain(`--allow risk/${risk}=reason`);
+  expect(stdout).toMatch(/^ {2}What each cause reaches:$/m);
+  expect(stdout).toMatch(/^ {4}connection_tags\.data {2}1 connection \([^)]*env=prod[^)]*\) {2}access\/payments\/services\.yaml:\d+$/m);
   expect(stdout).not.toContain('canary-');
 
   await run('plan --own HEAD~1 --report html=plan.html');

@@ -49,7 +49,7 @@ describe('a review on the gateway of its own', () => {
     expect([second.code, second.stdout, second.stderr]).toEqual([
       0,
       expect.stringMatching(
-        / {2}APPROVED\n {2}for +jit, 30m\n {2}window +00:00 to 23:59 UTC\n[^]* {2}dba +APPROVED by ada at .*Z\n {2}sec +APPROVED by sam at .*Z\n$/,
+        / {2}APPROVED\n {2}for +jit, 30 min\n {2}window +00:00 to 23:59 UTC\n[^]* {2}dba +APPROVED by ada at .*Z\n {2}sec +APPROVED by sam at .*Z\n$/,
       ),
       '',
     ]);

@@ -29,7 +29,7 @@ test('access-request rules are read, named as not ours, and never written', { ti
     expect.objectContaining({
       aspect: 'requests',
       way: 'weakens',
-      before: ['pii-access (not ours): 1 of security for jit; asked of dev; at most 600 s'],
+      before: ['pii-access (not ours): 1 of security for jit; asked of dev; at most 10 min'],
     }),
   );
   expect(requests.filter((line) => line.includes('/access-requests/'))).toEqual(['GET /api/access-requests/rules']);

@@ -50,7 +50,7 @@ test(
     const ends = { id: 'Connection/shop-db', replaces: 'Connection/orders-db' };
     expect(planned.code).toBe(6);
     expect(plan.references).toEqual([
-      { ...ends, sort: 'access-request rule', name: 'prod-jit', how: '1 of dba for jit; at most 3600 s' },
+      { ...ends, sort: 'access-request rule', name: 'prod-jit', how: '1 of dba for jit; at most 1 h' },
       { ...ends, sort: 'plugin', name: 'access_control', how: expect.any(String) },
       { ...ends, sort: 'runbook rule', name: 'nightly', how: 'github.com/acme/runbooks:ops/ for sre' },
     ]);

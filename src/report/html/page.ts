@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ApplyResult } from '../../model/outcome.ts';
 import type { Picture } from '../../model/picture.ts';
 import type { Plan } from '../../model/plan.ts';
 import { highestRiskOf } from '../../model/plan-risk.ts';
@@ -13,14 +14,15 @@ import { groupSection } from './changes.ts';
 import { element, empty, join, verbatim, type Html } from './markup.ts';
 import { pictureTable } from './picture.ts';
 import { postureDetails } from './postures.ts';
+import { outcomeSection } from './outcomes.ts';
 import { placeHtml } from './place.ts';
 import { reachTable } from './reach.ts';
 import { script } from './script.ts';
 import { style } from './style.ts';
 import { badge, ways, wordOf } from './ways.ts';
 
-/** A plan, and the picture of its gateway where one was drawn. */
-export type Pictured = { readonly plan: Plan; readonly picture: Picture };
+/** A plan, the picture of its gateway where one was drawn, and what became of it where it was carried out. */
+export type Pictured = { readonly plan: Plan; readonly picture: Picture; readonly result?: ApplyResult };
 
 const many = 200;
 const mostNames = 12;
@@ -31,7 +33,8 @@ const mostListed = 200;
  * or a gateway says becomes HTML. Works printed and in the dark.
  */
 export function planHtml(plans: readonly Pictured[], linkOf?: LinkOf): string {
-  const title = `Plan for ${plans.map(({ plan }) => plan.target.name).join(', ')}`;
+  const isApplied = plans.some(({ result }) => result !== undefined);
+  const title = `${isApplied ? 'Apply to' : 'Plan for'} ${plans.map(({ plan }) => plan.target.name).join(', ')}`;
   const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
@@ -45,7 +48,7 @@ export function planHtml(plans: readonly Pictured[], linkOf?: LinkOf): string {
   // Drawing only what is looked at pays where there is much of it.
   const isMuch = plans.reduce((sum, { plan }) => sum + plan.changes.length, 0) > many;
   const body = element('body', { class: isMuch ? 'many' : undefined }, [
-    element('a', { class: 'skip', href: '#main' }, 'Skip to the plan'),
+    element('a', { class: 'skip', href: '#main' }, isApplied ? 'Skip to what became of it' : 'Skip to the plan'),
     element('main', { id: 'main' }, [element('h1', {}, title), tools(), ...plans.map((one) => planSection(one, linkOf))]),
     verbatim('script', script),
   ]);
@@ -69,7 +72,7 @@ function tools(): Html {
   ]);
 }
 
-function planSection({ plan, picture }: Pictured, linkOf: LinkOf | undefined): Html {
+function planSection({ plan, picture, result }: Pictured, linkOf: LinkOf | undefined): Html {
   const { protection, target } = plan;
   const { groups, others } = groupsOf(plan);
   const changed = protection?.connections ?? [];
@@ -83,7 +86,8 @@ function planSection({ plan, picture }: Pictured, linkOf: LinkOf | undefined): H
       element('code', {}, plan.tree.slice(0, 12)),
       ...(plan.base === undefined ? [] : [' · applied last ', element('code', {}, plan.base.slice(0, 12))]),
     ]),
-    ...refusalSection(plan, linkOf),
+    ...(result === undefined ? [] : [outcomeSection(result)]),
+    ...refusalSection(plan, linkOf, result !== undefined),
     element('h2', {}, 'What it means'),
     headlineList(protection?.headlines ?? [], linkOf),
     ...(protection?.reach === undefined ? [] : [element('h2', {}, 'What each cause reaches'), ...reachTable(protection.reach, linkOf)]),
@@ -120,7 +124,7 @@ function placed(place: string, linkOf: LinkOf | undefined): Html {
   return placeHtml({ file, line: Number(line), column: Number(column) }, linkOf);
 }
 
-function refusalSection({ refusals, allowed }: Plan, linkOf: LinkOf | undefined): readonly Html[] {
+function refusalSection({ refusals, allowed }: Plan, linkOf: LinkOf | undefined, isApplied: boolean): readonly Html[] {
   const refused = refusals.map(({ code, message, hint, resource, at }) =>
     element('li', {}, [
       element('code', {}, code),
@@ -132,7 +136,7 @@ function refusalSection({ refusals, allowed }: Plan, linkOf: LinkOf | undefined)
   const overridden = allowed.map(({ code, reason }) => element('li', {}, [element('code', {}, code), ` allowed: ${reason}`]));
   const heading = element('h2', {}, 'Refused: apply would not run this plan');
   return [
-    ...(refused.length === 0 ? [] : [element('section', { class: 'refusals' }, [heading, element('ul', {}, refused)])]),
+    ...(refused.length === 0 || isApplied ? [] : [element('section', { class: 'refusals' }, [heading, element('ul', {}, refused)])]),
     ...(overridden.length === 0 ? [] : [element('ul', {}, overridden)]),
   ];
 }

@@ -5,6 +5,7 @@ import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../attachments.ts';
 import { plural, shortList } from '../counts.ts';
 import { clip } from '../width.ts';
+import { spokenPart } from '../duration.ts';
 import { element, type Html } from './markup.ts';
 import { icon } from './icons.ts';
 import { signOf, ways, wordOf } from './ways.ts';
@@ -151,13 +152,15 @@ function rulesText(aspect: Aspect, rules: PictureRow['rules'] = []): string {
 
 /** A cell in few characters: a count, or the value where there is one only. */
 function cellText(aspect: Aspect, texts: readonly string[]): string {
-  if (aspect === 'duration') return texts[0] ?? '·';
+  if (aspect === 'duration') return spokenPart(aspect, texts[0] ?? '·');
   if (aspect === 'schema') return texts.length === 0 ? '·' : 'shown';
   return texts.length === 0 ? '·' : String(texts.length);
 }
 
 function listText(aspect: Aspect, texts: readonly string[]): string {
-  return texts.length === 0 ? (aspect === 'access' ? 'closed' : 'none') : shortList(texts, longestList).join(', ');
+  if (texts.length === 0) return aspect === 'access' ? 'closed' : 'none';
+  const spoken = texts.map((text) => spokenPart(aspect, text));
+  return shortList(spoken, longestList).join(', ');
 }
 
 /** What a search finds a connection by. */

@@ -3,6 +3,7 @@ import type { AspectChange, Cause, PostureChange, RuleOn } from '../../model/pro
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../attachments.ts';
 import { shortList } from '../counts.ts';
+import { spokenPart } from '../duration.ts';
 import type { LinkOf } from '../links.ts';
 import { pathText } from '../value.ts';
 import { element, type Html } from './markup.ts';
@@ -33,11 +34,13 @@ export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined
 }
 
 function aspectRow({ aspect, way, before, after, atLeast, causes }: AspectChange, linkOf: LinkOf | undefined): Html {
+  const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => spokenPart(aspect, text));
+  const [first, last] = [spoken(before), spoken(after)];
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least: there may be more') : '';
   return element('tr', {}, [
     element('th', { scope: 'row' }, aspectNames[aspect]),
-    element('td', {}, parts(before, after, 'loses')),
-    element('td', {}, [...parts(after, before, 'gains'), least]),
+    element('td', {}, parts(first, last, 'loses')),
+    element('td', {}, [...parts(last, first, 'gains'), least]),
     element('td', {}, [badge(way)]),
     element('td', {}, causesHtml(causes, linkOf)),
   ]);

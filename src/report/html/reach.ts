@@ -48,10 +48,6 @@ function reachRow(reach: Reach, linkOf: LinkOf | undefined): Html {
     ]),
     element('td', {}, [badge(way)]),
     element('td', {}, [element('strong', {}, String(connections.length)), ' ', element('span', { class: 'mono' }, names)]),
-    element(
-      'td',
-      {},
-      tagTexts(reach, mostTags).map((text) => element('div', { class: 'mono' }, text)),
-    ),
+    element('td', { class: 'tags mono' }, tagTexts(reach, mostTags).join(', ')),
   ]);
 }

@@ -16,7 +16,7 @@ a { color: var(--link); } .skip { position: absolute; left: -99rem; } .skip:focu
 .icon { width: .7em; height: .7em; fill: currentColor; vertical-align: baseline; }
 code, pre, .mono { font: .86em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { overflow-x: auto; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; margin: .4rem 0; }
-.quiet { color: var(--quiet); } .count { font-weight: 600; }
+.quiet { color: var(--quiet); font-weight: 400; } .count { font-weight: 600; }
 ul.headlines { list-style: none; padding: 0; } ul.headlines > li { margin: .3rem 0; padding: .4rem .6rem; border-left: 4px solid var(--line);
   background: var(--shade); }
 ul.headlines > li.weakens { border-color: var(--weakens); } ul.headlines > li.strengthens { border-color: var(--strengthens); }
@@ -35,7 +35,7 @@ ul.headlines > li.both, ul.headlines > li.unknown { border-color: var(--both); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .15rem .5rem; border: 1px solid var(--line); }
-thead th { background: var(--shade); }
+thead th { background: var(--shade); } td.tags { min-width: 20rem; }
 /* Measuring every cell of a long table takes longer than all else. */
 .many table.picture { table-layout: fixed; width: 100%; min-width: 70rem; } .many table.picture th:first-child { width: 14rem; }
 table.picture td { position: relative; text-align: center; white-space: nowrap; font-size: .85rem; padding: .05rem .4rem; }

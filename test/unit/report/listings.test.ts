@@ -45,7 +45,7 @@ describe('reviews as text', () => {
     expect(reviewText(review, { colour: plainPalette, columns: 60 })).toBe(
       [
         '1e625499-34c9-4b26-a9c3-17c7fa662bdf  APPROVED',
-        '  for                               jit, 1h 30m',
+        '  for                               jit, 1 h 30 min',
         '  window                            09:00 to 18:00 UTC',
         '  session                           f51ef3c4-9fca-45e0-a764…',
         '  asked                             2026-11-20T11:20:20.411Z',
@@ -57,10 +57,10 @@ describe('reviews as text', () => {
   });
 
   test.each([
-    [0, '0s'],
-    [999_999_999, '0s'],
-    [61_000_000_000, '1m 1s'],
-    [172_800_000_000_000, '48h'],
+    [0, '0 s'],
+    [999_999_999, '0 s'],
+    [61_000_000_000, '1 min 1 s'],
+    [172_800_000_000_000, '2 d'],
   ])('%i nanoseconds are %s', (nanoseconds, text) => {
     expect(reviewText({ ...review, access_duration: nanoseconds }, { colour: plainPalette })).toContain(`jit, ${text}\n`);
   });

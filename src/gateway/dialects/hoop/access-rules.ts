@@ -1,3 +1,4 @@
+import { durationText } from '../../../model/duration.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { AccessRule } from '../../../model/live.ts';
 import { list, listOf } from '../rest.ts';
@@ -18,7 +19,7 @@ function read(row: JsonObject): AccessRule | undefined {
     ...named('asked of', texts(row, 'approval_required_groups')),
     ...named('forced by', texts(row, 'force_approval_groups')),
     ...named('skipped by', texts(row, 'skip_review_groups')),
-    ...(typeof duration === 'number' && duration > 0 ? [`at most ${duration} s`] : []),
+    ...(typeof duration === 'number' && duration > 0 ? [`at most ${durationText(duration)}`] : []),
   ];
   return { name, connections: texts(row, 'connection_names'), attributes: texts(row, 'attributes'), text: parts.join('; ') };
 }
