@@ -3,6 +3,7 @@ import { equal } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Refusal } from '../model/plan.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
+import { closings } from './inherit.ts';
 import type { Left } from './orphans.ts';
 import { comparedFields } from './settle.ts';
 
@@ -17,11 +18,19 @@ export function changedName(kind: Kind, desired: DesiredResource, left: readonly
   const field = kind.renamable ? 'renamedFrom' : 'replaces';
   return {
     code: 'plan/immutable-name',
-    message: `it is what ${former.base.id} was, under another name; the gateway would have both, and ${former.base.id} stays as it is`,
+    message: `it is what ${former.base.id} was, under another name; the gateway would have both: ${costOf(kind, former)}`,
     hint: `write metadata.${field}: ${nameOf(former.base.id)}, so that it takes its place; or leave the name as it was`,
     allowable: true,
     resource: desired.id,
+    at: desired.locate(''),
   };
+}
+
+/** What becomes of the one that vanished: nobody closes it, and its secrets are its own. */
+function costOf(kind: Kind, { base: { id }, live }: Left): string {
+  const isOpen = closings(kind).some(({ name, value }) => !equal(live.spec[name], value));
+  const hasSecrets = Object.keys(live.secrets).length > 0 || live.unknown.length > 0;
+  return `${id} stays ${isOpen ? 'open' : 'as it is'}${hasSecrets ? ', and its secrets do not come along' : ''}`;
 }
 
 /** Everything that they state is the same, but for what follows from the name. */

@@ -113,9 +113,10 @@ async function change(scene: Scene): Promise<void> {
 
   scene.title('It is merged: apply, and the outcome on the pull request');
   const { digest = '' } = planned.outputs;
-  scene.say(`mode: apply, digest: ${digest.slice(0, 12)}\u2026: nothing but the plan that was shown.`);
+  scene.say('mode: apply, digest: comment: nothing but the plan that the comment showed.');
   scene.say('');
-  const applied = await merge(scene, pull, { digest });
+  const applied = await merge(scene, pull, { digest: 'comment' });
+  must(applied.outputs['digest'] === digest, 'what was shown is what is applied');
   must(applied.code === 0 && applied.outputs['outcome'] === 'applied', 'the merge is applied');
   quote(scene, await lastComment(scene, pull));
   must((await namesOf(scene)).includes('reports-db'), 'the gateway has the new connection');
