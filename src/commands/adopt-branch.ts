@@ -72,7 +72,10 @@ async function newFiles(repository: Repository, parent: string, { created }: Com
   if (created.length === 0) return [];
   const paths = created.map(({ path }) => posix.join(repository.prefix, path));
   const [taken] = await inTheWay(repository, parent, paths);
-  if (taken !== undefined) throw uncommitted(taken);
+  if (taken !== undefined)
+    throw new AppError('git/uncommitted', 3, `HEAD has "${taken}" where a new manifest, or its folder, is to be`, {
+      hint: 'commit that it is gone; or pass --no-commit to write the manifest here',
+    });
   const id = '0'.repeat(parent.length);
   return created.map(({ text }, index) => ({ path: paths[index] ?? '', mode: '100644', id, next: Buffer.from(text) }));
 }

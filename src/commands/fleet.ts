@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { jsonText } from '../report/documents.ts';
@@ -7,7 +8,8 @@ import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { guarded } from './guard.ts';
 import { printerFor } from './printer.ts';
 import { chooseTarget, readSetting } from './setting.ts';
-import type { World } from './world.ts';
+import { version } from './version.ts';
+import type { Fact, World } from './world.ts';
 
 /** What says which targets are meant, and what goes with one alone. */
 export type Aim = Pick<TargetFlags, 'config' | 'target' | 'url'> & {
@@ -52,17 +54,17 @@ export async function forTargets<F extends FleetFlags>(flags: F, world: World, w
   const { note, print } = printerFor(world, flags);
   const codes = new Map<string, number>();
   const documents: JsonObject[] = [];
+  const isText = flags.format !== 'json' && flags.format !== 'sarif';
   for (const [index, name] of names.entries()) {
-    const isText = flags.format !== 'json';
     if (isText && index > 0) print('\n\n');
-    const heard = isText ? undefined : listening(world);
-    const there = heard?.world ?? world;
-    const code = await guarded(() => work(forTarget(flags, name), there), { world: there, color: flags.color });
+    const heard = listening(world, isText);
+    const code = await guarded(() => work(forTarget(flags, name), heard.world), { world: heard.world, color: flags.color });
     codes.set(name, code);
     if (code === 1 || code === 3 || code === 4) note(`  target: ${escapeTerminal(name)}\n`);
-    if (heard !== undefined) documents.push(...heard.documents());
+    if (isText && heard.text() === '') print(await untoldSection(name, code, { markdown: flags.format === 'markdown', ...heard }));
+    if (!isText) documents.push(...documentsIn(heard.text()));
   }
-  if (flags.format === 'json') print(jsonText(merged(documents)));
+  if (!isText) print(jsonText(merged(documents)));
   tellEnds(codes, flags, world);
   return worstOf([...codes.values()]);
 }
@@ -128,19 +130,41 @@ function forTarget<F extends FleetFlags>(flags: F, name: string): F {
   };
 }
 
-/** A world whose results are kept instead of printed. */
-function listening(world: World): { readonly world: World; readonly documents: () => readonly JsonObject[] } {
+type Listening = { readonly world: World; readonly text: () => string; readonly diagnostics: () => readonly Diagnostic[] };
+
+/** A world that keeps what is printed as a result, and what was found; `passes`: the result is printed, too. */
+function listening(world: World, passes: boolean): Listening {
   const parts: string[] = [];
-  const stdout = { ...world.stdout, write: (text: string) => void parts.push(text) };
-  return {
-    world: { ...world, stdout },
-    documents() {
-      const text = parts.join('').trim();
-      const parsed: unknown = text === '' ? undefined : JSON.parse(text);
-      return isObject(parsed) ? [parsed] : [];
-    },
+  const found: Diagnostic[] = [];
+  const write = (text: string): void => {
+    parts.push(text);
+    if (passes) world.stdout.write(text);
   };
+  const hears = (fact: Fact): void => {
+    world.hears?.(fact);
+    if ('diagnostics' in fact) found.push(...fact.diagnostics);
+  };
+  return { world: { ...world, stdout: { ...world.stdout, write }, hears }, text: () => parts.join(''), diagnostics: () => found };
 }
+
+function documentsIn(text: string): readonly JsonObject[] {
+  const parsed: unknown = text.trim() === '' ? undefined : JSON.parse(text);
+  return isObject(parsed) ? [parsed] : [];
+}
+
+/** The section of a target that there is nothing else to print of. */
+async function untoldSection(
+  name: string,
+  code: number,
+  { markdown, diagnostics }: Pick<Listening, 'diagnostics'> & { readonly markdown: boolean },
+): Promise<string> {
+  const why = `exit ${code}, ${meanings[code] ?? ''}`;
+  if (!markdown) return `${escapeTerminal(name)}\n\nNothing to show: ${why}.\n`;
+  const { messageMarkdown } = await import('../report/comment.ts');
+  return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics: diagnostics(), version }, longestSection);
+}
+
+const longestSection = 60_000;
 
 /** Documents of one version as one: their lists one after another. */
 function merged(documents: readonly JsonObject[]): JsonObject {

@@ -16,7 +16,7 @@ test('several targets in one run: each has its section, one that is down stops n
   });
   const planned = await gateway.run('plan --all-targets --report json=plan-{target}.json', cwd);
   expect(planned.code).toBe(4);
-  expect(planned.stdout.match(/^(?:one|down|two) {2}http/gm)).toEqual(['one  http', 'two  http']);
+  expect(planned.stdout).toMatch(/^one {2}http[\s\S]*\n\ndown\n\nNothing to show: exit 4, unreachable or denied\.\n\n\ntwo {2}http/);
   expect(planned.stderr).toMatch(
     /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}done\n {2}down {2}exit 4, unreachable or denied\n {2}two {3}done\n/,
   );
@@ -26,6 +26,10 @@ test('several targets in one run: each has its section, one that is down stops n
     );
     expect(written.plans.map(({ target }) => target.name)).toEqual([name]);
   }
+  const markdown = await gateway.run('plan --all-targets --format markdown', cwd);
+  expect(markdown.stdout).toMatch(
+    /### Plan for `one`[\s\S]*### Nothing to show for down: exit 4[\s\S]*`api\/unreachable`[\s\S]*### Plan for `two`/,
+  );
   const json = await gateway.run('plan --target one,two --format json --detailed-exitcode', cwd);
   const document: { readonly plans: readonly { readonly target: { readonly name: string } }[] } = JSON.parse(json.stdout);
   expect([json.code, document.plans.map(({ target }) => target.name)]).toEqual([2, ['one', 'two']]);
@@ -36,6 +40,10 @@ test('several targets in one run: each has its section, one that is down stops n
     stdout: expect.stringMatching(/No drift[\s\S]*No drift/),
   });
   expect(await gateway.run('validate --all-targets --format json', cwd)).toMatchObject({ code: 0 });
+  const { version, runs }: { version: string; runs: unknown[] } = JSON.parse(
+    (await gateway.run('validate --all-targets --format sarif', cwd)).stdout,
+  );
+  expect([version, runs.length]).toEqual(['2.1.0', 3]);
 });
 
 test.each([
