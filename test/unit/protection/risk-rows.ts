@@ -219,6 +219,20 @@ export const rows: readonly Row[] = [
     ['availability unenforceable', 'strengthens guardrail-attached'],
     ['weakens guardrail-detached'],
   ],
+  [
+    'a guardrail where the type forwards, whatever the subtype',
+    [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')])],
+    [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
+    ['availability unenforceable', 'strengthens guardrail-attached'],
+    ['weakens guardrail-detached'],
+  ],
+  [
+    'a guardrail where commands have no proxy',
+    [connection('orders', { type: 'custom', subtype: 'dynamodb' }), guardrail('g', [words('DROP')])],
+    [connection('orders', { type: 'custom', subtype: 'dynamodb' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
+    ['strengthens guardrail-attached'],
+    ['weakens guardrail-detached'],
+  ],
 ];
 
 /** Resources that keep what a manifest leaves out have nothing to go back to; so the way back of one row is nothing. */
