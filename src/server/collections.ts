@@ -18,6 +18,8 @@ type Mount = {
   readonly computed: readonly string[];
   /** What the gateway asks of fields beyond what manifests must have, as schemas. */
   readonly narrows: JsonObject;
+  /** Fields that the interface does not have, and the public gateway does. */
+  readonly borrowed: readonly string[];
   /** Other forms that fields may have here alone, as patterns. */
   readonly otherForms?: Readonly<Record<string, string>>;
   /** The field that names the resource an object belongs to; the resource is made where there is none. */
@@ -49,23 +51,17 @@ export type Collection = Mount & {
   readonly sides: readonly Side[];
 };
 
-const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'narrows' | 'readOnly'> = {
+const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'narrows' | 'borrowed' | 'readOnly'> = {
   byName: false,
   identityField: 'name',
   computed: [],
   narrows: {},
+  borrowed: [],
   readOnly: () => ({}),
 };
 
 /** What a connection, and so a resource, can be. */
 export const connectionTypes: readonly string[] = ['database', 'application', 'custom'];
-
-/** What the name of a resource is, beside its length: a path can hold it. */
-export const resourceName: JsonObject = {
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  not: { enum: ['.', '..'] },
-  $comment: 'no control characters, and neither . nor ..',
-};
 
 const mounts: Readonly<Record<string, Mount>> = {
   Connection: {
@@ -76,9 +72,9 @@ const mounts: Readonly<Record<string, Mount>> = {
     computed: ['redact_enabled'],
     narrows: {
       type: { enum: connectionTypes },
-      resource_name: resourceName,
       secret: { additionalProperties: secretValue },
     },
+    borrowed: ['min_review_approvals'],
     resourceField: 'resource_name',
     readOnly: ({ secrets, online }) => ({ default_database: databaseOf(secrets), status: online ? 'online' : 'offline' }),
   },
@@ -124,7 +120,9 @@ export function collectionsOf(
     ...mountOf(kind.name),
     ...(localRepositories && kind.name === 'RunbookConfiguration' ? { otherForms: { git_url: localAddress } } : {}),
     kind,
-    fields: kind.fields.filter((field) => field.manifestOnly !== true && field.dialect === undefined),
+    fields: kind.fields.filter(({ name, manifestOnly, dialect }) => {
+      return manifestOnly !== true && (dialect === undefined || mountOf(kind.name).borrowed.includes(name));
+    }),
     hasSecrets: kind.fields.some((field) => field.secret !== undefined),
     ...agentFieldOf(kind),
     sides: sidesOf(kind, registry),

@@ -58,10 +58,8 @@ function checkName({ byName, identityField }: Collection, name: string): readonl
 /** A name that is longer than a resource may have one cannot stand in for it. */
 function checkResource({ resourceField }: Collection, spec: JsonObject): readonly Problem[] {
   const resource = resourceField === undefined ? undefined : spec[resourceField];
-  if (resourceField === undefined || typeof resource !== 'string') return [];
-  if (Array.from(resource).length <= longestResourceName && resource !== '.' && resource !== '..') return [];
-  const reason = `must be given where the name is . or .., or longer than ${longestResourceName} characters`;
-  return [{ field: pointer(resourceField), reason }];
+  if (resourceField === undefined || typeof resource !== 'string' || Array.from(resource).length <= longestResourceName) return [];
+  return [{ field: pointer(resourceField), reason: `must be given where the name is longer than ${longestResourceName} characters` }];
 }
 
 function checkSpec({ kind }: Collection, spec: JsonObject): readonly Problem[] {

@@ -25,6 +25,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0002-reviews': { up: createReviews },
   '0003-encryption-keys': { up: watchSealedTexts },
   '0004-audit-retention': { up: letAuditLogBePruned },
+  '0005-minimum-approvals': { up: countApprovals },
 };
 
 /** Brings the database to the shape that this version needs; a database of a later version is refused. */
@@ -59,6 +60,11 @@ async function createReviews(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`create index on reviews (connection_id)`.execute(db);
   await sql`create index on reviews (created_at desc, id)`.execute(db);
+}
+
+/** How many groups have to approve; null: all of them. */
+async function countApprovals(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table reviews add column needed integer`.execute(db);
 }
 
 async function createResources(db: Kysely<unknown>): Promise<void> {

@@ -14,7 +14,7 @@ import {
 import { resourceSchema } from './resource-schema.ts';
 
 const text = { type: 'string' } as const;
-const name = inPath('name', 'The name of the resource.');
+const name = inPath('name', 'The name of the resource, or its id.');
 const found = (description: string): Answer => ({ description, schema: refer('Resource'), headers: ['ETag'] });
 
 function filter(of: string, description: string, schema: Parameter['schema'] = text): Parameter {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import { ignored } from './api/operation.ts';
-import { connectionTypes, resourceName } from './collections.ts';
+import { connectionTypes } from './collections.ts';
 import { secretValue } from './secrets.ts';
 
 /** The most characters that the name of a resource has. */
@@ -18,7 +18,6 @@ export const resourceSchema: JsonObject = {
       type: 'string',
       minLength: 1,
       maxLength: longestResourceName,
-      ...resourceName,
       description: 'Unique; a new name is given to its connections too.',
     },
     type: { enum: [...connectionTypes], description: 'The same kind of value as the type of a connection.' },

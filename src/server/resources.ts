@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { FieldRule } from '../model/field.ts';
-import type { Store } from './reader.ts';
+import { uuidForm, type Store } from './reader.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
 import { selectPage, type Page } from './select-page.ts';
 
@@ -46,10 +46,12 @@ export async function pageResources(
   });
 }
 
-/** Finds one resource by its name; any text may be asked for. */
-export async function findResource(store: Store, name: string): Promise<Resource | undefined> {
-  if (name.includes('\0')) return undefined;
-  const [found] = await select(store, sql`where r.name = ${name}`);
+/** Finds one resource by its name, else by its id, as no path can hold the name `..`; any text may be asked for. */
+export async function findResource(store: Store, text: string): Promise<Resource | undefined> {
+  if (text.includes('\0')) return undefined;
+  const [named] = await select(store, sql`where r.name = ${text}`);
+  if (named !== undefined || !uuidForm.test(text)) return named;
+  const [found] = await select(store, sql`where r.id = ${text}::uuid`);
   return found;
 }
 

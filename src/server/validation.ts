@@ -9,7 +9,7 @@ import type { Problem } from './rejection.ts';
 export type Validate = (body: JsonObject) => readonly Problem[];
 
 const mostProblems = 50;
-const hinted: ReadonlySet<string> = new Set(['pattern', 'not', 'anyOf']);
+const hinted: ReadonlySet<string> = new Set(['pattern', 'anyOf']);
 // Neither can be stored: the database has no NUL, and half a surrogate pair is no character.
 const unstorable = /\0|\p{Surrogate}/u;
 

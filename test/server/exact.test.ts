@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { connectionBody, databases, idOf } from './client.ts';
+import { connectionBody, databases, idOf, rowsOf } from './client.ts';
 import { useServer } from './use-server.ts';
 
 describe.each(databases)('the gateway says what is wrong on %s', (_name, start) => {
@@ -19,16 +19,6 @@ describe.each(databases)('the gateway says what is wrong on %s', (_name, start) 
       'a secret',
       { secret: { 'envvar:A': 'plain' } },
       '/secret/envvar:A must have the form: base64, _cloudsecrets:NAME:KEY or _envjson:NAME:KEY',
-    ],
-    [
-      'a resource that no path can name',
-      { resource_name: '..' },
-      '/resource_name must have the form: no control characters, and neither . nor ..',
-    ],
-    [
-      'a name that its resource cannot have',
-      { name: '..' },
-      '/resource_name must be given where the name is . or .., or longer than 128 characters',
     ],
     ['a type', { type: 'x' }, '/type must be one of database, application, custom'],
   ])('of %s in words', async (_what, more, message) => {
@@ -58,6 +48,14 @@ describe.each(databases)('the gateway says what is wrong on %s', (_name, start) 
       status: 422,
       body: { errors: [{ field: 'list_connections', reason: 'must be true or false' }] },
     });
+  });
+
+  test('nothing of a resource that no path can name: its id stands for the name', async () => {
+    await call('POST', '/resources', { body: { name: '..', type: 'custom' } });
+    const [found] = rowsOf(await call('GET', '/resources?name=..'));
+    const path = `/resources/${idOf({ body: found ?? {} })}`;
+    expect((await call('GET', path)).body).toEqual(found);
+    expect((await call('DELETE', path)).status).toBe(204);
   });
 
   test('of an API key that is revoked', async () => {

@@ -49,6 +49,7 @@ const tables: Readonly<Record<string, Table>> = {
       access_schema: required,
       subtype: text,
       access_max_duration: { takes: ['number'], otherwise: null },
+      min_review_approvals: { takes: ['number'], otherwise: null },
       command: list,
       connection_tags: map,
       force_approve_groups: list,

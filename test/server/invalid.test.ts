@@ -16,6 +16,7 @@ const connections: readonly (readonly [text: string, more: JsonObject, field: st
   ['an agent that is unknown', { agent_id: unknownId }, '/agent_id'],
   ['a rule by name', { guardrail_rules: ['no-drop'] }, '/guardrail_rules/0'],
   ['a rule that is unknown', { guardrail_rules: [unknownId] }, '/guardrail_rules/0'],
+  ['a number of approvals below one', { min_review_approvals: 0 }, '/min_review_approvals'],
   ['a duration below one', { access_max_duration: 0 }, '/access_max_duration'],
   ['a tag key that ends in a slash', { connection_tags: { 'a/': 'b' } }, '/connection_tags/a~1'],
   ['a tag value with a comma', { connection_tags: { a: 'b,c' } }, '/connection_tags/a'],

@@ -21,6 +21,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
       command: [],
       connection_tags: {},
       force_approve_groups: [],
+      min_review_approvals: null,
       guardrail_rules: [],
       issuetracker_issue_template_id: '',
       redact_enabled: false,

@@ -22,7 +22,7 @@ export function moved(review: Review, { ask, move }: { readonly ask: Ask; readon
   if (move === 'start' || move === 'finish') return { ...next, status };
   if (move === 'force') return { ...next, status, groups: forced(review, mover) };
   const groups = signed(review, status, mover);
-  if (move === 'vote') return { ...next, groups, status: groups.every((group) => group.status === status) ? status : review.status };
+  if (move === 'vote') return { ...next, groups, status: isEnough({ ...review, groups }) ? status : review.status };
   return { ...next, groups, status, revokedAt: status === 'REVOKED' ? mover.now : null };
 }
 
@@ -33,6 +33,12 @@ function signed({ groups }: Review, status: Status, mover: Mover): readonly Revi
   if (groups.some(speaks)) return groups.map((one) => (speaks(one) ? signature(one, status, mover) : one));
   const group = principal.role === 'admin' ? 'admin' : (principal.groups[0] ?? '');
   return [...groups, signature(newGroup(group), status, mover)];
+}
+
+/** A connection that asks for more approvals than it has groups asks for all of them. */
+function isEnough({ groups, needed }: Review): boolean {
+  const approved = groups.filter(({ status }) => status === 'APPROVED');
+  return approved.length >= Math.min(needed ?? groups.length, groups.length);
 }
 
 /** One group that may speaks for all; the others stay as they are. */

@@ -14,6 +14,8 @@ type Gate = {
   readonly name: string;
   readonly reviewers: readonly string[];
   readonly forceGroups: readonly string[];
+  /** How many of the reviewers have to approve; null: all of them. */
+  readonly needed: number | null;
   /** Seconds. */
   readonly longest: number | null;
 };
@@ -42,6 +44,7 @@ export async function openReview(
     accessDuration: durationOf(request, gate),
     window: request.window,
     groups: gate.reviewers.map(newGroup),
+    needed: gate.needed,
     ownerId: principal.id,
     connection: gate.name,
     forceGroups: gate.forceGroups,
@@ -65,16 +68,16 @@ async function findGate(trx: Transaction<Tables>, text: string): Promise<Gate | 
   const named = uuidForm.test(text) ? sql`c.id = ${text}::uuid` : sql`c.name = ${text}`;
   const { rows } = await sql<Gate>`
     select c.id, c.name, coalesce(c.spec -> 'reviewers', '[]') as reviewers, coalesce(c.spec -> 'force_approve_groups', '[]') as "forceGroups",
-      (c.spec ->> 'access_max_duration')::float8 as longest
+      (c.spec ->> 'min_review_approvals')::integer as needed, (c.spec ->> 'access_max_duration')::float8 as longest
     from connections c where ${named} for key share`.execute(trx);
   return rows[0];
 }
 
 async function insert(trx: Transaction<Tables>, review: Review, { id }: Gate): Promise<void> {
   const { rows } = await sql`
-    insert into reviews (id, session, connection_id, type, status, access_duration, time_window, groups, owner_id, revision, created_at)
+    insert into reviews (id, session, connection_id, type, status, access_duration, time_window, groups, needed, owner_id, revision, created_at)
     values (${review.id}, ${review.session}, ${id}, ${review.type}, ${review.status}, ${review.accessDuration},
-      ${review.window && JSON.stringify(review.window)}, ${JSON.stringify(review.groups)}, ${review.ownerId}, ${review.revision}, ${review.createdAt})
+      ${review.window && JSON.stringify(review.window)}, ${JSON.stringify(review.groups)}, ${review.needed}, ${review.ownerId}, ${review.revision}, ${review.createdAt})
     on conflict (session) do nothing returning id`.execute(trx);
   if (rows.length === 0) throw new Rejection(409, `there is a review of the session ${review.session} already`);
 }

@@ -65,7 +65,7 @@ const forceGroups = sql`coalesce(c.spec -> 'force_approve_groups', '[]')`;
 async function select(db: Kysely<Tables>, rest: RawBuilder<unknown>): Promise<readonly Review[]> {
   const { rows } = await sql<{ readonly row: Row }>`
     select json_build_object('id', r.id, 'session', r.session, 'type', r.type, 'status', r.status, 'accessDuration', r.access_duration,
-      'window', r.time_window, 'groups', r.groups, 'ownerId', r.owner_id, 'connection', c.name, 'forceGroups', ${forceGroups},
+      'window', r.time_window, 'groups', r.groups, 'needed', r.needed, 'ownerId', r.owner_id, 'connection', c.name, 'forceGroups', ${forceGroups},
       'revision', r.revision, 'createdAt', r.created_at, 'revokedAt', r.revoked_at) as row
     ${source} ${rest}`.execute(db);
   return rows.map(({ row }) => ({

@@ -27,7 +27,8 @@ export const reviewChapter: Chapter = {
   name: 'Reviews',
   description: `Approvals that gate the execution on a connection. The interface shows neither the transitions nor how a review comes to be;
 a review is seen by who asked for it, by its groups, by groups that may force it, by auditors and by admins. Every group must
-approve; of a connection's \`min_review_approvals\`, as the public gateway has them, there are none.`,
+approve, or as many as the connection's \`min_review_approvals\` said when the review was asked for: a field of the public gateway,
+which the interface does not have. One that is larger than the number of groups asks for all of them.`,
   schemas: {
     Review: exactly({
       id: idSchema,

@@ -32,6 +32,8 @@ export type Review = {
   readonly accessDuration: number;
   readonly window: TimeWindow | null;
   readonly groups: readonly ReviewGroup[];
+  /** How many of the groups have to approve; null: all of them. */
+  readonly needed: number | null;
   /** Who asked for it. */
   readonly ownerId: string;
   /** The name of its connection; null where that is gone. */

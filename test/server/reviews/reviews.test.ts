@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/model/json.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { callerOf, databases, idOf, type Call } from '../client.ts';
 import { ask, castOf, decide, groupsOf, hours, reviewedConnection, type Cast } from './people.ts';
@@ -116,6 +116,26 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect(revoked.body).toMatchObject({ status: 'REVOKED', revoke_at: '2026-11-20T12:00:00.000Z' });
       expect(groupsOf(revoked)).toEqual(['dba APPROVED by ada', 'sec REVOKED by sam']);
       expect((await admin('GET', path)).body).toEqual(revoked.body);
+    });
+
+    test.each([
+      [1, ['APPROVED']],
+      [2, ['PENDING', 'APPROVED']],
+      [5, ['PENDING', 'PENDING', 'APPROVED']],
+      [null, ['PENDING', 'PENDING', 'APPROVED']],
+    ])('takes as many groups as the connection asked for then: %s', async (least, statuses) => {
+      const name = `least-${String(least)}`;
+      const reviewers = ['dba', 'sec', 'sre'];
+      await reviewedConnection(admin, name, { reviewers, min_review_approvals: least });
+      const path = await ask(people.owner, name);
+      const { body } = await admin('GET', `/connections/${name}`);
+      expect(body['min_review_approvals']).toBe(least);
+      await admin('PUT', `/connections/${name}`, { body: { ...body, min_review_approvals: null } });
+      const decided: Json[] = [];
+      for (const person of [people.dba, people.sec, people.sre].slice(0, statuses.length)) {
+        decided.push((await decide(person, path, { status: 'APPROVED' })).body['status'] ?? null);
+      }
+      expect(decided).toEqual(statuses);
     });
 
     test('by force takes one group that may, and says so for good', async () => {
