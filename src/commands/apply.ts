@@ -8,6 +8,7 @@ import { diagnosticsText } from '../report/diagnostics.ts';
 import { isUnfinished } from '../report/outcomes.ts';
 import { planText } from '../report/plan-text.ts';
 import type { ApplyFlags } from './flags.ts';
+import { mayWrite } from './live.ts';
 import { journalTo, type Journaling } from './journaling.ts';
 import { differentPlan } from './misfits.ts';
 import { pageMaker } from './page.ts';
@@ -117,7 +118,7 @@ function managedRefusals(plan: Plan): readonly Refusal[] {
 }
 
 function refuseReaders({ identity }: Planned): void {
-  if (identity.role === undefined || identity.role === 'admin') return;
+  if (mayWrite(identity)) return;
   throw new AppError(
     'api/read-only-role',
     4,

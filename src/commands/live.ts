@@ -34,6 +34,11 @@ export async function connect(
   }
 }
 
+/** Tells whether the caller may write there, as far as the gateway says. */
+export function mayWrite({ role }: GatewayIdentity): boolean {
+  return role === undefined || role === 'admin';
+}
+
 /** Opens what people look up and decide on the one target that is meant. */
 export async function connectService(connecting: Connecting): Promise<Service> {
   const { flags, world } = connecting;

@@ -28,7 +28,7 @@ import { desiredFor, type Loading } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
 import { footingOf, type Footing } from './footing.ts';
 import { withFormers, withSecrets } from './known-secrets.ts';
-import { connect, readLive } from './live.ts';
+import { connect, mayWrite, readLive } from './live.ts';
 import { judge, policiesFor } from './policies.ts';
 import { reviewedSetting } from './reviewed.ts';
 import { absolute, chooseTarget, type Setting } from './setting.ts';
@@ -81,7 +81,7 @@ export async function planned(
     const { live: known, unwritten } = await withSecrets(bulk, declared, { gateway, key, folder });
     const live = await withFormers(known, declared, gateway);
     const base = footing.base && { ...footing.base, desired: forDialect(footing.base.desired, dialect, registry).desired };
-    const { desired, diagnostics: lost } = inherited(declared, live, { registry, base });
+    const { desired, diagnostics: lost } = inherited(declared, live, { registry, base, onlyReads: !mayWrite(identity) });
     if (hasErrors(lost)) throw new InputError([...loaded.diagnostics, ...untold, ...lost]);
     const { name } = target;
     const checked = plan(
@@ -97,7 +97,7 @@ export async function planned(
       },
       registry,
     );
-    const found = [...loaded.diagnostics, ...untold, ...checked.diagnostics];
+    const found = [...loaded.diagnostics, ...untold, ...lost, ...checked.diagnostics];
     if (checked.value === undefined) throw new InputError(found);
     const wanted = narrow(checked.value, base);
     const joined = joinedSpecs(wanted, live, registry);

@@ -31,12 +31,13 @@ export type Inherited = { readonly desired: DesiredState; readonly diagnostics: 
 
 /**
  * Gives what takes another one's place all that the former one has and its manifest keeps: fields, secrets, and the edges
- * that no manifest and no base speak of. What is live under its own name already has them.
+ * that no manifest and no base speak of. What is live under its own name already has them. Who only reads cannot copy what
+ * it does not see, and somebody else can.
  */
 export function inherited(
   desired: DesiredState,
   live: LiveState,
-  { registry, base }: { registry: Registry; base: Base | undefined },
+  { registry, base, onlyReads = false }: { registry: Registry; base: Base | undefined; onlyReads?: boolean },
 ): Inherited {
   const formers = replacedBy(desired, live);
   if (formers.size === 0) return { desired, diagnostics: [] };
@@ -55,7 +56,7 @@ export function inherited(
     const beside = { former, state, base: applied.get(former.id) };
     if (present.has(resource.id)) return waiting.has(resource.id) ? tightened(kind, resource, beside) : resource;
     const heir = tightened(kind, endowed(kind, resource, former), beside);
-    diagnostics.push(...unreadable(heir, former));
+    diagnostics.push(...unreadable(heir, former, onlyReads));
     return heir;
   });
   const edges = edgesFor(heirs, { desired, live: state, registry, base: base?.desired });
@@ -120,16 +121,19 @@ function taken(secret: LiveSecret, from: ResourceId): DesiredSecret {
 }
 
 /** Secrets that would have to move, but that this token may not see. */
-function unreadable(heir: DesiredResource, former: LiveResource): readonly Diagnostic[] {
+function unreadable(heir: DesiredResource, former: LiveResource, onlyReads: boolean): readonly Diagnostic[] {
   const hidden = Object.entries(heir.secrets).flatMap(([path, { state, source }]) =>
     state === 'unresolved' && source === `live:${former.id}` ? [path] : [],
   );
-  const unseen = [...hidden, ...former.unknown.filter((path) => !hidden.includes(path) && !heir.wholeSecrets.includes(path))];
+  const isGiven = (path: Pointer): boolean =>
+    heir.wholeSecrets.some((whole) => isWithin(path, whole)) &&
+    !Object.entries(heir.secrets).some(([own, { state }]) => state === 'keep' && isWithin(own, path));
+  const unseen = [...hidden, ...former.unknown.filter((path) => !hidden.includes(path) && !isGiven(path))];
   return unseen.map((path) => ({
     code: 'plan/would-lose-secret',
-    severity: 'error',
+    severity: onlyReads ? 'notice' : 'error',
     message: `${heir.id} takes the place of ${former.id}, whose ${path} this token may not see`,
-    hint: 'use a key with the role admin, or give every secret in the manifest',
+    hint: `${onlyReads ? 'apply with' : 'use'} a key with the role admin, or give every secret in the manifest`,
     at: heir.locate(path),
     resource: heir.id,
   }));

@@ -181,6 +181,17 @@ describe('a saved plan', () => {
     expect(await gateway.run('apply --yes --plan plan.json', cwd)).toMatchObject({ code: 0 });
     const { body } = await gateway.call('GET', '/connections/audited');
     expect(body).toMatchObject({ reviewers: ['dba'], secret: { 'envvar:PASS': btoa('canary-value') } });
+
+    const given = { 'envvar:PASS': { keep: true }, 'envvar:HOST': { value: '10.0.0.5' } };
+    writeFiles(cwd, { 'access/db.yaml': connection('audited-anew', { secret: given }, { replaces: 'audited' }) });
+    const planned = await gateway.run('plan --out plan.json', cwd, auditor);
+    expect(planned).toMatchObject({ code: 0, stderr: expect.stringMatching(/notice plan\/would-lose-secret .*\/secret\/envvar:PASS/) });
+    expect(planned.stderr).not.toContain('envvar:HOST');
+    const digest = /Digest (\w+)/.exec(planned.stdout)?.[1];
+    expect((await gateway.run('plan', cwd)).stdout).toContain(`Digest ${digest}`);
+    expect(await gateway.run(`apply --yes --plan plan.json --digest ${digest}`, cwd)).toMatchObject({ code: 0 });
+    const kept = { 'envvar:PASS': btoa('canary-value'), 'envvar:HOST': btoa('10.0.0.5') };
+    expect((await gateway.call('GET', '/connections/audited-anew')).body).toMatchObject({ secret: kept });
   });
 
   test('goes on after a crash in the middle', async () => {
