@@ -13,7 +13,7 @@ import { widthFor, type Terminal } from './terminal.ts';
 import { pathText } from './value.ts';
 import { clip } from './width.ts';
 
-const listed = { text: 5, markdown: 20 } as const;
+const listed = { text: 5, markdown: 10 } as const;
 const mostTags = 4;
 const mostPlaces = 3;
 const mostNames = 3;
