@@ -41,7 +41,7 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
       near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const made = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false }, world);
+  const made = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false, looking: true }, world);
   const { plan, desired, live, base, gateway } = made;
   await gateway.close();
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });

@@ -46,6 +46,8 @@ export function driftOf(plan: Plan, { base, registry }: Known, which: 'all' | 'o
   const there = new Set(changes.map(keyOf));
   const rest = plan.changes.filter((change) => !ids.has(change.id) && (isWritten(change) || change.action === 'blocked'));
   const unfinished = rest.filter(isUnfinished).length;
+  // An object that somebody changed may have something to come, besides.
+  const partly = plan.changes.filter((change) => ids.has(change.id) && change.fields.some(({ origin }) => origin === 'intent'));
   const stillWritten = edges.filter(({ by }) => by === undefined || there.has(by));
   return {
     plan: {
@@ -56,7 +58,7 @@ export function driftOf(plan: Plan, { base, registry }: Known, which: 'all' | 'o
       unmanaged: [],
       refusals: plan.refusals.filter(({ resource }) => resource === undefined || ids.has(resource)),
     },
-    pending: rest.length - unfinished,
+    pending: rest.length - unfinished + partly.length,
     unfinished,
   };
 }

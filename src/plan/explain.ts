@@ -158,7 +158,8 @@ function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): str
   if (desired?.ignore.some((one) => isWithin(path, one)) === true) return 'metadata.ignore names it: never compared, always carried';
   if (wished === undefined)
     return changed ? 'the manifest gives the whole map, and this key is not in it' : 'not stated, so it stays as it is';
-  if (wished.state === 'keep') return 'keep: the value is not ours';
+  if (wished.state === 'keep')
+    return found === undefined ? 'keep: the value is not ours, and the gateway has none' : 'keep: the value is not ours';
   if (found === undefined) return 'not live yet';
   if (wished.state === 'unresolved')
     return changed ? 'it comes from elsewhere than before; it was not read' : 'it was not read; its source is as before';
