@@ -14,7 +14,7 @@ import { planText } from '../../src/report/plan-text.ts';
 import { tableText } from '../../src/report/table.ts';
 import { plainPalette } from '../../src/report/terminal.ts';
 import { visibleWidth } from '../../src/report/width.ts';
-import { id, path } from '../support/nasty-values.ts';
+import { id, path, ruleOn } from '../support/nasty-values.ts';
 import { applied, diagnostic, plan, plans, position, value } from '../unit/report/nasty-plan.ts';
 import { hasControls, nastyText, outsideCode } from '../unit/report/nasty-text.ts';
 
@@ -91,10 +91,18 @@ describe('text', () => {
       parts: fc.array(part, { maxLength: 2 }),
     });
     fc.assert(
-      fc.property(id, nastyText, fc.array(row, { maxLength: 4 }), columns, (one, summary, rows, width) => {
-        expect(badLines(explainText({ id: one, summary, rows }, { colour: plainPalette, columns: width }), width)).toEqual([]);
-        expect(hasControls(explainJson({ id: one, summary, rows }), true)).toBe(false);
-      }),
+      fc.property(
+        id,
+        nastyText,
+        fc.array(row, { maxLength: 4 }),
+        fc.array(ruleOn, { maxLength: 3 }),
+        columns,
+        (one, summary, rows, rules, width) => {
+          const told = { id: one, summary, rows, rules };
+          expect(badLines(explainText(told, { colour: plainPalette, columns: width }), width)).toEqual([]);
+          expect(hasControls(explainJson(told), true)).toBe(false);
+        },
+      ),
     );
   });
 
