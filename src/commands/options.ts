@@ -25,6 +25,18 @@ export function command(program: Command, name: string, description: string): Co
     .option('--quiet', 'print the result alone', false);
 }
 
+/** Of a flag with one value that is given twice, nobody knows which one is meant. */
+export function refuseRepeated(on: Command): void {
+  for (const option of on.options.filter(({ required, defaultValue }) => required && !Array.isArray(defaultValue))) {
+    let given = false;
+    on.on(`option:${option.name()}`, () => {
+      if (given) on.error(`error: option "${option.long ?? option.flags}" is given twice`, { code: 'ostiary.repeated' });
+      given = true;
+    });
+  }
+  for (const one of on.commands) refuseRepeated(one);
+}
+
 export function targetOptions(on: Command, several = false): Command {
   on.optionsGroup(groups.from);
   if (several) on.option('--all-targets', 'every target of the config file, one after another', false);

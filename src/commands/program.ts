@@ -12,6 +12,7 @@ import {
   formatOption,
   groups,
   planOptions,
+  refuseRepeated,
   reportOptions,
   secretsOption,
   selectionOption,
@@ -39,6 +40,7 @@ export async function parseArguments(argv: readonly string[], world: World): Pro
   const program = build(world, (code) => {
     exitCode = code;
   });
+  for (const one of program.commands) refuseRepeated(one);
   if (argv.length === 0) program.outputHelp();
   if (argv.length === 0) return 0;
   try {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 import { reasonOf } from './reason.ts';
 
 /** The folder of caches below a project, where no other is asked for; never under version control. */
@@ -20,7 +21,7 @@ export function writeCache(folder: string, name: string, text: string): string |
   const draft = join(folder, `${name}.${randomBytes(6).toString('hex')}`);
   try {
     const ours = basename(folder) === cacheFolder || !existsSync(folder);
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const ignore = join(folder, '.gitignore');
     if (ours && !existsSync(ignore)) writeFileSync(ignore, '*\n');
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });

@@ -1,12 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError } from '../model/errors.ts';
+import { makeFolder } from './make-folder.ts';
 import { codeOf, reasonOf } from './reason.ts';
 
 /** Creates a file with its folders; false, and nothing changed, where it is there already. */
 export function createFile(path: string, text: string): boolean {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(path, text, { flag: 'wx' });
     return true;
   } catch (error) {

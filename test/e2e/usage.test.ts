@@ -61,6 +61,7 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['plan --report json', '--report cannot be "json"', 'write FORMAT=PATH with one of text, json, markdown, html'],
   ['plan --report pdf=x', '--report cannot be "pdf=x"', 'write FORMAT=PATH with one of text, json, markdown, html'],
   ['plan --report json=no/x', 'the report "no/x" cannot be written', 'check that its folder exists and may be written to'],
+  ['plan --target a --target b', 'option "--target" is given twice', 'ostiary plan --help lists the flags'],
   ['plan --dialect sql', '--dialect cannot be "sql"', 'one of auto, interface, hoop'],
   ['plan --target prodution', 'there is no target "prodution" in ostiary.yaml', 'did you mean "production"?'],
   ['plan --target x', 'there is no target "x" in ostiary.yaml', 'it has production'],

@@ -109,12 +109,15 @@ test('a manifest without secrets reads none', async () => {
   });
 });
 
-test('a folder that was asked for and cannot be written is told, and does no harm', async () => {
-  const project = await prepared();
-  writeFileSync(join(project.folder, 'file'), '');
-  const { code, stderr } = await project.ostiary(['plan', '--cache', 'file']);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('cache/cannot-write')]);
-});
+test.each(['file', '/dev/null/here', '/proc/none/here'])(
+  'the folder %s, which cannot be written, is told and does no harm',
+  async (folder) => {
+    const project = await prepared();
+    writeFileSync(join(project.folder, 'file'), '');
+    const { code, stderr } = await project.ostiary(['plan', '--cache', folder]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('cache/cannot-write')]);
+  },
+);
 
 test('a folder that was there already is not hidden from git', async () => {
   const project = await prepared();
