@@ -39,6 +39,8 @@ export type Circumstances = {
   readonly isAdopted?: boolean;
   /** It takes another one's place, and was not opened yet. */
   readonly isWaiting?: boolean;
+  /** It took another one's place, and is as open as it was meant to be. */
+  readonly isSettled?: boolean;
   /** Nothing will be carried out: a secret that is to be kept and is gone is a difference like others. */
   readonly looking?: boolean;
 };
@@ -47,7 +49,7 @@ export type Circumstances = {
 export function draftChange(
   kind: Kind,
   desired: DesiredResource,
-  { live, state, past, isAdopted = false, isWaiting = false, looking = false }: Circumstances,
+  { live, state, past, isAdopted = false, isWaiting = false, isSettled = false, looking = false }: Circumstances,
 ): Drafted {
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
@@ -60,7 +62,7 @@ export function draftChange(
     draft:
       live === undefined
         ? draftCreate(kind, settled, judge(createFields(kind, settled, secrets.fields)))
-        : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted, isWaiting }),
+        : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted, isWaiting, isSettled }),
     unverified: secrets.unverified,
     diagnostics: [...diagnostics, ...(looking ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
   };
@@ -93,11 +95,13 @@ type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
   readonly judge: (fields: readonly FieldChange[]) => readonly FieldChange[];
   readonly isAdopted: boolean;
   readonly isWaiting: boolean;
+  readonly isSettled: boolean;
 };
 
 function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Comparison): Draft {
   const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
-  const unfinished = isUnfinished(kind, differing, live, secrets.isAdopted || secrets.isWaiting);
+  const isNew = secrets.isAdopted || secrets.isWaiting || live.untouched === true;
+  const unfinished = isNew && !secrets.isSettled && isUnfinished(kind, differing, live);
   const fields = unfinished ? differing : secrets.judge(differing);
   const draft = {
     ...identity(desired),
@@ -120,12 +124,12 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
 }
 
 /**
- * All that can be closed is closed, and opening is all that is left to do: by what was applied before the object is new,
- * or nobody wrote it since it was created.
+ * All that can be closed is closed, and opening is all that is left to do, of an object that is new by what was applied before, or
+ * that nobody wrote since it was created. What took a place may be closed because the former one was, by hand.
  */
-function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveResource, isNew: boolean): boolean {
+function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveResource): boolean {
   const closable = kind.fields.filter((field) => field.closed !== undefined);
-  if (!(isNew || live.untouched === true) || closable.length === 0) return false;
+  if (closable.length === 0) return false;
   const openings = new Set(closable.map((field) => pointer(field.name)));
   return closable.every((field) => live.spec[field.name] === field.closed) && fields.every((field) => openings.has(field.path));
 }

@@ -85,11 +85,13 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
     if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
     const past = pastOf(resource, found !== undefined);
     const isAdopted = base !== undefined && found !== undefined && from === undefined && past === undefined;
+    const isWaiting = waiting.has(resource.key);
+    const isSettled = resource.replaces !== undefined && past !== undefined && !isWaiting;
     const {
       draft,
       unverified: unread = [],
       diagnostics: said,
-    } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted, isWaiting: waiting.has(resource.key), looking });
+    } = draftChange(fields.kind, resource, { live: found, state, past, isAdopted, isWaiting, isSettled, looking });
     unverified.push(...unread.map((path) => ({ id: resource.id, path })));
     drafted.push({ draft: from === undefined ? draft : { ...draft, action: 'rename', key: from }, diagnostics: said });
   }

@@ -88,6 +88,25 @@ test.each([
   expect((await planHistory(gateway, past)).plan.changes.filter(({ action }) => action !== 'held')).toEqual([]);
 });
 
+test.each([
+  ['closed', false],
+  ['deleted', true],
+])('what is closed by what the manifest says and by what somebody did to the former one stays so, that being %s', async (_, prune) => {
+  const gateway = memoryGateway({
+    registry,
+    agents: ['default'],
+    resources: [{ id: 'Connection/former', spec: { ...spec, access_mode_connect: 'disabled' } }],
+  });
+  const heir = { kind: 'Connection', metadata: { name: 'heir', replaces: 'former' }, spec: { ...spec, access_mode_exec: 'disabled' } };
+  const replaced = { ...past, desired: desiredState([heir]), consent: { ...past.consent, prune } };
+  await carryOut({ gateway, ...(await planHistory(gateway, replaced)) });
+  expect(Object.keys(gateway.state()).includes('Connection/former')).toBe(!prune);
+  for (const base of [past.base, { ...past.base, desired: replaced.desired }]) {
+    const { changes } = (await planHistory(gateway, { ...replaced, base })).plan;
+    expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/heir', 'held']]);
+  }
+});
+
 test('what somebody closed after it took a place stays closed', async () => {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
   await carryOut({ gateway, ...(await planHistory(gateway, past)) });
