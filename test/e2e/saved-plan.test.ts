@@ -184,10 +184,10 @@ describe('a saved plan', () => {
 
     const given = { 'envvar:PASS': { keep: true }, 'envvar:HOST': { value: '10.0.0.5' } };
     writeFiles(cwd, { 'access/db.yaml': connection('audited-anew', { secret: given }, { replaces: 'audited' }) });
-    const planned = await gateway.run('plan --out plan.json', cwd, auditor);
-    expect(planned).toMatchObject({ code: 0, stderr: expect.stringMatching(/notice plan\/would-lose-secret .*\/secret\/envvar:PASS/) });
-    expect(planned.stderr).not.toContain('envvar:HOST');
-    const digest = /Digest (\w+)/.exec(planned.stdout)?.[1];
+    const seen = await gateway.run('plan --out plan.json', cwd, auditor);
+    expect(seen).toMatchObject({ code: 0, stderr: expect.stringMatching(/notice plan\/would-lose-secret .*\/secret\/envvar:PASS/) });
+    expect(seen.stderr).not.toContain('envvar:HOST');
+    const digest = /Digest (\w+)/.exec(seen.stdout)?.[1];
     expect((await gateway.run('plan', cwd)).stdout).toContain(`Digest ${digest}`);
     expect(await gateway.run(`apply --yes --plan plan.json --digest ${digest}`, cwd)).toMatchObject({ code: 0 });
     const kept = { 'envvar:PASS': btoa('canary-value'), 'envvar:HOST': btoa('10.0.0.5') };
