@@ -102,6 +102,14 @@ describe('explain', () => {
         expect.objectContaining({ path: '/guardrail_rules/foreign-rule', owner: 'foreign', status: 'foreign' }),
         expect.objectContaining({ path: '/reviewers', desired: { value: ['dba'] }, live: { value: ['nobody'] }, status: 'differs' }),
       ]),
+      rules: [
+        { rule: 'DataMaskingRule/mask', after: { by: [{ how: 'direct' }] } },
+        { rule: 'GuardrailRule/foreign-rule', before: { by: [{ how: 'edge' }] }, after: { by: [{ how: 'edge' }] } },
+        {
+          rule: 'GuardrailRule/no-drop',
+          after: { by: [{ how: 'direct', place: expect.stringMatching(/^access\/orders\.yaml:\d+:\d+$/) }] },
+        },
+      ],
     });
     expect(stdout).not.toMatch(new RegExp(['10.0.0.5', 'somebody', base64('10.0.0.5'), base64('somebody')].join('|')));
   });
