@@ -94,6 +94,7 @@ test.each([
 ])('what is closed by what the manifest says and by what somebody did to the former one stays so, that being %s', async (_, prune) => {
   const gateway = memoryGateway({
     registry,
+    tellsUntouched: true,
     agents: ['default'],
     resources: [{ id: 'Connection/former', spec: { ...spec, access_mode_connect: 'disabled' } }],
   });
