@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
 import { AppError } from '../model/errors.ts';
@@ -10,8 +11,8 @@ import type { Log } from './log.ts';
 import { preparedPool } from './prepared-pool.ts';
 import type { Tables } from './tables.ts';
 
-/** Where objects are kept: a folder of our own (PGlite), memory (PGlite, from a dumped snapshot if given), or a PostgreSQL server. */
-export type DatabaseOptions = { readonly folder: string } | { readonly memory: true; readonly snapshot?: Blob } | { readonly url: string };
+/** Where objects are kept: a folder of our own (PGlite), a PGlite that somebody else opened and closes, or a PostgreSQL server. */
+export type DatabaseOptions = { readonly folder: string } | { readonly lite: PGlite } | { readonly url: string };
 
 export type OpenDatabase = {
   readonly db: Kysely<Tables>;
@@ -33,7 +34,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   const { database } = options;
   try {
     if ('url' in database) return await openServer(database.url, options);
-    return 'folder' in database ? await openFolder(database.folder, options) : await openMemory(database.snapshot, options);
+    return 'folder' in database ? await openFolder(database.folder, options) : await openGiven(database.lite, options);
   } catch (error) {
     throw error instanceof AppError
       ? error
@@ -76,20 +77,25 @@ async function openFolder(folder: string, { encryptionKey, log }: OpenOptions): 
   }
 }
 
-async function openMemory(snapshot: Blob | undefined, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
+async function openGiven(lite: PGlite, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
   const key = encryptionKey === undefined ? randomBytes(32) : parseEncryptionKey(encryptionKey);
-  return { ...(await openLite('memory://', log, snapshot)), encryptionKey: key };
+  const db = await connect(lite, log);
+  return { db, encryptionKey: key, close: () => db.destroy() };
 }
 
-async function openLite(dataDir: string, log: Log, snapshot?: Blob): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
+async function openLite(dataDir: string, log: Log): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
   const { PGlite } = await import('@electric-sql/pglite');
+  const lite = await PGlite.create({ dataDir });
+  const db = await connect(lite, log);
+  return { db, close: () => db.destroy().then(() => lite.close()) };
+}
+
+async function connect(lite: PGlite, log: Log): Promise<Kysely<Tables>> {
   const { createPgConfig } = await import('@electric-sql/pglite/node-postgres');
-  const lite = await PGlite.create({ dataDir, ...(snapshot === undefined ? {} : { loadDataDir: snapshot }) });
   // One connection is all that PGlite has: inside a transaction nothing may ask the pool for another.
   const pool = new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 }));
   tellLoss(pool, log);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparedPool(pool) }) });
-  return { db, close: () => db.destroy().then(() => lite.close()) };
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparedPool(pool) }) });
 }
 
 /** A connection that breaks is replaced; without listeners it would end the process, idle or not. Who was using it is told by its query. */

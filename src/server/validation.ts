@@ -12,6 +12,8 @@ const mostProblems = 50;
 const hinted: ReadonlySet<string> = new Set(['pattern', 'anyOf']);
 // Neither can be stored: the database has no NUL, and half a surrogate pair is no character.
 const unstorable = /\0|\p{Surrogate}/u;
+// All schemas are ours, and a test holds that they are schemas: checking that here would take most of the time of a start.
+const options = { allErrors: true, allowUnionTypes: true, verbose: true, validateSchema: false } as const;
 
 /** Compiles what a body of the kind must be, once. */
 export function compileValidation(collection: Collection): Validate {
@@ -20,7 +22,7 @@ export function compileValidation(collection: Collection): Validate {
 
 /** Compiles a schema of bodies once; what its fields hold can be stored, too. */
 export function compileBody(schema: JsonObject): Validate {
-  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictTypes: false, verbose: true });
+  const ajv = new Ajv2020({ ...options, strictTypes: false });
   const validate: ValidateFunction = ajv.compile(schema);
   const properties = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
   const checked = properties.filter(([, node]) => node !== true && !(isObject(node) && node['readOnly'] === true));
@@ -34,12 +36,7 @@ export function compileBody(schema: JsonObject): Validate {
 
 /** Compiles any schema of a body once; `formats` are the formats that it names. */
 export function compileSchema(schema: JsonObject, formats: Readonly<Record<string, RegExp>>): Validate {
-  const validate: ValidateFunction = new Ajv2020({
-    allErrors: true,
-    allowUnionTypes: true,
-    verbose: true,
-    formats: { ...formats },
-  }).compile(schema);
+  const validate: ValidateFunction = new Ajv2020({ ...options, formats: { ...formats } }).compile(schema);
   return (body) => (validate(body) ? [] : problemsOf(validate.errors ?? []));
 }
 

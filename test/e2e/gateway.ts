@@ -1,4 +1,4 @@
-import { startPgliteServer, type TestServer, type TestServerOptions } from '../support/servers.ts';
+import { startPostgresServer, type TestServer, type TestServerOptions } from '../support/servers.ts';
 import { ostiary, type Ended } from '../support/cli.ts';
 import { ostiaryHere } from '../support/here.ts';
 import type { Call } from '../server/client.ts';
@@ -23,7 +23,7 @@ export type Gateway = {
 
 /** Starts a gateway before the first test of a file and stops it after the last one. */
 export function useGateway(options: TestServerOptions = {}): Gateway {
-  const used = useServer(startPgliteServer, options);
+  const used = useServer(startPostgresServer, options);
   const env = (): Readonly<Record<string, string>> => ({ OSTIARY_TOKEN: used.server.key });
   return {
     url: () => used.server.url,

@@ -1,4 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { startPgliteServer, type TestServer } from '../support/servers.ts';
@@ -39,6 +40,15 @@ function withoutTypes(value: Json): readonly string[] {
 test('an independent validator takes the document', async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(document));
   expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+});
+
+test('all of its schemas are schemas', () => {
+  const ajv = new Ajv2020({ strict: false });
+  const bodies = described().map(({ operation }) =>
+    objectAt(objectAt(objectAt(objectAt(operation, 'requestBody'), 'content'), 'application/json'), 'schema'),
+  );
+  const named = Object.values(objectAt(objectAt(document, 'components'), 'schemas')).filter((schema) => isObject(schema));
+  expect([...named, ...bodies].filter((schema) => ajv.validateSchema(schema) !== true)).toEqual([]);
 });
 
 test('every route is in the document, and nothing else', () => {

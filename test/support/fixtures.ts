@@ -1,16 +1,22 @@
 import { createServer, type Server } from 'node:http';
+import { Client } from 'pg';
+import { openDatabase } from '../../src/server/database.ts';
+import { migrate } from '../../src/server/migrations.ts';
 import { startPostgres, type RunningPostgres } from './postgres.ts';
 import { snapshotFile } from './snapshot.ts';
 
 export type Fixtures = { readonly url: string; readonly close: () => Promise<void> };
 
-/** Makes each fixture when a worker first asks for it, once for all workers: `/postgres` and `/snapshot`. */
+/** Makes each fixture when a worker first asks for it, once for all workers: `/postgres`, `/template` and `/snapshot`. */
 export async function offerFixtures(): Promise<Fixtures> {
   let postgres: Promise<RunningPostgres> | undefined;
   let snapshot: Promise<string> | undefined;
+  let template: Promise<string> | undefined;
+  const started = (): Promise<RunningPostgres> => (postgres ??= startPostgres());
   const answer = async (path: string | undefined): Promise<string> => {
     if (path === '/snapshot') return (snapshot ??= snapshotFile());
-    if (path === '/postgres') return (await (postgres ??= startPostgres())).url;
+    if (path === '/postgres') return (await started()).url;
+    if (path === '/template') return (template ??= started().then(({ url }) => makeTemplate(url)));
     throw new Error(`there is no fixture ${path ?? ''}`);
   };
   const server = createServer((request, response) => {
@@ -36,4 +42,17 @@ function listening(server: Server): Promise<string> {
       resolve(`http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`);
     });
   });
+}
+
+/** The name of a database in the shape of this version, with nothing in it. */
+async function makeTemplate(maintenance: string): Promise<string> {
+  const name = 'ostiary_template';
+  const client = new Client({ connectionString: maintenance });
+  await client.connect();
+  await client.query(`create database ${name}`).finally(() => client.end());
+  const url = new URL(maintenance);
+  url.pathname = `/${name}`;
+  const { db, close } = await openDatabase({ database: { url: url.href }, encryptionKey: Buffer.alloc(32), log: () => {} });
+  await migrate(db).finally(close);
+  return name;
 }

@@ -34,6 +34,17 @@ export const gitEnv: Readonly<Record<string, string>> = {
   GIT_COMMITTER_EMAIL: 'ada@example.com',
 };
 
+/** What git is told in its environment: nothing here grows so large that it has to be tidied up. */
+const settings = {
+  GIT_CONFIG_COUNT: '3',
+  GIT_CONFIG_KEY_0: 'protocol.file.allow',
+  GIT_CONFIG_VALUE_0: 'always',
+  GIT_CONFIG_KEY_1: 'maintenance.auto',
+  GIT_CONFIG_VALUE_1: 'false',
+  GIT_CONFIG_KEY_2: 'gc.auto',
+  GIT_CONFIG_VALUE_2: '0',
+};
+
 /** Makes repositories for the tests of one file, and removes them after the last of them. */
 export function repositories(): {
   readonly make: (files?: Files) => TestRepository;
@@ -55,8 +66,8 @@ export function repositories(): {
     at: repositoryAt,
     make(files) {
       const repository = repositoryAt(place(), true);
-      repository.git('init', '--quiet', '--template=', '--initial-branch=main');
-      if (files !== undefined) repository.save(files);
+      repository.write(files ?? {});
+      runIn(repository.folder, 'sh', ['-ec', files === undefined ? begins : `${begins}; ${commits}`, 'sh', 'change']);
       return repository;
     },
     makeOrigin(of) {
@@ -74,20 +85,20 @@ export function repositories(): {
   };
 }
 
+// A new process costs one as large as ours more than git does in it: one shell starts all that belong together.
+const commits = 'git add --all --force; git commit --quiet --allow-empty --message "$1"; git rev-parse HEAD';
+const begins = 'git init --quiet --template= --initial-branch=main';
+
+/** Runs git, or a script with git, and returns what it prints. */
+function runIn(folder: string, program: 'git' | 'sh', args: readonly string[]): string {
+  const env = { ...gitEnv, ...settings };
+  return execFileSync(program, args, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+}
+
 function repositoryAt(folder: string, isNew = false): TestRepository {
   if (isNew) mkdirSync(folder);
-  const git = (...args: readonly string[]): string =>
-    execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], {
-      cwd: folder,
-      env: gitEnv,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }).trim();
-  const commit = (message = 'change'): string => {
-    git('add', '--all', '--force');
-    git('commit', '--quiet', '--allow-empty', '--message', message);
-    return git('rev-parse', 'HEAD');
-  };
+  const git = (...args: readonly string[]): string => runIn(folder, 'git', args);
+  const commit = (message = 'change'): string => runIn(folder, 'sh', ['-ec', commits, 'sh', message]);
   return {
     folder,
     git,

@@ -1,7 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
 import { registry } from '../../src/kinds/index.ts';
 import { startServer } from '../../src/server/start.ts';
 
 const [place = '', adminKey = '', encryptionKey] = process.argv.slice(2);
+
+// PGlite is compiled once, not a second time for speed: the program does not live long enough for that.
+setFlagsFromString('--liftoff-only');
 
 /** A program for tests that kill it: serves the folder or the database at the url, and prints its own url. */
 const { url } = await startServer({

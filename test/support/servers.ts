@@ -4,6 +4,7 @@ import { openAsBlob } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
@@ -30,15 +31,38 @@ export const adminKey = 'admin-key-of-the-tests';
 const managerKey = 'manager-key-of-the-tests';
 export const encryptionKey: Buffer = Buffer.alloc(32, 7);
 
-/** Starts a gateway on a PGlite of its own in memory. */
+/** Starts a gateway on a PGlite in memory, which serves the next one when this one is closed. */
 export async function startPgliteServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const snapshot = await openAsBlob(await fixture('snapshot'));
-  return startTestServer({ database: { memory: true, snapshot }, ...options });
+  const lite = idle ?? (await openSnapshot());
+  if (lite === idle) idle = undefined;
+  const server = await startTestServer({ database: { lite }, ...options });
+  let closed: Promise<void> | undefined;
+  return { ...server, close: () => (closed ??= server.close().then(() => giveBack(lite))) };
 }
 
-/** Starts a gateway on a database of its own on the PostgreSQL that all tests share. */
+// Opening one takes longer than most tests; a second one would take memory that every new process is slower for.
+let idle: PGlite | undefined;
+
+async function giveBack(lite: PGlite): Promise<void> {
+  if (idle !== undefined) return lite.close();
+  // The log of what happened refuses to be emptied, unless its triggers are off.
+  for (const statement of ['set session_replication_role = replica', emptied, 'discard all', 'checkpoint']) await lite.exec(statement);
+  idle = lite;
+}
+
+const emptied = `do $$ begin
+  execute (select 'truncate ' || string_agg(quote_ident(tablename), ', ') || ' restart identity' from pg_tables
+    where schemaname = 'public' and tablename not like 'kysely%');
+end $$`;
+
+async function openSnapshot(): Promise<PGlite> {
+  const { PGlite } = await import('@electric-sql/pglite');
+  return PGlite.create({ dataDir: 'memory://', loadDataDir: await openAsBlob(await fixture('snapshot')) });
+}
+
+/** Starts a gateway on a database of its own on the PostgreSQL that all tests share, in the shape of this version. */
 export async function startPostgresServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { url, drop } = await createDatabase();
+  const { url, drop } = await createDatabase(await fixture('template'));
   const server = await startTestServer({ database: { url }, ...options });
   return { ...server, close: () => server.close().then(drop) };
 }
@@ -73,11 +97,11 @@ export async function makeFolder(folder: string): Promise<string> {
   return folder;
 }
 
-/** Makes an empty database; `drop` removes it. */
-export async function createDatabase(): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
+/** Makes a database, empty unless it is like a template; `drop` removes it. */
+export async function createDatabase(template = 'template1'): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
   const maintenance = await fixture('postgres');
   const name = `ostiary_${randomUUID().replaceAll('-', '')}`;
-  await execute(maintenance, `create database ${name}`);
+  await execute(maintenance, `create database ${name} template ${template}`);
   const url = new URL(maintenance);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => execute(maintenance, `drop database ${name} with (force)`) };
@@ -89,7 +113,7 @@ async function execute(url: string, statement: string): Promise<void> {
   await client.query(statement).finally(() => client.end());
 }
 
-async function fixture(name: 'postgres' | 'snapshot'): Promise<string> {
+async function fixture(name: 'postgres' | 'snapshot' | 'template'): Promise<string> {
   const response = await fetch(`${inject('fixtures')}/${name}`);
   const text = await response.text();
   if (!response.ok) throw new Error(text);
