@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { builtPackage } from '../support/cli.ts';
+import { builtPackage, start } from '../support/cli.ts';
 import type { StepOptions } from '../support/workflow.ts';
 import { useAction } from './github.ts';
 import { config, guardrail, workshop } from './project.ts';
@@ -59,15 +59,17 @@ describe('the bundle', () => {
     expect(words.filter((text) => text.includes('GITHUB_STEP_SUMMARY'))).toEqual([]);
   });
 
-  test('is ready in half a second', async () => {
+  test('is ready in half a second, where Node itself is in a tenth of one', async () => {
     const times: number[] = [];
+    const floors: number[] = [];
     for (let index = 0; index < 5; index += 1) {
       const { code, milliseconds } = await bench.bundled(step({ mode: 'validate' }));
       expect(code).toBe(0);
       times.push(milliseconds);
+      floors.push((await start(process.execPath, ['--eval', '0'], { cwd: dist }).ended).milliseconds);
     }
     // The quickest: other tests may be at work on this machine.
-    expect(Math.min(...times)).toBeLessThan(500);
+    expect(Math.min(...times)).toBeLessThan(Math.max(500, 8 * Math.min(...floors)));
   });
 });
 

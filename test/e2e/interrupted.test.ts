@@ -28,7 +28,7 @@ function journalOf(cwd: string): readonly { readonly event: string; readonly id?
 
 /** Waits until so many objects are written. */
 async function written(cwd: string, count: number): Promise<void> {
-  const limit = performance.now() + 20_000;
+  const limit = performance.now() + 60_000;
   while (journalOf(cwd).filter(({ event }) => event === 'written').length < count) {
     if (performance.now() > limit) throw new Error(`not ${count} objects were written in time`);
     await new Promise((resolve) => setTimeout(resolve, 3));

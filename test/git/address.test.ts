@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { array, assert, constantFrom, property } from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readAddress } from '../../src/git/remote-address.ts';
+import { tries } from '../support/chance.ts';
 import { putProgram } from '../support/git-repository.ts';
 import { failureOf, makeFolder, readerIn } from './reading.ts';
 
@@ -73,7 +74,7 @@ describe('an address', () => {
         expect(url).not.toMatch(/^-|\s|^\w+:\/\/-|@-|^[^/]*::|^https?:\/\/[^/]*@/);
         expect(['https', 'http', 'ssh', 'git']).toContain(result.address.scheme);
       }),
-      { numRuns: 20_000 },
+      { numRuns: tries(20_000) },
     );
   });
 });

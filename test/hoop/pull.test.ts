@@ -8,6 +8,7 @@ import { isObject } from '../../src/model/json.ts';
 import { tokensOf } from '../../src/model/pointer.ts';
 import type { SecretForm } from '../../src/model/pulled.ts';
 import { kindOf } from '../../src/model/resource.ts';
+import { tries } from '../support/chance.ts';
 import { runIn } from '../support/here.ts';
 import { connection } from '../e2e/project.ts';
 import { adminToken, hoopProject } from '../support/hoop-project.ts';
@@ -58,7 +59,7 @@ test('the public gateway: a plan after a pull is empty, with no variable but the
         }
       },
     ),
-    { numRuns: 7 },
+    { numRuns: tries(7) },
   );
 });
 

@@ -10,6 +10,7 @@ import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { SourceFile } from '../../src/model/source.ts';
 import { plan } from '../../src/plan/plan.ts';
+import { tries } from '../support/chance.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { noLimits, testTarget } from '../support/run.ts';
 import { scenario, type Manifest, type Scenario } from '../support/scenario.ts';
@@ -119,7 +120,7 @@ describe('accepting what is live', () => {
           const again = acceptLive({ ...after, live, plan: planOf(desiredOf(after), live, which === 'all' ? undefined : base), which });
           expect(again.files).toEqual([]);
         }),
-        { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 8) },
+        { numRuns: tries(8) },
       );
       expect(accepted).toBeGreaterThan(30);
       expect(refused).toBeLessThan(accepted / 5);

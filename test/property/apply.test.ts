@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryFault, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
@@ -40,7 +41,7 @@ test('no intermediate state is less protected than both ends', async () => {
       const after = gateway.state();
       for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
     }),
-    { numRuns: 350 },
+    { numRuns: tries(350) },
   );
 });
 
@@ -63,7 +64,7 @@ test('an apply stopped at any request, planned and applied again, ends where an 
         expect(gateway.state()).toEqual(state);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: tries(20) },
   );
 });
 
@@ -94,7 +95,7 @@ test('a write that fails takes its dependents along, nobody else, and opens noth
       await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
       expect(gateway.state()).toEqual(state);
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });
 
@@ -122,6 +123,6 @@ test('what others attach while an apply runs neither fails it nor is lost', asyn
       const after = gateway.state();
       for (const [rule, connection] of attached) expect(after[rule]?.edges?.['connection_ids']).toContain(connection);
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });

@@ -6,6 +6,7 @@ import { keyOf, type Change, type FieldChange, type Plan } from '../../src/model
 import { isWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { driftOf } from '../../src/plan/drift.ts';
+import { tries } from '../support/chance.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
 import type { MemoryFault, MemoryGateway } from '../support/memory-gateway.ts';
 import { windows } from '../support/posture.ts';
@@ -55,7 +56,7 @@ test('what is held, managed or not ours stays; the rest is as the manifests want
       expect(again.plan.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
       expect(heldEdges(again.plan)).toEqual(expect.arrayContaining([...heldEdges(plan)]));
     }),
-    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
+    { numRuns: tries(150) },
   );
 });
 
@@ -87,7 +88,7 @@ test('an origin is what planning the base itself over the same gateway says', as
       }
       expect(found).toEqual(told);
     }),
-    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
+    { numRuns: tries(150) },
   );
 });
 
@@ -104,7 +105,7 @@ test('without consent nothing is deleted, and with it only what the base declare
         expect(declared.has(id)).toBe(false);
       }
     }),
-    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
+    { numRuns: tries(150) },
   );
 });
 
@@ -122,7 +123,7 @@ test('no intermediate state is less protected than both ends, deletions and new 
       const after = gateway.state();
       for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
     }),
-    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
+    { numRuns: tries(150) },
   );
 });
 
@@ -148,7 +149,7 @@ test('undoing a drift writes only what drifted, leaves none, and nothing that is
         for (const { path, after } of isPending ? change.fields : []) expect(fields.get(path)?.after).toEqual(after);
       }
     }),
-    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 150) },
+    { numRuns: tries(150) },
   );
 });
 
@@ -174,7 +175,7 @@ test('an apply over what was applied before, stopped at any request, planned and
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 4) },
+    { numRuns: tries(4) },
   );
 });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value } from '../../src/model/plan.ts';
 import type { SecretPlace } from '../../src/model/saved-plan.ts';
 import { digestOf, sourcesOf } from '../../src/plan/digest.ts';
+import { tries } from '../support/chance.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
 
 type Parts = {
@@ -47,7 +48,7 @@ test('positions, origins, reasons and the state of secrets leave the digest as i
       const edges = parts.edges.map((edge): EdgeChange => ({ ...edge, declared: ['elsewhere.yaml:1:1'], origin: 'both' }));
       expect(digest({ ...parts, changes: parts.changes.map(retold), edges })).toBe(plan.digest);
     }),
-    { numRuns: 60 },
+    { numRuns: tries(60) },
   );
 });
 
@@ -105,7 +106,7 @@ test('every covered change alters the digest: target, actions, values, what is h
       for (const other of others) expect([other, digest(other)]).not.toEqual([other, plan.digest]);
       seen += others.length;
     }),
-    { numRuns: 40 },
+    { numRuns: tries(40) },
   );
   expect(seen).toBeGreaterThan(1000);
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Json } from '../../src/model/json.ts';
 import { jsonText, yamlText } from '../../src/report/documents.ts';
+import { tries } from '../support/chance.ts';
 
 const nasty = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -57,7 +58,7 @@ test('what is printed as YAML or JSON reads as the same value, in every version 
       expect(parse(yamlText(value, columns), { version: '1.1' })).toEqual(value);
       expect(JSON.parse(jsonText(value))).toEqual(value);
     }),
-    { numRuns: 300 },
+    { numRuns: tries(300) },
   );
 });
 
@@ -67,6 +68,6 @@ test('nothing that is printed moves a cursor, hides or reorders text', () => {
       for (const text of [yamlText(value), yamlText(value, 80), jsonText(value)])
         expect(text.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     }),
-    { numRuns: 200 },
+    { numRuns: tries(200) },
   );
 });

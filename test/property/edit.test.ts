@@ -8,6 +8,7 @@ import type { Checked } from '../../src/model/diagnostic.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { isWithin, pointer, tokensOf } from '../../src/model/pointer.ts';
 import type { SourceFile } from '../../src/model/source.ts';
+import { tries } from '../support/chance.ts';
 import { anyValue, yamlFile, type YamlFile } from '../support/yaml-document.ts';
 import { blocks, mutated } from './parser-texts.ts';
 
@@ -19,7 +20,7 @@ function editDocument(file: SourceFile, index: number, edits: readonly DocumentE
   );
 }
 
-const runs = { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 80) };
+const runs = { numRuns: tries(80) };
 
 /** What to do with whichever place of a value the numbers choose. */
 const wish = fc.record({
@@ -215,7 +216,7 @@ describe('an edit of a document', () => {
           expect(editDocument({ path: 'a.yaml', text: file.text }, index, edits).value?.text).toBe(file.text);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     );
   });
 

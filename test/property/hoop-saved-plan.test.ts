@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DesiredState } from '../../src/model/desired.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hoopScenario, onHoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
@@ -39,7 +40,7 @@ test('a saved plan stopped at any request goes on, from the same file, to where 
         });
       }
     }),
-    { numRuns: 2 },
+    { numRuns: tries(2) },
   );
 });
 

@@ -7,6 +7,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { tries } from '../support/chance.ts';
 import lists from '../support/hoop-lists.json' with { type: 'json' };
 import { loadState } from '../support/desired.ts';
 import { startFlakyServer } from '../support/flaky-server.ts';
@@ -15,6 +16,7 @@ import { openHoop, planHoop, scenarioToken } from '../support/hoop-scenario.ts';
 import { startHoopModel } from '../support/hoop/start.ts';
 import { checkedPlan } from '../support/run.ts';
 import { converges } from '../hoop/trap.ts';
+import { worked } from '../support/worked.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -30,7 +32,7 @@ test('a secret goes to the gateway as it came, whatever the text', () => {
         expect(toWire(fromWire(stored))).toBe(stored);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });
 
@@ -132,7 +134,7 @@ test('whatever a gateway sends is read, or told as an error of the gateway', { t
         await gateway.close();
       }
     }),
-    { numRuns: 300 },
+    { numRuns: tries(300) },
   );
   expect(read).toBeGreaterThan(20);
 });
@@ -183,15 +185,15 @@ test('no text of a manifest makes the look ahead throw or take long', { timeout:
         },
       ]);
       if (state.value === undefined) return;
-      const started = performance.now();
+      const started = worked();
       const { plan, live } = await planHoop(gateway, state.value).catch((error: unknown) => {
         if (error instanceof Error && error.message.includes('manifest/')) return { plan: undefined, live: undefined };
         throw error;
       });
       if (plan === undefined) return;
       await gateway.preflight({ plan, desired: state.value, live, joined: joinedSpecs(plan, live, registry) });
-      expect(performance.now() - started).toBeLessThan(2000);
+      expect(worked() - started).toBeLessThan(2000);
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });

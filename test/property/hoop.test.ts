@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareText } from '../../src/model/json.ts';
 import { kindOf, nameOf, resourceId } from '../../src/model/resource.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hiddenRule, hoopScenario, onHoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
@@ -83,7 +84,7 @@ test('a plan after an apply is empty, and nothing that is not ours changes in an
         expect(await remaining(model, one)).toEqual({ changes: [], edges: [] });
       }),
     ),
-    { numRuns: 40 },
+    { numRuns: tries(40) },
   );
 });
 
@@ -131,7 +132,7 @@ test('no write comes before what it needs, and a plan survives JSON', async () =
         }
       }),
     ),
-    { numRuns: 40 },
+    { numRuns: tries(40) },
   );
   expect(needed).toBeGreaterThan(5);
 });
@@ -151,7 +152,7 @@ test('no state that anybody can see is less protected than both ends', async () 
         for (const state of states) expect(windows(state, before, after)).toEqual([]);
       }),
     ),
-    { numRuns: 40 },
+    { numRuns: tries(40) },
   );
 });
 
@@ -179,6 +180,6 @@ test('an apply stopped at any request, planned and applied again, ends where an 
         });
       }
     }),
-    { numRuns: 3 },
+    { numRuns: tries(3) },
   );
 });

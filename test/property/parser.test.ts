@@ -6,6 +6,7 @@ import { parseDocuments } from '../../src/manifest/parse.ts';
 import { readStrictly } from '../../src/manifest/strict-reader.ts';
 import { readYaml } from '../../src/manifest/yaml-reader.ts';
 import { blocks, mutated, scraps, seeds } from './parser-texts.ts';
+import { tries } from '../support/chance.ts';
 
 const binary = string({ unit: 'binary', maxLength: 200 });
 
@@ -28,7 +29,7 @@ describe('the strict reader', () => {
         expect(JSON.stringify(documents.map(({ value }) => value).filter((value) => value !== null))).toBe(reference(text));
         expect({ documents, mistakes: [] }).toStrictEqual(readYaml(text));
       }),
-      { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 1500) },
+      { numRuns: tries(1500) },
     );
     expect(accepted).toBeGreaterThan(100);
   });
@@ -43,7 +44,7 @@ describe('the strict reader', () => {
         const places = placesOf(text);
         for (const { index } of readStrictly(text) ?? []) expect(marked[index]).toStrictEqual(places[index]);
       }),
-      { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 1500) },
+      { numRuns: tries(1500) },
     );
     expect(found).toBeGreaterThan(100);
   });
@@ -81,7 +82,7 @@ describe('the parser', () => {
           expect(JSON.parse(JSON.stringify(document.value))).toStrictEqual(document.value);
         }
       }),
-      { numRuns: Number(process.env['OSTIARY_FUZZ'] ?? 800) },
+      { numRuns: tries(800) },
     );
   });
 });

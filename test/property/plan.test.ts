@@ -5,12 +5,13 @@ import { isObject, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { planDocument } from '../../src/report/plan-json.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import { carryOut, checkedPlan, planAgainst, planOf } from '../support/run.ts';
 import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
 
-const runs = { numRuns: 150 };
+const runs = { numRuns: tries(150) };
 
 function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
   return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });
@@ -128,7 +129,7 @@ test('keys that nobody knows stay with the entries of their name', async () => {
         expect(stayed.map(([, entry]) => entry['severity'])).toEqual(stayed.map(([name]) => first.get(name)?.['severity']));
       }
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });
 
@@ -154,6 +155,6 @@ test('a selection plans and writes what was selected, and nothing else', async (
       expect(others(gateway.state())).toEqual(others(before));
       expect(remainder((await planAgainst(gateway, desired)).plan)).toEqual({ changes: [], edges: [] });
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });

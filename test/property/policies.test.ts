@@ -8,6 +8,7 @@ import { checkPolicies } from '../../src/protection/policy/check.ts';
 import { compilePolicies, type Rules } from '../../src/protection/policy/language.ts';
 import { liveScene } from '../../src/protection/scene.ts';
 import { offsetInScalar } from '../../src/manifest/scalar-offset.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { loadText, policyText, someConnection } from '../support/policies.ts';
 import { connectionManifest, liveAs } from '../support/risks.ts';
@@ -80,7 +81,7 @@ test('what passes though something cannot be seen passes whatever it is', () => 
       const failing = specs(hidden).filter((behind) => !passes(rules, liveWith({ ...spec, ...behind }, [])));
       expect(failing).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });
 
@@ -117,6 +118,6 @@ test('a character of a text is found in whatever way it was written', () => {
       const expected = value[offset] === '\n' ? ' ' : value[offset];
       expect([found === '\\' && style === 'double' ? source[at + 1] : found]).toEqual([expected]);
     }),
-    { numRuns: 300 },
+    { numRuns: tries(300) },
   );
 });

@@ -17,6 +17,7 @@ import { riskCodes } from '../../src/protection/risk-codes.ts';
 import { connectionRisks, guardrailRisks, maskingRisks, type RiskDraft } from '../../src/protection/risk-fields.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
 import { desiredScene, liveScene, plannedScene } from '../../src/protection/scene.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
 import { missing, postureOf, type World } from '../support/posture.ts';
@@ -66,7 +67,7 @@ test('a posture diff tells of every connection what becomes of it, and of no oth
       });
       expect(wrong).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });
 
@@ -83,7 +84,7 @@ test('the scene after a plan is the scene that is live once it was carried out',
       const real = posturesOf(liveScene(found, registry, 'interface'));
       for (const id of connectionsOf(found)) expect([id, foreseen(id)]).toEqual([id, real(id)]);
     }),
-    { numRuns: 60 },
+    { numRuns: tries(60) },
   );
 });
 
@@ -99,7 +100,7 @@ test('manifests protect as they will once they are live on a gateway that had no
       const ids = desired.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
       for (const id of ids) expect([id, wished(id)?.parts]).toEqual([id, foreseen(id)?.parts]);
     }),
-    { numRuns: 25 },
+    { numRuns: tries(25) },
   );
 });
 
@@ -127,7 +128,7 @@ test('a change and its inverse swap what weakens and what strengthens', () => {
         expect(comparePostures(had, had)).toEqual([]);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });
 
@@ -172,7 +173,7 @@ test('the risks of a change and of its inverse swap what weakens and what streng
         expect(risks(had, had, [first, first])).toEqual([]);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: tries(200) },
   );
 });
 
@@ -195,7 +196,7 @@ test('risks never say less than what becomes of the connections', async () => {
       expect(understated).toEqual([]);
       for (const { action, risks = [] } of told.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });
 
@@ -234,6 +235,6 @@ test('where no protective field and no edge changes there is no diff, and every 
       expect([...reached].toSorted()).toEqual(changed.map(({ connection }) => connection));
       for (const { tags, connections: all } of reach) for (const tag of tags) expect(tag.connections).toBeLessThanOrEqual(all.length);
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });

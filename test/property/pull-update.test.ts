@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { makeFiles } from '../../src/commands/pull-make.ts';
 import { updatedProject } from '../../src/commands/pull-update.ts';
 import type { SecretForm } from '../../src/model/pulled.ts';
+import { tries } from '../support/chance.ts';
 import { filesOf, loadState } from '../support/desired.ts';
 import { desiredOf, empty, gatewayOf, identity, liveOf, project, world } from '../support/pulling.ts';
 import { planOf } from '../support/run.ts';
@@ -44,7 +45,7 @@ test('manifests that are there say what is live afterwards, and what they cannot
       );
       if (left.size === 0) whole += 1;
     }),
-    { numRuns: 20 },
+    { numRuns: tries(20) },
   );
   expect(whole).toBeGreaterThan(12);
 });

@@ -6,6 +6,7 @@ import type { LiveState } from '../../src/model/live.ts';
 import { isWithin, pointer } from '../../src/model/pointer.ts';
 import type { SecretForm } from '../../src/model/pulled.ts';
 import { resourceId } from '../../src/model/resource.ts';
+import { tries } from '../support/chance.ts';
 import { desiredOf, gatewayOf, liveOf, made } from '../support/pulling.ts';
 import { planOf } from '../support/run.ts';
 import { scenario } from '../support/scenario.ts';
@@ -35,7 +36,7 @@ test('a plan after a pull is empty, whatever becomes of secrets and whoever asks
       // Two entries of one name, and nothing else, cannot be said.
       for (const { ignore } of desired.resources) for (const path of ignore) expect(path).toMatch(/^\/(?:in|out)put\/rules\//);
     }),
-    { numRuns: 80 },
+    { numRuns: tries(80) },
   );
 });
 
@@ -46,7 +47,7 @@ test('the same gateway, read in any order, gives the same bytes', async () => {
       const turned = { ...live, resources: live.resources.toReversed() };
       expect(made(turned, secrets).manifests).toEqual(made(live, secrets).manifests);
     }),
-    { numRuns: 50 },
+    { numRuns: tries(50) },
   );
 });
 
@@ -72,7 +73,7 @@ test('a secret that the gateway holds is in no file', async () => {
       expect(JSON.stringify([manifests, drafts.drafts, pulled])).not.toMatch(/canary|Y2FuYXJ5/);
       expect(todo(desiredOf({ manifests, drafts, pulled }, live), live)).toEqual(nothing);
     }),
-    { numRuns: 12 },
+    { numRuns: tries(12) },
   );
 });
 
@@ -123,7 +124,7 @@ test('what no manifest can say is told, and nobody plans to change it', async ()
         expect(pulled.pulled.leftOut.length + desired.resources.length).toBe(1);
       },
     ),
-    { numRuns: 80 },
+    { numRuns: tries(80) },
   );
 });
 
@@ -151,6 +152,6 @@ test('any name gives a file of its own that every file system takes, or is told'
       expect(paths.length + pulled.pulled.leftOut.length).toBe(live.resources.length);
       expect(todo(desiredOf(pulled, live), live)).toEqual(nothing);
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });

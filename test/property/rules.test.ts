@@ -7,6 +7,8 @@ import { lintRule } from '../../src/protection/lint/lint.ts';
 import { compilePattern, patternCache } from '../../src/protection/pattern/compile.ts';
 import { explosionOf } from '../../src/protection/pattern/ambiguous.ts';
 import { tryGuardrail, tryMasking } from '../../src/protection/simulate.ts';
+import { tries } from '../support/chance.ts';
+import { worked } from '../support/worked.ts';
 
 const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'A', ' ', '\n', 'é'), maxLength: 8 });
 /** Parts of patterns, right and wrong, put together in any order. */
@@ -109,15 +111,15 @@ describe('looking through rules', () => {
   test('never throws or hangs, whatever the words and patterns are', () => {
     fc.assert(
       fc.property(entries, entries, pattern, (input, output, regex) => {
-        const began = performance.now();
+        const began = worked();
         const rule = { id: 'GuardrailRule/rule' as const, written: { input: { rules: input }, output: { rules: output } } };
         const types = [{ name: 'A', score: 1, regex }];
         const masking = { id: 'DataMaskingRule/rule' as const, written: { custom_entity_types: types } };
         expect(lintRule(resourceOf(rule), patternCache())).toBeInstanceOf(Array);
         expect(lintRule(resourceOf(masking), patternCache())).toBeInstanceOf(Array);
-        expect(performance.now() - began).toBeLessThan(5_000);
+        expect(worked() - began).toBeLessThan(5_000);
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 
@@ -171,9 +173,9 @@ describe('hostile patterns', () => {
   ])('a megabyte of text against %s takes less than a second', (text) => {
     const compiled = compilePattern(text);
     for (const sample of texts) {
-      const began = performance.now();
+      const began = worked();
       if ('pattern' in compiled) compiled.pattern.finds(sample);
-      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(worked() - began).toBeLessThan(1_000);
     }
   });
 
@@ -197,31 +199,31 @@ describe('hostile patterns', () => {
     ['empty choices', `(${'|'.repeat(100_000)})`],
     ['assertions', '\\b\\B^$'.repeat(20_000)],
   ])('%s take neither time nor memory', (_, text) => {
-    const began = performance.now();
+    const began = worked();
     const compiled = compilePattern(text);
     if ('pattern' in compiled) {
       compiled.pattern.finds('a'.repeat(1_000));
       explosionOf(compiled.pattern.node);
     }
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(worked() - began).toBeLessThan(2_000);
   });
 
   test('many of them on many samples end as well, and what was not tried is no pass', () => {
     const patterns = patternCache({ work: 10_000_000, steps: 1_000, checks: 3 });
     const rules = Array.from({ length: 100 }, (_, index) => ({ type: 'pattern_match', pattern_regex: `[ab]*a[ab]{${400 + index}}[cd]` }));
-    const began = performance.now();
+    const began = worked();
     const tried = Array.from({ length: 100 }, (_, index) => tryGuardrail(rules, noise.slice(index * 2_000, (index + 1) * 2_000), patterns));
     expect(tried[0]?.doubts.length).toBeLessThan(100);
     expect(tried.at(-1)?.doubts).toHaveLength(100);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(worked() - began).toBeLessThan(5_000);
   });
 
   test('words without end are looked through in time', () => {
     const signs = Array.from({ length: 45 }, (_, index) => String.fromCodePoint(65 + (index % 26), 65 + Math.trunc(index / 26)));
     const words = signs.flatMap((one) => signs.flatMap((other) => signs.map((last) => `${one}${other}${last}`)));
     const rule = { id: 'GuardrailRule/rule' as const, written: { input: { rules: [{ type: 'deny_words_list', words }] } } };
-    const began = performance.now();
+    const began = worked();
     expect(lintRule(resourceOf(rule), patternCache())).toBeInstanceOf(Array);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(worked() - began).toBeLessThan(5_000);
   });
 });

@@ -5,6 +5,7 @@ import { isOfLive, keyOf } from '../../src/model/plan.ts';
 import type { Json } from '../../src/model/json.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { planDocument } from '../../src/report/plan-json.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { gatewayOf as historyGateway, history, planAgainst as planHistory } from '../support/history.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
@@ -25,7 +26,7 @@ test('a saved plan reads as what was planned, byte for byte', async () => {
       const { plan } = openText(savedText({ ...made, desired }));
       expect(JSON.stringify(planDocument([plan]))).toBe(JSON.stringify(planDocument([made.plan])));
     }),
-    { numRuns: 50 },
+    { numRuns: tries(50) },
   );
 });
 
@@ -55,7 +56,7 @@ test('a saved plan does what the plan does, and done once it has nothing left to
         expect(gateway.state()).toEqual(other.state());
       },
     ),
-    { numRuns: 50 },
+    { numRuns: tries(50) },
   );
 });
 
@@ -81,7 +82,7 @@ test('stopped at any request, the same file goes on to the same end, and nothing
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: 15 },
+    { numRuns: tries(15) },
   );
 });
 
@@ -110,7 +111,7 @@ test('names, replacements, deletions and what is held: stopped at any request, t
         stops += 1;
       }
     }),
-    { numRuns: Number(process.env['OSTIARY_RUNS'] ?? 15) },
+    { numRuns: tries(15) },
   );
   expect(stops).toBeGreaterThan(50);
 });
@@ -143,7 +144,7 @@ test('what somebody else changed is refused before the first write; what is igno
       expect(isIgnored ? [] : gateway.writes).toEqual([]);
       moved += isIgnored ? 0 : 1;
     }),
-    { numRuns: 60 },
+    { numRuns: tries(60) },
   );
   expect(moved).toBeGreaterThan(20);
 });

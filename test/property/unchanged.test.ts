@@ -4,6 +4,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { draftChange } from '../../src/plan/change.ts';
 import { isUnchanged, kindFields } from '../../src/plan/unchanged.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { scenario } from '../support/scenario.ts';
@@ -30,7 +31,7 @@ test('what is unchanged at a glance is unchanged at a closer look, also where no
         expect([draft.fields, unverified, diagnostics]).toEqual([[], [], []]);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
   expect(glances).toBeGreaterThan(10);
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { joinedSpecs } from '../../src/apply/joined.ts';
 import { withWindows } from '../../src/apply/windows.ts';
 import { registry } from '../../src/kinds/index.ts';
+import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { windows, type World } from '../support/posture.ts';
@@ -36,7 +37,7 @@ test('where rules cannot be written twice, what is less protected for a moment i
       met += indivisible.size;
       open += named.size;
     }),
-    { numRuns: 300 },
+    { numRuns: tries(300) },
   );
   expect(met).toBeGreaterThan(50);
   expect(open).toBeGreaterThan(10);

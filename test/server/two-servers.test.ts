@@ -1,5 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, record } from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tries } from '../support/chance.ts';
 import { createDatabase, startTestServer, type TestServer } from '../support/servers.ts';
 import { agentId, callerOf, connectionBody, idOf, idsIn, makeKey, rowsOf, type Call } from './client.ts';
 
@@ -46,7 +47,7 @@ test('a key opens both servers exactly while it is active, wherever it was made,
       }
       for (const name of active.keys()) await calls[0]('DELETE', `/api-keys/${name}`);
     }),
-    { numRuns: 10 },
+    { numRuns: tries(10) },
   );
 });
 

@@ -4,6 +4,7 @@ import { isObject, type Json } from '../../../src/model/json.ts';
 import { databases, idOf } from '../client.ts';
 import { ask, castOf, decide, groupsOf, hours, reviewedConnection, type Cast, type Person } from './people.ts';
 import { useServer } from '../use-server.ts';
+import { tries } from '../../support/chance.ts';
 
 describe.each(databases)('the life of reviews on %s', (_name, start) => {
   let people: Cast;
@@ -100,7 +101,7 @@ describe.each(databases)('the life of reviews on %s', (_name, start) => {
           before = typeof body['status'] === 'string' ? body['status'] : '';
         }
       }),
-      { numRuns: 15 },
+      { numRuns: tries(15) },
     );
   });
 

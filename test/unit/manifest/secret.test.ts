@@ -8,6 +8,7 @@ import { isSecret } from '../../../src/manifest/secret-form.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import type { DesiredSecret } from '../../../src/model/secret.ts';
 import { connection, load, manifest, told } from './loading.ts';
+import { tries } from '../../support/chance.ts';
 
 function secretsOf(text: string, options: Partial<LoadInput> = {}): Readonly<Record<string, string>> {
   const { value, diagnostics } = load(text, options);
@@ -169,7 +170,7 @@ describe('the form of a secret', () => {
       property(value, (secret) => {
         expect(isSecret(secret, mode)).toBe(validate(secret));
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { registry } from '../../../src/kinds/index.ts';
 import { inheritState, matchState } from '../../../src/manifest/inherit-state.ts';
 import { readState } from '../../../src/manifest/terraform-state.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
+import { tries } from '../../support/chance.ts';
 
 const provider = { ...terraform, registry };
 
@@ -68,7 +69,7 @@ test('any JSON is a state or an error', () => {
         expect(value === undefined ? diagnostics.length : 1).toBe(1);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: tries(200) },
   );
 });
 

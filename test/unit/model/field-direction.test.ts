@@ -9,6 +9,7 @@ import type { Value } from '../../../src/model/plan.ts';
 import type { Way } from '../../../src/model/protection.ts';
 import { kindOf } from '../../../src/model/resource.ts';
 import { compareSpecs } from '../../../src/plan/compare.ts';
+import { tries } from '../../support/chance.ts';
 import { scenario } from '../../support/scenario.ts';
 
 function fieldsOf(name: string): readonly FieldRule[] {
@@ -135,6 +136,6 @@ test('a change and its inverse swap what is gained and lost, and fields add up t
         }
       }
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });

@@ -4,6 +4,7 @@ import { registry } from '../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { resourceId } from '../../../src/model/resource.ts';
 import { isOwn, labelOwn, ownChanges } from '../../../src/plan/own.ts';
+import { tries } from '../../support/chance.ts';
 import { desiredState } from '../../support/desired.ts';
 import { connection } from '../../support/manifests.ts';
 import { memoryGateway } from '../../support/memory-gateway.ts';
@@ -122,6 +123,6 @@ test('nothing is its own where nothing differs, and both directions name the sam
       expect(ownChanges(one, one, registry).places.size).toBe(0);
       expect(ownChanges(one, other, registry)).toEqual(ownChanges(other, one, registry));
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fits } from '../../../src/protection/policy/match.ts';
 import { checked, loadText, policyText, someConnection } from '../../support/policies.ts';
 import { connectionManifest } from '../../support/risks.ts';
+import { worked } from '../../support/worked.ts';
 
 const reviewed = '    - size(connection.reviewers) > 0';
 
@@ -44,9 +45,9 @@ describe('a policy is about', () => {
     ['a**', 'a', true],
     [`${'*a'.repeat(30)}b`, 'a'.repeat(5000), false],
   ])('%j and %j', (pattern, name, expected) => {
-    const began = performance.now();
+    const began = worked();
     expect(fits(pattern, name)).toBe(expected);
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(worked() - began).toBeLessThan(500);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Manifest } from '../../support/scenario.ts';
 import { checked, policyText, wrongIn } from '../../support/policies.ts';
 import { connectionManifest, guardrailManifest, liveAs, maskingManifest, pattern, registered, words } from '../../support/risks.ts';
 import { desiredState } from '../../support/desired.ts';
+import { worked } from '../../support/worked.ts';
 
 const here = { file: 'access/policies.yaml' };
 
@@ -54,19 +55,19 @@ describe('an expression that would take too long is refused at once', () => {
     ['one megabyte', `connection.name == "${'a'.repeat(1_000_000)}"`],
     ['an endless list', `size([${'1,'.repeat(900)}1]) > 0`],
   ])('%s', (_, expression) => {
-    const began = performance.now();
+    const began = worked();
     const require = `    - '${expression}'`;
     expect(wrongIn(policyText(require)).map(({ code }) => code)).toEqual(['policy/expression']);
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(worked() - began).toBeLessThan(2000);
   });
 
   test('and so is one that goes through too much of a connection', () => {
     const reviewers = Array.from({ length: 700 }, (_, index) => `group-${index}`);
     const policies = policyText('    - connection.reviewers.all(a, connection.reviewers.exists(b, b == a))');
-    const began = performance.now();
+    const began = worked();
     const { report } = checked([connectionManifest('big', { reviewers })], policies);
     expect(report.findings).toMatchObject([{ result: 'unknown', message: expect.stringContaining('there is too much to go through') }]);
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(worked() - began).toBeLessThan(2000);
   });
 });
 
@@ -76,10 +77,10 @@ describe('a pattern that takes too long on a text has no answer, which is no pas
     ['found', `${text}.exists(z, z.re("[ab]*a[ab]{400}[cd]"))`],
     ['not found', `!${text}.exists(z, z.re("[ab]*a[ab]{400}[cd]"))`],
   ])('%s', (_, expression) => {
-    const began = performance.now();
+    const began = worked();
     const { report } = checked([connectionManifest('big')], policyText(`    - '${expression}'`));
     expect(report.findings).toMatchObject([{ result: 'unknown', message: expect.stringContaining('there is too much to go through') }]);
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(worked() - began).toBeLessThan(2000);
   });
 });
 
