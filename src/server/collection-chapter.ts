@@ -30,7 +30,7 @@ A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules
   RunbookConfiguration: {
     one: 'runbook configuration',
     many: 'Runbook configurations',
-    create: `An address with credentials in it is refused, and so is a second address of the same repository.
+    create: `An address with credentials, a query or a fragment in it is refused, and so is a second address of the same repository.
 The repository is not contacted: whether it can be read, the listing of runbooks tells.`,
     replace: 'The address may change its form (https, ssh), not the repository that it names.',
   },

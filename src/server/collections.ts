@@ -104,6 +104,8 @@ const mounts: Readonly<Record<string, Mount>> = {
     path: '/runbooks/configurations',
     table: 'runbook_configurations',
     identityField: 'git_url',
+    // Everybody reads addresses, in listings and their errors.
+    narrows: { git_url: { pattern: '^[^?#]*$', $comment: 'an address without query and fragment, which could hold a token' } },
     readOnly: ({ name }) => ({ repository: name }),
   },
 };

@@ -57,6 +57,7 @@ const rules: readonly (readonly [text: string, path: string, body: JsonObject, f
   ['a mask on an unknown connection', '/datamasking-rules', { name: 'r', connection_ids: [unknownId] }, '/connection_ids/0'],
   ['an address of another scheme', '/runbooks/configurations', { git_url: 'file:///etc' }, '/git_url'],
   ['an address with credentials', '/runbooks/configurations', { git_url: 'https://user:canary@example.com/r' }, '/git_url'],
+  ['an address with a token in its query', '/runbooks/configurations', { git_url: 'https://example.com/r?token=canary' }, '/git_url'],
   ['an address beyond an index entry', '/runbooks/configurations', { git_url: `https://example.com/${'ä'.repeat(2000)}` }, '/git_url'],
   ['no address', '/runbooks/configurations', {}, '/git_url'],
 ];
