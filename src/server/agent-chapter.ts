@@ -1,5 +1,5 @@
 import { agentSchema, heartbeatSchema } from './agent-routes.ts';
-import { exactly, idSchema, inPath, refer, timeSchema, type Chapter } from './api/operation.ts';
+import { exactly, idSchema, ifMatch, inPath, refer, timeSchema, type Chapter } from './api/operation.ts';
 
 const text = { type: 'string' } as const;
 const status = { enum: ['online', 'offline'], description: 'online: a heartbeat came within `timeout_seconds`.' } as const;
@@ -57,7 +57,7 @@ them, but none of these operations.`,
       id: 'createAgent',
       summary: 'Register an agent',
       body: refer('AgentBody'),
-      answers: { 201: { description: 'It is known now.', schema: refer('AgentWithToken'), headers: ['Location'] } },
+      answers: { 201: { description: 'It is known now.', schema: refer('AgentWithToken'), headers: ['Location', 'ETag'] } },
       refuses: [409],
     },
     {
@@ -66,7 +66,8 @@ them, but none of these operations.`,
       id: 'readAgent',
       summary: 'Read an agent',
       parameters: [id],
-      answers: { 200: { description: 'The agent.', schema: refer('Agent') } },
+      description: 'Its `ETag` changes with its token, not with every heartbeat.',
+      answers: { 200: { description: 'The agent.', schema: refer('Agent'), headers: ['ETag'] } },
     },
     {
       method: 'delete',
@@ -74,9 +75,9 @@ them, but none of these operations.`,
       id: 'deleteAgent',
       summary: 'Remove an agent',
       description: 'One that serves a connection is refused; resources that named it name none.',
-      parameters: [id],
+      parameters: [id, ifMatch],
       answers: { 204: { description: 'It is gone, and its token opens nothing.' } },
-      refuses: [409],
+      refuses: [409, 412],
     },
     {
       method: 'post',
@@ -84,8 +85,9 @@ them, but none of these operations.`,
       id: 'renewAgentToken',
       summary: 'Give an agent a new token',
       description: 'The one before opens nothing any more.',
-      parameters: [id],
-      answers: { 201: { description: 'The agent with its token.', schema: refer('AgentWithToken') } },
+      parameters: [id, ifMatch],
+      answers: { 201: { description: 'The agent with its token.', schema: refer('AgentWithToken'), headers: ['ETag'] } },
+      refuses: [412],
     },
     {
       method: 'post',

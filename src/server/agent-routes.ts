@@ -1,8 +1,8 @@
-import type { Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import type { JsonObject } from '../model/json.ts';
 import { clientAddress } from './address.ts';
 import { agentTimeoutSeconds } from './agent-status.ts';
-import { createAgent, findAgent, hearAgent, listAgents, nameProblem, removeAgent, renewToken } from './agents.ts';
+import { createAgent, findAgent, hearAgent, listAgents, nameProblem, removeAgent, renewToken, type AgentReference } from './agents.ts';
 import type { AppEnv } from './app-env.ts';
 import { presentedKey } from './auth.ts';
 import { authorOf } from './author.ts';
@@ -86,16 +86,24 @@ export function serveAgents(app: Hono<AppEnv>, { store, now }: Parts): void {
     const problem = nameProblem(name);
     if (problem !== undefined) throw new InvalidBody([{ field: '/name', reason: problem }]);
     const created = await alone(store.db, (trx) => createAgent(trx, name, authorOf(c, now())));
-    return c.json(created, 201, { Location: `/agents/${created.id}` });
+    return c.json(created.agent, 201, { Location: `/agents/${created.agent.id}`, ETag: created.tag });
   });
-  app.get('/agents/:id', async (c) => c.json(await findAgent(store.db, c.req.param('id'), now())));
+  app.get('/agents/:id', async (c) => {
+    const { agent, tag } = await findAgent(store.db, c.req.param('id'), now());
+    return c.json(agent, 200, { ETag: tag });
+  });
   app.delete('/agents/:id', async (c) => {
-    await alone(store.db, (trx) => removeAgent(trx, c.req.param('id'), authorOf(c, now())));
+    await alone(store.db, (trx) => removeAgent(trx, referenceIn(c), authorOf(c, now())));
     return c.body(null, 204);
   });
-  app.post('/agents/:id/token', async (c) =>
-    c.json(await alone(store.db, (trx) => renewToken(trx, c.req.param('id'), authorOf(c, now()))), 201),
-  );
+  app.post('/agents/:id/token', async (c) => {
+    const { agent, tag } = await alone(store.db, (trx) => renewToken(trx, referenceIn(c), authorOf(c, now())));
+    return c.json(agent, 201, { ETag: tag });
+  });
+}
+
+function referenceIn({ req }: Context<AppEnv>): AgentReference {
+  return { text: req.param('id') ?? '', ifMatch: req.header('If-Match') };
 }
 
 function refuse(validate: Validate, body: JsonObject): void {

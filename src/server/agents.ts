@@ -3,6 +3,7 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { AppError } from '../model/errors.ts';
 import { statusAt } from './agent-status.ts';
 import type { Author } from './author.ts';
+import { matchesTag } from './entity-tag.ts';
 import { uuidForm } from './reader.ts';
 import { Rejection } from './rejection.ts';
 import type { Tables } from './tables.ts';
@@ -58,15 +59,44 @@ export async function listAgents(db: Kysely<Tables>, now: Date): Promise<readonl
   return rows.map((row) => agentOf(row, now));
 }
 
+/** An agent with its `ETag`, which changes with its token and not with every heartbeat. */
+export type TaggedAgent<T extends Agent = Agent> = { readonly agent: T; readonly tag: string };
+
+/** Which agent a caller means, by its id or its name, and the versions it may have (`If-Match`). */
+export type AgentReference = { readonly text: string; readonly ifMatch: string | undefined };
+
 /** Finds an agent by its id or its name. */
-export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Promise<Agent> {
-  const row = await db.selectFrom('agents').select(columns).where(called(text)).executeTakeFirst();
+export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Promise<TaggedAgent> {
+  const row = await db
+    .selectFrom('agents')
+    .select([...columns, 'token_hash'])
+    .where(called(text))
+    .executeTakeFirst();
   if (row === undefined) throw unknownAgent(text);
-  return agentOf(row, now);
+  return { agent: agentOf(row, now), tag: tagOf(row.id, row.token_hash) };
+}
+
+/** The agent as it is, kept from everybody else until the transaction ends; refused where it is none of the versions meant. */
+async function findUnchanged(
+  trx: Transaction<Tables>,
+  { text, ifMatch }: AgentReference,
+): Promise<{ readonly id: string; readonly name: string }> {
+  const agent = await trx.selectFrom('agents').select(['id', 'name', 'token_hash']).where(called(text)).forUpdate().executeTakeFirst();
+  if (agent === undefined) throw unknownAgent(text);
+  if (!matchesTag(tagOf(agent.id, agent.token_hash), ifMatch))
+    throw new Rejection(412, `the agent ${agent.name} has changed since it was read`);
+  return agent;
+}
+
+function tagOf(id: string, tokenHash: string | null): string {
+  return `"${createHash('sha256')
+    .update(`${id} ${tokenHash ?? ''}`)
+    .digest('hex')
+    .slice(0, 32)}"`;
 }
 
 /** Makes an agent known and gives it a token; the token is told here and never again. */
-export async function createAgent(trx: Transaction<Tables>, name: string, author: Author): Promise<NewAgent> {
+export async function createAgent(trx: Transaction<Tables>, name: string, author: Author): Promise<TaggedAgent<NewAgent>> {
   const { token, hash } = newToken();
   const row = await trx
     .insertInto('agents')
@@ -76,22 +106,21 @@ export async function createAgent(trx: Transaction<Tables>, name: string, author
     .executeTakeFirst();
   if (row === undefined) throw new Rejection(409, `an agent ${name} exists already`);
   await author.record(trx, { id: row.id, name, payload: { name } });
-  return { ...agentOf(row, author.now), token };
+  return { agent: { ...agentOf(row, author.now), token }, tag: tagOf(row.id, hash) };
 }
 
 /** Gives an agent a new token; the one it had opens nothing from then on. */
-export async function renewToken(trx: Transaction<Tables>, text: string, author: Author): Promise<NewAgent> {
+export async function renewToken(trx: Transaction<Tables>, reference: AgentReference, author: Author): Promise<TaggedAgent<NewAgent>> {
   const { token, hash } = newToken();
-  const row = await trx.updateTable('agents').set({ token_hash: hash }).where(called(text)).returning(columns).executeTakeFirst();
-  if (row === undefined) throw unknownAgent(text);
-  await author.record(trx, { id: row.id, name: row.name, payload: {}, action: 'update', changed: ['token'] });
-  return { ...agentOf(row, author.now), token };
+  const { id } = await findUnchanged(trx, reference);
+  const row = await trx.updateTable('agents').set({ token_hash: hash }).where('id', '=', id).returning(columns).executeTakeFirstOrThrow();
+  await author.record(trx, { id, name: row.name, payload: {}, action: 'update', changed: ['token'] });
+  return { agent: { ...agentOf(row, author.now), token }, tag: tagOf(id, hash) };
 }
 
 /** Removes an agent that no connection uses; resources that named it name none. */
-export async function removeAgent(trx: Transaction<Tables>, text: string, author: Author): Promise<void> {
-  const agent = await trx.selectFrom('agents').select(['id', 'name']).where(called(text)).executeTakeFirst();
-  if (agent === undefined) throw unknownAgent(text);
+export async function removeAgent(trx: Transaction<Tables>, reference: AgentReference, author: Author): Promise<void> {
+  const agent = await findUnchanged(trx, reference);
   const { rows } = await sql<{ readonly name: string; readonly total: number }>`
     select name, count(*) over ()::integer as total from connections where spec ->> 'agent_id' = ${agent.id} order by name limit 3`.execute(
     trx,

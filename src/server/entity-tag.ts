@@ -9,6 +9,11 @@ export function entityTag({ id, revision }: Versioned): string {
 
 /** Tells whether an `If-Match` header lets the object be written; no header lets all. */
 export function matches(object: Versioned, ifMatch: string | undefined): boolean {
+  return matchesTag(entityTag(object), ifMatch);
+}
+
+/** Tells whether an `If-Match` header lets be written what has this `ETag`. */
+export function matchesTag(tag: string, ifMatch: string | undefined): boolean {
   if (ifMatch === undefined || ifMatch.trim() === '*') return true;
-  return ifMatch.split(',').some((tag) => tag.trim() === entityTag(object));
+  return ifMatch.split(',').some((one) => one.trim() === tag);
 }

@@ -43,6 +43,25 @@ describe.each(databases)('agents on %s', (_name, start) => {
     expect(server.log.join('\n')).not.toContain(token);
   });
 
+  test('an agent has a tag that changes with its token alone, and is written only where it still has it', async () => {
+    const created = await call('POST', '/agents', { body: { name: 'tagged' } });
+    const tag = async (): Promise<string> => (await call('GET', '/agents/tagged')).headers.get('ETag') ?? '';
+    const first = await tag();
+    expect(first).toMatch(/^"[0-9a-f]{32}"$/);
+    expect(created.headers.get('ETag')).toBe(first);
+    await beat(tokenOf(created));
+    expect(await tag()).toBe(first);
+    const renewed = await call('POST', '/agents/tagged/token', { headers: { 'If-Match': first } });
+    expect([renewed.status, renewed.headers.get('ETag')]).toEqual([201, await tag()]);
+    expect(await tag()).not.toBe(first);
+    const stale = { headers: { 'If-Match': first } };
+    expect((await call('POST', '/agents/tagged/token', stale)).status).toBe(412);
+    const { status, body } = await call('DELETE', '/agents/tagged', stale);
+    expect([status, body]).toEqual([412, { message: 'the agent tagged has changed since it was read' }]);
+    expect((await beat(tokenOf(renewed))).status).toBe(200);
+    expect((await call('DELETE', '/agents/tagged', { headers: { 'If-Match': await tag() } })).status).toBe(204);
+  });
+
   test('an agent is online while it comes within the timeout, and so are its connections, in every answer', async () => {
     const agent = await call('POST', '/agents', { body: { name: 'beats' } });
     const statuses = async (): Promise<readonly unknown[]> => {
