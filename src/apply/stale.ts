@@ -69,7 +69,8 @@ function staleReason(change: Change, kind: Kind, index: Index, { seen, secretOf 
     if (found.managedBy !== undefined) return `it exists by now, and is managed by ${found.managedBy}`;
     return isMade(step, found, secretOf) ? undefined : 'it exists by now, and is not what the plan would create';
   }
-  const same = index.byUid.get(uidKey(change.id, change.uid ?? ''));
+  // A gateway may make the id of what has no name from its address, which the plan itself spells anew.
+  const same = index.byUid.get(uidKey(change.id, change.uid ?? '')) ?? (kind.named ? undefined : found);
   if (same === undefined) {
     if (found !== undefined) return 'it was deleted and made anew since it was planned';
     return change.action === 'delete' ? undefined : 'it is no longer on the gateway';

@@ -1,48 +1,56 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DesiredState } from '../../src/model/desired.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hoopScenario, onHoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
 import { windows } from '../support/posture.ts';
 import { resume, savedText } from '../support/saved.ts';
-import { scenario } from '../support/scenario.ts';
+import { scenario, type Scenario } from '../support/scenario.ts';
 
 /** A handful of objects, for what is done once a request. */
 const few = scenario.filter(({ manifests }) => manifests.length > 1 && manifests.length < 5).map((one) => hoopScenario(one));
 
 test('a saved plan stopped at any request goes on, from the same file, to where an undisturbed one ends', async () => {
-  await fc.assert(
-    fc.asyncProperty(few, fc.constantFrom('before', 'after'), async (one, when) => {
-      const desired = desiredState(one.manifests);
-      const { text, requests, end, before } = await onHoopWorld(one, async (model) => {
-        const first = worldOf(model);
-        const saved = await savedOn(model, desired);
-        const begun = model.log.count();
-        expect(await resumedOn(model, saved, desired)).toEqual([]);
-        return { text: saved, requests: model.log.count() - begun, end: worldOf(model), before: first };
-      });
-      for (let stop = 1; stop <= requests; stop += 1) {
-        await onHoopWorld(one, async (model) => {
-          const saved = await savedOn(model, desired);
-          expect(idless(saved)).toBe(idless(text));
-          const begun = model.log.count();
-          model.setFault(({ index }) => {
-            if (index < begun + stop) return undefined;
-            return { kind: 'lost', when: index === begun + stop ? when : 'before' };
-          });
-          await resumedOn(model, saved, desired).catch(() => undefined);
-          expect(windows(worldOf(model), before, end)).toEqual([]);
-          model.setFault(undefined);
-          expect(await resumedOn(model, saved, desired)).toEqual([]);
-          expect(worldOf(model)).toEqual(end);
-        });
-      }
-    }),
-    { numRuns: tries(2) },
-  );
+  await fc.assert(fc.asyncProperty(few, fc.constantFrom('before', 'after'), expectGoesOn), { numRuns: tries(2) });
 });
+
+test('and so it does where it spells an address anew, of which the gateway makes the id', async () => {
+  const id = 'RunbookConfiguration/books';
+  const spec = (git_url: string): JsonObject => ({ git_url, git_hook_ttl: 0 });
+  const manifest = { kind: 'RunbookConfiguration', metadata: { name: 'books' }, spec: spec('https://git.example.com/r0.git') };
+  await expectGoesOn({ manifests: [manifest], live: [{ id, spec: spec('https://git.example.com/r0') }] }, 'after');
+});
+
+/** Stops the scenario's plan at each of its requests, before or after the gateway has done what it was asked. */
+async function expectGoesOn(one: Scenario, when: 'before' | 'after'): Promise<void> {
+  const desired = desiredState(one.manifests);
+  const { text, requests, end, before } = await onHoopWorld(one, async (model) => {
+    const first = worldOf(model);
+    const saved = await savedOn(model, desired);
+    const begun = model.log.count();
+    expect(await resumedOn(model, saved, desired)).toEqual([]);
+    return { text: saved, requests: model.log.count() - begun, end: worldOf(model), before: first };
+  });
+  for (let stop = 1; stop <= requests; stop += 1) {
+    await onHoopWorld(one, async (model) => {
+      const saved = await savedOn(model, desired);
+      expect(idless(saved)).toBe(idless(text));
+      const begun = model.log.count();
+      model.setFault(({ index }) => {
+        if (index < begun + stop) return undefined;
+        return { kind: 'lost', when: index === begun + stop ? when : 'before' };
+      });
+      await resumedOn(model, saved, desired).catch(() => undefined);
+      expect(windows(worldOf(model), before, end)).toEqual([]);
+      model.setFault(undefined);
+      expect(await resumedOn(model, saved, desired)).toEqual([]);
+      expect(worldOf(model)).toEqual(end);
+    });
+  }
+}
 
 /** The file of a plan over what the model holds. */
 async function savedOn(model: HoopModel, desired: DesiredState): Promise<string> {
