@@ -47,7 +47,7 @@ describe('a review on the public gateway', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
       new RegExp(
-        `^${id} {2}APPROVED\n {2}for +jit, 30m\n {2}window +09:00 to 18:00 UTC\n {2}session .*\n {2}asked .*\n {2}ends .*\n {2}dba +APPROVED by standard at .*\n$`,
+        `^${id} {2}APPROVED\n {2}for +jit, 30 min\n {2}window +09:00 to 18:00 UTC\n {2}session .*\n {2}asked .*\n {2}ends .*\n {2}dba +APPROVED by standard at .*\n$`,
       ),
     );
     expect(model.store.reviews.get(id)?.timeWindow).toEqual({

@@ -35,7 +35,7 @@ test('a connection that is written between the two bulk reads is read alone', as
   const { stdout, requests } = await project.ostiary(['plan']);
   expect(requests.filter((request) => request.startsWith('GET /api/connections/'))).toHaveLength(1);
   expect(stdout).toMatch(/access_mode_exec +disabled → enabled/);
-  expect(stdout).toMatch(/access_max_duration +30 → 60/);
+  expect(stdout).toMatch(/access_max_duration +30 s → 1 min/);
 });
 
 test('a connection that comes or goes between the two bulk reads is as it is', async () => {

@@ -74,7 +74,9 @@ function text(schema: JsonObject): Arbitrary<string> {
   if (typeof pattern !== 'string')
     return fc.string({ ...lengths, maxLength: Math.max(lengths.minLength, Math.min(lengths.maxLength, 20)) });
   const matching = fc.stringMatching(new RegExp(pattern), { maxLength: 60 });
-  return matching.filter((value) => value.length >= lengths.minLength && value.length <= Math.max(lengths.maxLength, 60));
+  const others = patternsIn(schema[otherPatterns]).map((one) => new RegExp(one, 'u'));
+  const fits = (value: string): boolean => value.length >= lengths.minLength && value.length <= Math.max(lengths.maxLength, 60);
+  return matching.filter((value) => fits(value) && others.every((one) => one.test(value)));
 }
 
 function bounds(schema: JsonObject, least: string, most: string): { readonly min?: number; readonly max?: number } {
@@ -97,12 +99,20 @@ function branches(schema: JsonObject, conditions: readonly Json[]): readonly Jso
   return [whole, ...made];
 }
 
+/** Patterns that a text has to match beside the one that it is made from. */
+const otherPatterns = 'x-other-patterns';
+
+function patternsIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((one: Json) => typeof one === 'string') : [];
+}
+
 function merge(left: Json, right: Json): Json {
   if (!isObject(left) || !isObject(right)) return right;
   const merged = new Map(Object.entries(left));
   for (const [key, value] of Object.entries(right)) {
     const known = merged.get(key);
     if (key === 'required' && Array.isArray(known) && Array.isArray(value)) merged.set(key, [...new Set([...known, ...value])]);
+    else if (key === 'pattern' && typeof known === 'string') merged.set(otherPatterns, [...patternsIn(merged.get(otherPatterns)), value]);
     else merged.set(key, known === undefined ? value : merge(known, value));
   }
   return Object.fromEntries(merged);
