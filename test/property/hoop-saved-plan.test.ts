@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DesiredState } from '../../src/model/desired.ts';
-import type { JsonObject } from '../../src/model/json.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
@@ -19,9 +18,9 @@ test('a saved plan stopped at any request goes on, from the same file, to where 
 
 test('and so it does where it spells an address anew, of which the gateway makes the id', async () => {
   const id = 'RunbookConfiguration/books';
-  const spec = (git_url: string): JsonObject => ({ git_url, git_hook_ttl: 0 });
-  const manifest = { kind: 'RunbookConfiguration', metadata: { name: 'books' }, spec: spec('https://git.example.com/r0.git') };
-  await expectGoesOn({ manifests: [manifest], live: [{ id, spec: spec('https://git.example.com/r0') }] }, 'after');
+  const spec = { git_url: 'https://git.example.com/r0', git_hook_ttl: 0 };
+  const manifest = { kind: 'RunbookConfiguration', metadata: { name: 'books' }, spec: { ...spec, git_url: `${spec.git_url}.git` } };
+  await expectGoesOn({ manifests: [manifest], live: [{ id, spec }] }, 'after');
 });
 
 /** Stops the scenario's plan at each of its requests, before or after the gateway has done what it was asked. */
