@@ -9,6 +9,13 @@ export class Clock {
     this.#last = micro * 1000n + 121n;
     return this.#last;
   }
+
+  /** A moment of a later millisecond than every one before, for what is kept in milliseconds. */
+  nextMillisecond(): bigint {
+    const [before, read] = [this.#last / 1_000_000n, this.now()];
+    if (read / 1_000_000n === before) this.#last = (before + 1n) * 1_000_000n + 121n;
+    return this.#last;
+  }
 }
 
 /** A moment as Go prints it, with the nanoseconds that a value has before the database stored it. */

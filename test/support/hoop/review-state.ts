@@ -44,7 +44,7 @@ function decideAlone(call: Call, review: ReviewRow, { status }: Decision, connec
   const own = review.groups.filter(({ group }) => caller.groups.includes(group));
   if (own.length === 0) return decideOutside(call, review, status);
   const touched = new Set(own.map(({ id }) => id));
-  const reviewedAt = world.clock.now();
+  const reviewedAt = world.clock.nextMillisecond();
   const groups = review.groups.map((group) => (touched.has(group.id) ? signed(call, group, status, reviewedAt) : group));
   const approved = groups.filter((group) => group.status === 'APPROVED').length;
   const least = review.ruleName === null ? (connection?.minReviewApprovals ?? null) : review.minApprovals;
@@ -69,7 +69,7 @@ function force(call: Call, review: ReviewRow, { status }: Decision, connection: 
   const shared = call.caller.groups.find((group) => (allowed ?? []).includes(group));
   if (shared === undefined) throw new Refusal(400, notEligible);
   const before = review.groups.find(({ group }) => group === shared);
-  const row = before === undefined ? newGroup(call, shared, status) : signed(call, before, status, call.world.clock.now());
+  const row = before === undefined ? newGroup(call, shared, status) : signed(call, before, status, call.world.clock.nextMillisecond());
   const groups = before === undefined ? [...review.groups, row] : review.groups.map((group) => (group === before ? row : group));
   return { next: { ...review, groups, status }, touched: new Set([row.id]), forcedGroups: new Set([row.id]) };
 }
@@ -87,7 +87,7 @@ function settle({ world }: Call, before: ReviewRow, next: ReviewRow, { status, w
 
 function newGroup(call: Call, group: string, status: string): ReviewGroup {
   const row = { id: call.world.random.uuid(), group, status: 'PENDING', reviewedBy: null, reviewedAt: null };
-  return signed(call, row, status, call.world.clock.now());
+  return signed(call, row, status, call.world.clock.nextMillisecond());
 }
 
 function signed({ caller }: Call, group: ReviewGroup, status: string, reviewedAt: bigint): ReviewGroup {
