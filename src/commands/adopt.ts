@@ -18,7 +18,7 @@ import { inherited } from '../plan/inherit.ts';
 import { plan as planOf } from '../plan/plan.ts';
 import { protectionByHand } from '../protection/by-hand.ts';
 import { committed, textsOf } from './adopt-branch.ts';
-import { inputOf, loadSources, sourcesOf, type Sources } from './desired.ts';
+import { inputOf, loadSources, sourcesOf, withTexts, type Sources } from './desired.ts';
 import type { TargetFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
 import { loadingOf } from './pull-project.ts';
@@ -125,11 +125,4 @@ function requireAccepted({ files, accepted }: Acceptance, sources: Sources, seen
   throw new AppError('adopt/unsure', 6, 'nothing was edited: a plan of the edited manifests would still find a difference', {
     hint: 'change the manifests by hand, and report this with the manifests if you may',
   });
-}
-
-/** The sources with other texts of files, by their paths. */
-function withTexts(sources: Sources, files: readonly SourceFile[]): Sources {
-  const texts = new Map(files.map(({ path, text }) => [path, text]));
-  const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
-  return { ...sources, files: sources.files.map(now), overlays: sources.overlays.map((folder) => folder.map(now)) };
 }

@@ -1,6 +1,6 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
-import { missingPaths, readTree, shower } from '../disk/walk.ts';
+import { missingPaths, readTree, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load.ts';
@@ -61,6 +61,13 @@ function whereNamed(found: Diagnostic, { placeOf }: Setting, world: World): Diag
   return { ...found, at, message: `${JSON.stringify(path)} does not exist`, ...(frame === undefined ? {} : { frame }) };
 }
 
+/** The sources with other texts of files, by their paths. */
+export function withTexts(sources: Sources, files: readonly SourceFile[]): Sources {
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
+  return { ...sources, files: sources.files.map(now), overlays: sources.overlays.map((folder) => folder.map(now)) };
+}
+
 /** How manifests of which target are loaded. */
 export type Site = Loading & { readonly setting: Setting; readonly target: Target };
 
@@ -93,7 +100,7 @@ export function inputOf({ files, overlays }: Sources, { setting, target, flags, 
 
 /** Makes a shown path one below the root; that of most files is what follows the root's own. */
 function pathBelow(root: string, world: World): (path: string) => string {
-  const home = shower(world.cwd)(join(root, 'x')).slice(0, -1);
+  const home = shownFolder(root, world.cwd);
   const isBelowHome = (path: string): boolean => home !== '' && path.startsWith(home) && !path.includes('..');
   return (path) => (isBelowHome(path) ? path.slice(home.length) : relative(root, absolute(path, world)).split(sep).join('/'));
 }

@@ -1,6 +1,6 @@
-import { join, posix, relative, sep } from 'node:path';
+import { posix, relative, sep } from 'node:path';
 import { maxBytes } from '../disk/text-file.ts';
-import { shower } from '../disk/walk.ts';
+import { shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
 import { draftManifests, type Draft, type Drafting, type Drafts } from '../manifest/drafts.ts';
@@ -125,8 +125,7 @@ function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], {
 
 /** The files by their paths as people see them. */
 function shown(manifests: readonly SourceFile[], { root }: Project, world: World): readonly SourceFile[] {
-  const show = shower(world.cwd);
-  const folder = show(join(root, 'x')).slice(0, -1);
+  const folder = shownFolder(root, world.cwd);
   return manifests.map((file) => ({ ...file, path: `${folder}${file.path}` }));
 }
 

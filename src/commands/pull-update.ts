@@ -9,7 +9,7 @@ import type { LiveState } from '../model/live.ts';
 import type { Written } from '../model/pulled.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import { inputOf, loadSources } from './desired.ts';
+import { inputOf, loadSources, withTexts } from './desired.ts';
 import { comparison } from './pull-check.ts';
 import { loadingOf, type Project } from './pull-project.ts';
 import type { World } from './world.ts';
@@ -51,9 +51,7 @@ export function updatedProject(project: Project, { live, identity, asked, world 
     which: 'all',
     watch: plan.unwatched.filter(({ id }) => isMeant(id)),
   });
-  const texts = new Map(files.map(({ path, text }) => [path, text]));
-  const written = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
-  const edited = { ...sources, files: sources.files.map(written), overlays: sources.overlays.map((folder) => folder.map(written)) };
+  const edited = withTexts(sources, files);
   const { value: after, diagnostics: wrong } = loadSources(edited, loading);
   if (after === undefined) throw new InputError(wrong);
   const [before, now] = [wordsOf(declared), wordsOf(after)];

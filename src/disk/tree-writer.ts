@@ -17,6 +17,7 @@ import {
 import { basename, dirname, join, posix, sep } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import type { SourceFile } from '../model/source.ts';
+import { makeFolder } from './make-folder.ts';
 import { codeOf, reasonOf } from './reason.ts';
 
 /** Writes files below one folder, each whole or not at all; no link below it is followed out. */
@@ -36,7 +37,7 @@ export function treeWriter(root: string): TreeWriter {
   function place(path: string): string {
     const full = join(root, path);
     const folder = dirname(full);
-    if (!folders.has(folder)) makeFolder(root, folder);
+    if (!folders.has(folder)) placeFolder(root, folder);
     folders.add(folder);
     return full;
   }
@@ -81,8 +82,8 @@ export function requireFolder(folder: string): void {
   });
 }
 
-function makeFolder(root: string, folder: string): void {
-  mkdirSync(root, { recursive: true });
+function placeFolder(root: string, folder: string): void {
+  makeFolder(root);
   let path = root;
   for (const name of folder.slice(root.length).split(sep).filter(Boolean)) {
     path = join(path, name);

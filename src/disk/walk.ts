@@ -230,3 +230,8 @@ export function shower(cwd: string): (path: string) => string {
     return sep === '/' ? shown : shown.replaceAll(sep, '/');
   };
 }
+
+/** What the shown paths of all files below a folder begin with. */
+export function shownFolder(folder: string, cwd: string): string {
+  return shower(cwd)(`${withSeparator(folder)}x`).slice(0, -1);
+}

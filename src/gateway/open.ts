@@ -29,9 +29,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-const absent = [404, 405, 501];
+/** There is no such thing, or nothing of it is set up. */
+const absent = [404, 405, 422, 501];
 /** What else is no reason to end the run: a role that may not read it, or something that does not work there. */
-const untold = [400, 403, 422, 500];
+const untold = [400, 403, 500];
 
 async function inquire(client: Client, paths: readonly string[]): Promise<Inquired> {
   const told = paths.map(async (path) => {

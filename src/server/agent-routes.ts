@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import type { JsonObject } from '../model/json.ts';
 import { clientAddress } from './address.ts';
 import { agentTimeoutSeconds } from './agent-status.ts';
-import { createAgent, findAgent, hearAgent, listAgents, nameProblem, removeAgent, renewToken, type AgentReference } from './agents.ts';
+import { createAgent, findAgent, hearAgent, listAgents, nameProblem, removeAgent, renewToken } from './agents.ts';
 import type { AppEnv } from './app-env.ts';
 import { presentedKey } from './auth.ts';
 import { authorOf } from './author.ts';
@@ -11,7 +11,7 @@ import { countFailedLogins } from './failed-logins.ts';
 import type { Store } from './reader.ts';
 import { InvalidBody, Rejection } from './rejection.ts';
 import { compileBody, type Validate } from './validation.ts';
-import { alone } from './writer.ts';
+import { alone, type Reference } from './writer.ts';
 
 type Parts = { readonly store: Store; readonly now: () => Date };
 
@@ -102,7 +102,7 @@ export function serveAgents(app: Hono<AppEnv>, { store, now }: Parts): void {
   });
 }
 
-function referenceIn({ req }: Context<AppEnv>): AgentReference {
+function referenceIn({ req }: Context<AppEnv>): Reference {
   return { text: req.param('id') ?? '', ifMatch: req.header('If-Match') };
 }
 

@@ -7,6 +7,7 @@ import { matchesTag } from './entity-tag.ts';
 import { uuidForm } from './reader.ts';
 import { Rejection } from './rejection.ts';
 import type { Tables } from './tables.ts';
+import type { Reference } from './writer.ts';
 
 /** An agent as the gateway tells of it. */
 export type Agent = {
@@ -62,9 +63,6 @@ export async function listAgents(db: Kysely<Tables>, now: Date): Promise<readonl
 /** An agent with its `ETag`, which changes with its token and not with every heartbeat. */
 export type TaggedAgent<T extends Agent = Agent> = { readonly agent: T; readonly tag: string };
 
-/** Which agent a caller means, by its id or its name, and the versions it may have (`If-Match`). */
-export type AgentReference = { readonly text: string; readonly ifMatch: string | undefined };
-
 /** Finds an agent by its id or its name. */
 export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Promise<TaggedAgent> {
   const row = await db
@@ -79,7 +77,7 @@ export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Pr
 /** The agent as it is, kept from everybody else until the transaction ends; refused where it is none of the versions meant. */
 async function findUnchanged(
   trx: Transaction<Tables>,
-  { text, ifMatch }: AgentReference,
+  { text, ifMatch }: Reference,
 ): Promise<{ readonly id: string; readonly name: string }> {
   const agent = await trx.selectFrom('agents').select(['id', 'name', 'token_hash']).where(called(text)).forUpdate().executeTakeFirst();
   if (agent === undefined) throw unknownAgent(text);
@@ -110,7 +108,7 @@ export async function createAgent(trx: Transaction<Tables>, name: string, author
 }
 
 /** Gives an agent a new token; the one it had opens nothing from then on. */
-export async function renewToken(trx: Transaction<Tables>, reference: AgentReference, author: Author): Promise<TaggedAgent<NewAgent>> {
+export async function renewToken(trx: Transaction<Tables>, reference: Reference, author: Author): Promise<TaggedAgent<NewAgent>> {
   const { token, hash } = newToken();
   const { id } = await findUnchanged(trx, reference);
   const row = await trx.updateTable('agents').set({ token_hash: hash }).where('id', '=', id).returning(columns).executeTakeFirstOrThrow();
@@ -119,7 +117,7 @@ export async function renewToken(trx: Transaction<Tables>, reference: AgentRefer
 }
 
 /** Removes an agent that no connection uses; resources that named it name none. */
-export async function removeAgent(trx: Transaction<Tables>, reference: AgentReference, author: Author): Promise<void> {
+export async function removeAgent(trx: Transaction<Tables>, reference: Reference, author: Author): Promise<void> {
   const agent = await findUnchanged(trx, reference);
   const { rows } = await sql<{ readonly name: string; readonly total: number }>`
     select name, count(*) over ()::integer as total from connections where spec ->> 'agent_id' = ${agent.id} order by name limit 3`.execute(

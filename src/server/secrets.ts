@@ -10,12 +10,14 @@ export type Secrets = Readonly<Record<string, string | Readonly<Record<string, s
 /** Secrets as a caller sends them: null stands for the value that is stored. */
 export type GivenSecrets = Readonly<Record<string, string | null | Readonly<Record<string, string | null>>>>;
 
+const reference = String.raw`_(cloudsecrets|envjson):[^:\s]+:[^:\s]+`;
+
 /** A value that is fetched when a session starts: `_cloudsecrets:NAME:KEY` or `_envjson:NAME:KEY`. */
-export const referenceForm: RegExp = /^_(?:cloudsecrets|envjson):[^:\s]+:[^:\s]+$/;
+export const referenceForm: RegExp = new RegExp(`^${reference}$`);
 
 /** What the values of a map of secrets look like, beside null. */
 export const secretValue: JsonObject = {
-  pattern: '^((([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)|_(cloudsecrets|envjson):[^:\\s]+:[^:\\s]+)$',
+  pattern: `^((([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)|${reference})$`,
   $comment: 'base64, _cloudsecrets:NAME:KEY or _envjson:NAME:KEY',
 };
 

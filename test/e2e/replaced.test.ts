@@ -38,6 +38,9 @@ test.each([
   ],
   ['runbooks that are on all connections', json(200, { items: [runbook('reindex.sql', ['other-db', 'orders-db'])] }), undefined],
   ['no runbooks', json(422, { message: 'no repository' }), undefined],
+  ['no such listing', json(404, { message: 'not found' }), undefined],
+  ['runbooks that this token may not see', json(403, { message: 'forbidden' }), [undefined]],
+  ['a listing that is none', json(200, {}), [undefined]],
 ])('a connection of any gateway is replaced: %s', async (_, templates, named) => {
   const server = await startFlakyServer(gateway(templates));
   const cwd = makeProject({

@@ -34,7 +34,7 @@ export async function tellGitHub(found: readonly Telling[]): Promise<number> {
   if (first === undefined) return 0;
   const { step, log, world } = first;
   if (step !== undefined) {
-    writeSarif(step, tellings);
+    writeSarif(step, tellings, world);
     append(world.env['GITHUB_OUTPUT'], outputLines(outputsOf(tellings.map(resultOf), step.inputs)));
   }
   const told: Told[] = [];
@@ -111,7 +111,7 @@ function append(path: string | undefined, text: string): void {
   if (path !== undefined && path !== '') appendRunnerFile(path, text);
 }
 
-function writeSarif({ inputs, checkout }: Step, tellings: readonly Telling[]): void {
+function writeSarif({ inputs, checkout }: Step, tellings: readonly Telling[], world: Telling['world']): void {
   if (inputs.sarif === undefined) return;
   const { pathOf } = checkout;
   const all = new Map<string, Diagnostic>();
@@ -120,8 +120,7 @@ function writeSarif({ inputs, checkout }: Step, tellings: readonly Telling[]): v
   } of tellings)
     for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalsOf(plan))]) all.set(JSON.stringify(one), one);
   const fallback = pathOf(inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
-  for (const { world } of tellings.slice(0, 1))
-    writeReport(absolute(inputs.sarif, world), sarifText([...all.values()], { version, pathOf, fallback }));
+  writeReport(absolute(inputs.sarif, world), sarifText([...all.values()], { version, pathOf, fallback }));
 }
 
 function markdownOf({ step, findings, exitCode }: Telling, limit: number): string {

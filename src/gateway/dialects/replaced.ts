@@ -23,6 +23,11 @@ export function namesOnly(names: readonly unknown[], { id, former }: Replacement
   return names.includes(nameOf(former.id)) && !names.includes(nameOf(id));
 }
 
+/** Things of which the gateway does not tell whether they name what is replaced. */
+export function unseen(sort: string, one: Replacement): Reference {
+  return reference(one, { sort, how: 'the gateway does not show them to this token' });
+}
+
 /** Something that names what is replaced. */
 export function reference({ id, former }: Replacement, words: Omit<Reference, 'id' | 'replaces'>): Reference {
   return { id, replaces: former.id, ...words };

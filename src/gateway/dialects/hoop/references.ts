@@ -2,7 +2,7 @@ import type { Proposal } from '../../../model/gateway.ts';
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
 import type { Reference } from '../../../model/plan.ts';
 import type { Inquired, WireList } from '../../dialect.ts';
-import { namesOnly, reference, replacementsOf, type Replacement } from '../replaced.ts';
+import { namesOnly, reference, replacementsOf, unseen, type Replacement } from '../replaced.ts';
 import { list, listOf, textOf } from '../rest.ts';
 import { accessRules } from './access-rules.ts';
 
@@ -39,7 +39,7 @@ export function referencesIn(proposal: Proposal, inquired: Inquired): readonly R
   if (replacements.length === 0) return [];
   return sources.flatMap((source) => {
     const rows = rowsOf(source, inquired.get(source.list.path));
-    return replacements.flatMap((one) => (rows === undefined ? [unseen(source, one)] : named(source, rows, one)));
+    return replacements.flatMap((one) => (rows === undefined ? [unseen(source.sort, one)] : named(source, rows, one)));
   });
 }
 
@@ -54,10 +54,6 @@ function rowsOf(source: Source, answer: unknown): readonly JsonObject[] | undefi
 
 function named({ sort, names, how }: Source, rows: readonly JsonObject[], one: Replacement): readonly Reference[] {
   return rows.filter((row) => namesOnly(names(row), one)).map((row) => reference(one, { sort, name: textOf(row['name']), how: how(row) }));
-}
-
-function unseen({ sort }: Source, one: Replacement): Reference {
-  return reference(one, { sort, how: 'the gateway does not show them to this token' });
 }
 
 function namesInPlugin(row: JsonObject): readonly Json[] {
