@@ -3,6 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { jsonText } from '../report/documents.ts';
 import { escapeTerminal } from '../report/escape.ts';
+import { fleetDocument, merged, type DocumentList, type Failure } from '../report/fleet-json.ts';
 import { pad, visibleWidth } from '../report/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { guarded } from './guard.ts';
@@ -27,8 +28,8 @@ type FleetFlags = TargetFlags &
     readonly journal?: string;
   };
 
-/** Does the work for one target and returns its exit code. */
-type Work<F> = (flags: F, world: World) => Promise<number>;
+/** What a command does for one target, with the exit code that it returns, and the list that its JSON documents hold. */
+export type Verb<F> = { readonly list: DocumentList; readonly work: (flags: F, world: World) => Promise<number> };
 
 /** Which exit code stands for all: the first of these that any target ended with. */
 const precedence = [1, 3, 4, 5, 6, 2] as const;
@@ -45,29 +46,68 @@ const meanings: Readonly<Record<number, string>> = {
 
 /**
  * Does the work for every target that is meant, one after another: what fails for one does not stop the others. Texts stand
- * one after another, JSON documents become one. A file of its own for each target has `{target}` in its name.
+ * one after another, JSON documents become one that also names each target that could not be finished, and why. A file of
+ * its own for each target has `{target}` in its name.
  */
-export async function forTargets<F extends FleetFlags>(flags: F, world: World, work: Work<F>): Promise<number> {
+export async function forTargets<F extends FleetFlags>(flags: F, world: World, verb: Verb<F>): Promise<number> {
   const names = targetsMeant(flags, world);
-  if (names === undefined) return work(flags, world);
+  if (names === undefined) return verb.work(flags, world);
   requireOwnFiles(pathsOf(flags));
   const { note, print } = printerFor(world, flags);
   const codes = new Map<string, number>();
   const documents: JsonObject[] = [];
+  const failures: Failure[] = [];
   const isText = flags.format !== 'json' && flags.format !== 'sarif';
   for (const [index, name] of names.entries()) {
     if (isText && index > 0) print('\n\n');
     const heard = listening(world, isText);
-    const code = await guarded(() => work(forTarget(flags, name), heard.world), { world: heard.world, color: flags.color });
+    const { code, failure } = await workFor(name, heard, flags, verb);
     codes.set(name, code);
+    if (failure !== undefined) failures.push(failure);
     if (code === 1 || code === 3 || code === 4) note(`  target: ${escapeTerminal(name)}\n`);
     if (isText && heard.text() === '') print(await untoldSection(name, code, { markdown: flags.format === 'markdown', ...heard }));
     if (!isText) documents.push(...documentsIn(heard.text()));
   }
-  if (!isText) print(jsonText(merged(documents)));
+  if (flags.format === 'json') print(jsonText(fleetDocument(verb.list, documents, failures)));
+  else if (!isText) print(jsonText(merged(documents)));
   tellEnds(codes, flags, world);
   return worstOf([...codes.values()]);
 }
+
+/** Does the work for one target of several; what could not be finished stands in its JSON reports, too. */
+async function workFor<F extends FleetFlags>(
+  name: string,
+  { world, diagnostics, told }: Listening,
+  flags: F,
+  { list, work }: Verb<F>,
+): Promise<{ readonly code: number; readonly failure?: Failure }> {
+  const own = forTarget(flags, name);
+  let isDone = false;
+  const ended = await guarded(
+    async () => {
+      const code = await work(own, world);
+      isDone = code !== invalid;
+      return code;
+    },
+    { world, color: flags.color },
+  );
+  if (isDone) return { code: ended };
+  const failure = { target: name, exitCode: ended, diagnostics: diagnostics() };
+  const { report: reports = [] } = own;
+  if (!reports.some(({ format }) => format === 'json')) return { code: ended, failure };
+  const { writeFailure } = await import('./fleet-failure.ts');
+  const written = await guarded(
+    async () => {
+      writeFailure({ list, failure, told: told(), reports }, world);
+      return 0;
+    },
+    { world, color: flags.color },
+  );
+  return { code: worstOf([ended, written]), failure };
+}
+
+/** What the work returns, without throwing, where it has told what is wrong with the manifests. */
+const invalid = 3;
 
 /** The exit code that stands for all. */
 export function worstOf(codes: readonly number[]): number {
@@ -130,12 +170,19 @@ function forTarget<F extends FleetFlags>(flags: F, name: string): F {
   };
 }
 
-type Listening = { readonly world: World; readonly text: () => string; readonly diagnostics: () => readonly Diagnostic[] };
+type Listening = {
+  readonly world: World;
+  readonly text: () => string;
+  readonly diagnostics: () => readonly Diagnostic[];
+  /** The last that was told of a plan, its result or a drift. */
+  readonly told: () => Fact | undefined;
+};
 
 /** A world that keeps what is printed as a result, and what was found; `passes`: the result is printed, too. */
 function listening(world: World, passes: boolean): Listening {
   const parts: string[] = [];
   const found: Diagnostic[] = [];
+  let last: Fact | undefined;
   const write = (text: string): void => {
     parts.push(text);
     if (passes) world.stdout.write(text);
@@ -143,8 +190,14 @@ function listening(world: World, passes: boolean): Listening {
   const hears = (fact: Fact): void => {
     world.hears?.(fact);
     if ('diagnostics' in fact) found.push(...fact.diagnostics);
+    if ('plan' in fact || 'drift' in fact) last = fact;
   };
-  return { world: { ...world, stdout: { ...world.stdout, write }, hears }, text: () => parts.join(''), diagnostics: () => found };
+  return {
+    world: { ...world, stdout: { ...world.stdout, write }, hears },
+    text: () => parts.join(''),
+    diagnostics: () => found,
+    told: () => last,
+  };
 }
 
 function documentsIn(text: string): readonly JsonObject[] {
@@ -165,18 +218,6 @@ async function untoldSection(
 }
 
 const longestSection = 60_000;
-
-/** Documents of one version as one: their lists one after another. */
-function merged(documents: readonly JsonObject[]): JsonObject {
-  const whole: Record<string, JsonObject[string]> = { version: 1 };
-  for (const document of documents) {
-    for (const [key, value] of Object.entries(document)) {
-      const earlier = whole[key];
-      whole[key] = Array.isArray(value) ? [...(Array.isArray(earlier) ? earlier : []), ...value] : value;
-    }
-  }
-  return whole;
-}
 
 /** Says how each target ended. */
 export function tellEnds(codes: ReadonlyMap<string, number>, flags: OutputFlags, world: World): void {

@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { forTargets } from './fleet.ts';
+import * as verbs from './fleet-verbs.ts';
 import { defaultDatabase, planReportFormats, trialFormats, viewFormats } from './flags.ts';
 import {
   baseOptions,
@@ -102,9 +103,7 @@ function addChecking(program: Command, world: World, finish: Finish): void {
   selectionOption(targetOptions(validate, true))
     .addOption(todayOption())
     .addOption(formatOption(['text', 'json', 'sarif']));
-  validate.action(async (paths, flags) =>
-    finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./validate.ts')).validate(...one))),
-  );
+  validate.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.validate)));
 
   const test = command(program, 'test', 'try the rules on their samples, without asking any gateway').argument(...pathsArgument);
   selectionOption(targetOptions(test))
@@ -192,18 +191,14 @@ function addPlanning(program: Command, world: World, finish: Finish): void {
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
     .addOption(secretsOption());
-  plan.action(async (paths, flags) =>
-    finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./plan.ts')).plan(...one))),
-  );
+  plan.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.plan)));
 
   const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(...pathsArgument);
   writeOptions(planOptions(selectionOption(targetOptions(apply, true)), planReportFormats))
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
     .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', digestOf);
-  apply.action(async (paths, flags) =>
-    finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./apply.ts')).apply(...one))),
-  );
+  apply.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.apply)));
 }
 
 function addDrift(program: Command, world: World, finish: Finish): void {
@@ -220,9 +215,7 @@ function addDrift(program: Command, world: World, finish: Finish): void {
     .option('--new <kind/name>', 'with --adopt: also write a manifest of this object, which has none (repeatable)', collect, [])
     .option('--no-commit', 'with --adopt: edit the files here instead');
   writeOptions(drift);
-  drift.action(async (paths, flags) =>
-    finish(await forTargets({ ...flags, paths }, world, async (...one) => (await import('./drift.ts')).drift(...one))),
-  );
+  drift.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.drift)));
 }
 
 function addInit(program: Command, world: World, finish: Finish): void {

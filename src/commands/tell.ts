@@ -78,12 +78,21 @@ function pageOf(html: Telling['html']): string {
 
 /** Refuses files that could not be written, before anything is done. */
 export function requireWritable(files: readonly { readonly path: string; readonly what?: string }[], world: World): void {
-  for (const { path, what = 'report' } of files) {
-    const place = absolute(path, world);
-    try {
-      accessSync(statSync(place, { throwIfNoEntry: false })?.isFile() === false ? place : dirname(place), constants.W_OK);
-    } catch {
-      throw new UsageError(`the ${what} "${path}" cannot be written`, 'check that its folder exists and may be written to');
-    }
+  const lost = files.find(({ path }) => !isWritable(path, world));
+  if (lost !== undefined)
+    throw new UsageError(
+      `the ${lost.what ?? 'report'} "${lost.path}" cannot be written`,
+      'check that its folder exists and may be written to',
+    );
+}
+
+/** Whether a file may be written there, as far as can be told beforehand. */
+export function isWritable(path: string, world: World): boolean {
+  const place = absolute(path, world);
+  try {
+    accessSync(statSync(place, { throwIfNoEntry: false })?.isFile() === false ? place : dirname(place), constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }

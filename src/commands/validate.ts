@@ -12,11 +12,10 @@ import { chooseTarget, readSetting } from './setting.ts';
 import { version } from './version.ts';
 import type { World } from './world.ts';
 
+export type ValidateFlags = TargetFlags & { readonly format: Format | 'sarif'; readonly today?: string };
+
 /** Checks the manifests of one target, or of all, and tries rules on their samples; asks no gateway and resolves no secret. Exit 0 or 3. */
-export async function validate(
-  flags: TargetFlags & { readonly format: Format | 'sarif'; readonly today?: string },
-  world: World,
-): Promise<number> {
+export async function validate(flags: ValidateFlags, world: World): Promise<number> {
   const setting = readSetting(flags, world);
   const targets = flags.target === undefined ? setting.targets : [chooseTarget(setting, flags)];
   const [{ ruleInspector }, { notSimulated }] = await Promise.all([

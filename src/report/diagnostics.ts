@@ -1,4 +1,5 @@
 import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
+import type { JsonObject } from '../model/json.ts';
 import { frameLines } from './code-frame.ts';
 import { plural } from './counts.ts';
 import { escapeJson, escapeTerminal } from './escape.ts';
@@ -21,7 +22,12 @@ export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
 
 /** Diagnostics as one JSON document, without code frames. */
 export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
-  const listed = sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource }) => ({
+  return `${escapeJson(JSON.stringify({ version: 1, diagnostics: diagnosticObjects(diagnostics) }, null, 2))}\n`;
+}
+
+/** Diagnostics as data, in the order of their places, without code frames. */
+export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly JsonObject[] {
+  return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource }) => ({
     code,
     severity,
     message,
@@ -29,7 +35,6 @@ export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
     ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }),
     ...(resource === undefined ? {} : { resource }),
   }));
-  return `${escapeJson(JSON.stringify({ version: 1, diagnostics: listed }, null, 2))}\n`;
 }
 
 function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly string[] {

@@ -4,9 +4,14 @@ import { driftRows } from './drift-rows.ts';
 import { escapeJson } from './escape.ts';
 import { planObject } from './plan-json.ts';
 
-/** Drifts as the JSON text that `schemas/documents/drift.schema.json` describes; only data, keys in a fixed order. */
+/** Drifts as the JSON value that `schemas/documents/drift.schema.json` describes; only data, keys in a fixed order. */
+export function driftDocument(drifts: readonly Drift[]): JsonObject {
+  return { version: 1, drifts: drifts.map(driftObject) };
+}
+
+/** The drift document as text. */
 export function driftJson(drifts: readonly Drift[]): string {
-  return `${escapeJson(JSON.stringify({ version: 1, drifts: drifts.map(driftObject) }, null, 2))}\n`;
+  return `${escapeJson(JSON.stringify(driftDocument(drifts), null, 2))}\n`;
 }
 
 function driftObject({ plan, pending, unfinished, protection, writes, adoption }: Drift): JsonObject {

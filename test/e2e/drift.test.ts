@@ -1,19 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../../src/model/json.ts';
 import { idOf, makeKey } from '../server/client.ts';
+import { expectValid } from '../support/documents.ts';
 import { gitEnv, repositories } from '../support/repository.ts';
 import { useGateway } from './gateway.ts';
 import { config, connection, guardrail } from './project.ts';
 
 const gateway = useGateway();
 const { make } = repositories();
-
-function read(path: string): object {
-  const parsed: object = JSON.parse(readFileSync(path, 'utf8'));
-  return parsed;
-}
 
 test('a drift tells what somebody did, who and when; what is pending is none; undoing it leaves what is pending', async () => {
   const secret = { 'envvar:HOST': { value: 'canary-host' } };
@@ -45,9 +40,7 @@ test('a drift tells what somebody did, who and when; what is pending is none; un
   expect(stdout).toMatch(/- Connection\/c {2}access\/c\.yaml:1 {2}deleted by hand/);
   expect(stdout).not.toContain('access_max_duration');
   const json = await run('drift --format json --quiet');
-  const ajv = new Ajv2020({ schemas: [read('schemas/documents/plan.schema.json')], strict: false });
-  const validate = ajv.compile(read('schemas/documents/drift.schema.json'));
-  expect([validate(JSON.parse(json.stdout)), validate.errors]).toEqual([true, null]);
+  expectValid('drift', json.stdout);
   expect(`${stdout}${json.stdout}`).not.toContain('canary-host');
 
   const undone = await run('drift --revert --yes');

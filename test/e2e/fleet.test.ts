@@ -1,11 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { makeKey } from '../server/client.ts';
+import { expectValid, type DocumentName } from '../support/documents.ts';
+import { gitEnv, repositories } from '../support/repository.ts';
 import { useGateway } from './gateway.ts';
-import { config, connection, workshop } from './project.ts';
+import { config, connection, guardrail, workshop } from './project.ts';
 
 const makeProject = workshop();
 const gateway = useGateway();
+const { make } = repositories();
 
 const nowhere = 'http://127.0.0.1:9';
 
@@ -20,12 +24,8 @@ test('several targets in one run: each has its section, one that is down stops n
   expect(planned.stderr).toMatch(
     /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}done\n {2}down {2}exit 4, unreachable or denied\n {2}two {3}done\n/,
   );
-  for (const name of ['one', 'two']) {
-    const written: { readonly plans: readonly { readonly target: { readonly name: string } }[] } = JSON.parse(
-      readFileSync(join(cwd, `plan-${name}.json`), 'utf8'),
-    );
-    expect(written.plans.map(({ target }) => target.name)).toEqual([name]);
-  }
+  const written = ['one', 'down', 'two'].map((name) => readDocument('plan', readFileSync(join(cwd, `plan-${name}.json`), 'utf8')));
+  expect(written).toEqual([{ plans: ['one'] }, { plans: [], failures: [['down', 4, 'api/unreachable']] }, { plans: ['two'] }]);
   const markdown = await gateway.run('plan --all-targets --format markdown', cwd);
   expect(markdown.stdout).toMatch(
     /### Plan for `one`[\s\S]*### Nothing to show for down: exit 4[\s\S]*`api\/unreachable`[\s\S]*### Plan for `two`/,
@@ -44,6 +44,142 @@ test('several targets in one run: each has its section, one that is down stops n
     (await gateway.run('validate --all-targets --format sarif', cwd)).stdout,
   );
   expect([version, runs.length]).toEqual(['2.1.0', 3]);
+});
+
+type Told = { readonly target: { readonly name: string } };
+type Failure = { readonly target: string; readonly exitCode: number; readonly diagnostics: readonly { readonly code: string }[] };
+type FleetDocument = {
+  readonly version: 1;
+  readonly plans?: readonly Told[];
+  readonly drifts?: readonly { readonly plan: Told }[];
+  readonly targets?: readonly Told[];
+  readonly failures?: readonly Failure[];
+};
+
+/** A valid document: which targets each of its lists has, and which failed with what. */
+function readDocument(name: DocumentName, text: string): object {
+  expectValid(name, text);
+  const { version: _, failures, drifts, ...lists }: FleetDocument = JSON.parse(text);
+  if (name !== 'plan') for (const plan of lists.plans ?? []) expectValid('plan', JSON.stringify({ version: 1, plans: [plan] }));
+  if (name !== 'apply' && lists.targets !== undefined) expectValid('apply', JSON.stringify({ version: 1, targets: lists.targets }));
+  const named = Object.entries(lists).map(([list, all]) => [list, all.map(({ target }) => target.name)]);
+  const failed = failures?.map(({ target, exitCode, diagnostics }) => [target, exitCode, ...diagnostics.map(({ code }) => code)]);
+  return {
+    ...(drifts === undefined ? {} : { drifts: drifts.map(({ plan: { target } }) => target.name) }),
+    ...Object.fromEntries(named),
+    ...(failed === undefined ? {} : { failures: failed }),
+  };
+}
+
+/** A good target and two that cannot be finished: one lets nobody in, and the manifests of the other are wrong. */
+function unevenProject(): string {
+  const tokens = { good: 'OSTIARY_TOKEN', shut: 'WRONG_TOKEN', wrong: 'OSTIARY_TOKEN' };
+  const targets = Object.entries(tokens).map(
+    ([name, token]) => `  ${name}: { url: '${gateway.url()}', token: { env: ${token} }, manifests: [${name}/] }\n`,
+  );
+  return makeProject({
+    'ostiary.yaml': `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n${targets.join('')}`,
+    'access/a.yaml': connection('uneven'),
+    'good/rule.yaml': guardrail('uneven-rule'),
+    'shut/rule.yaml': guardrail('uneven-rule'),
+    'wrong/b.yaml': connection('worse', { reviewer: ['dba'], secret: { 'envvar:KEY': { value: 'canary-key' } } }),
+  });
+}
+
+const uneven = [
+  ['shut', 4, 'api/unauthorized'],
+  ['wrong', 3, 'manifest/unknown-field'],
+];
+
+test.each([
+  ['plan', 'plan', 'plans'],
+  ['drift --no-origin', 'drift', 'drifts'],
+  ['apply --yes --no-origin', 'apply', 'targets'],
+] as const)('%s: JSON of several targets names those that failed, and why', async (line, name, list) => {
+  const cwd = unevenProject();
+  const run = (words: string): ReturnType<typeof gateway.run> => gateway.run(`${line} ${words}`, cwd, { WRONG_TOKEN: 'canary-token' });
+  const report = (target: string): string => join(cwd, `told-${target}.json`);
+  writeFileSync(report('shut'), '{ "version": 1, "plans": [{ "target": { "name": "yesterday" } }] }');
+  const ended = await run('--all-targets --format json --report json=told-{target}.json');
+  expect(ended.code).toBe(3);
+  expect(readDocument(name, ended.stdout)).toEqual({ [list]: ['good'], failures: uneven });
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    failures: [
+      { diagnostics: [{ severity: 'error', message: expect.stringContaining(gateway.url()), hint: expect.any(String) }] },
+      { diagnostics: [{ at: { file: 'wrong/b.yaml', line: expect.any(Number) }, hint: 'did you mean "reviewers"?' }] },
+    ],
+  });
+  expect(ended.stdout).not.toMatch(/canary-(?:key|token)/);
+  const alone = await run('--target good --format json');
+  const reports = ['good', 'shut', 'wrong'].map((target) => readFileSync(report(target), 'utf8'));
+  expect(reports.map((text) => readDocument(name, text))).toEqual([
+    readDocument(name, alone.stdout),
+    ...uneven.map((failure) => ({ [list]: [], failures: [failure] })),
+  ]);
+
+  const none = await run('--target wrong,shut --format json --quiet');
+  expect(readDocument(name, none.stdout)).toEqual({ [list]: [], failures: uneven.toReversed() });
+  expect(none.code).toBe(3);
+  const text = await run('--target good,shut --report json=told-{target}.json');
+  expect([text.code, readDocument(name, readFileSync(report('shut'), 'utf8'))]).toEqual([4, { [list]: [], failures: [uneven[0]] }]);
+});
+
+test('what is refused for one target is told with its plan', async () => {
+  const cwd = makeProject({
+    'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }).replace(/( {2}two: {[^}]*) }/, '$1, overlays: [two/] }'),
+    'access/a.yaml': connection('fleet-refused', { reviewers: ['dba'] }),
+    'two/a.yaml': 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: fleet-refused }\nspec: { reviewers: [] }\n',
+  });
+  expect((await gateway.run('apply --yes --target one --no-origin', cwd)).code).toBe(0);
+  const fleet = '--all-targets --format json --report json=told-{target}.json --no-origin';
+  const refused = await gateway.run(`apply --yes --max-risk neutral ${fleet}`, cwd);
+  const two = ['two', 6, 'risk/reviewer-removed'];
+  expect(refused.code).toBe(6);
+  expect(readDocument('apply', refused.stdout)).toEqual({ targets: ['one'], plans: ['two'], failures: [two] });
+  const report = readFileSync(join(cwd, 'told-two.json'), 'utf8');
+  expect(readDocument('apply', report)).toEqual({ targets: [], plans: ['two'], failures: [two] });
+});
+
+test('what is undone for one target is told with its result, beside the drift of another, or the plan that may not be carried out', async () => {
+  const urls = config({ one: gateway.url(), two: gateway.url() });
+  const repository = make({
+    'ostiary.yaml': urls.replace(/( {2}two: {[^}]*) }/, '$1, token: { env: TOKEN_TWO } }'),
+    'access/a.yaml': connection('fleet-undone'),
+  });
+  const key = gateway.env()['OSTIARY_TOKEN'] ?? '';
+  const run = (line: string, two: string): ReturnType<typeof gateway.run> =>
+    gateway.run(`${line} --yes`, repository.folder, { ...gitEnv, TOKEN_TWO: two });
+  const loosen = async (): Promise<void> => {
+    const { body } = await gateway.call('GET', '/connections/fleet-undone');
+    await gateway.call('PUT', '/connections/fleet-undone', { body: { ...body, access_max_duration: 60 } });
+  };
+  expect((await run('apply --all-targets', key)).code).toBe(0);
+  await loosen();
+  const undone = await run('drift --revert --all-targets --format json', key);
+  expect([undone.code, readDocument('drift', undone.stdout)]).toEqual([0, { drifts: ['two'], targets: ['one'] }]);
+  await loosen();
+  const auditor = await makeKey(gateway.call, 'looks', ['auditor']);
+  const denied = await run('drift --revert --target two,one --format json --report json=told-{target}.json', auditor);
+  const failures = [['two', 4, 'api/read-only-role']];
+  expect([denied.code, readDocument('drift', denied.stdout)]).toEqual([4, { drifts: [], plans: ['two'], targets: ['one'], failures }]);
+  const report = readFileSync(join(repository.folder, 'told-two.json'), 'utf8');
+  expect(readDocument('drift', report)).toEqual({ drifts: [], plans: ['two'], failures });
+});
+
+test('a folder that reports cannot be written to is told once for each target, and stops none of them', async () => {
+  const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': connection('a') });
+  const { code, stdout, stderr } = await gateway.run('plan --all-targets --format json --report json=none/{target}.json', cwd);
+  expect([code, readDocument('plan', stdout)]).toEqual([
+    3,
+    {
+      plans: [],
+      failures: [
+        ['one', 3, 'cli/usage'],
+        ['two', 3, 'cli/usage'],
+      ],
+    },
+  ]);
+  expect(stderr.match(/cannot be written/g)).toHaveLength(2);
 });
 
 test.each([

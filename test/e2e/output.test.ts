@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage, start, type Ended } from '../support/cli.ts';
+import { expectValid } from '../support/documents.ts';
 import { config, connection, guardrail, manifest, workshop } from './project.ts';
 import { useGateway } from './gateway.ts';
 
@@ -34,13 +34,6 @@ function project(prefix: string): string {
 beforeAll(() => {
   folder = project('out');
 });
-
-/** Checks a document against its schema. */
-function expectValid(name: 'plan' | 'apply', text: string): void {
-  const ajv = new Ajv2020({ strict: true, allErrors: true });
-  const validate = ajv.compile(JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8')));
-  expect([validate(JSON.parse(text)), validate.errors]).toEqual([true, null]);
-}
 
 describe('stdout is the result, stderr is the rest', () => {
   test('plan --format json is a plan, twice the same bytes; warnings stand on stderr', async () => {
