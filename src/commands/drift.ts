@@ -36,6 +36,8 @@ const defaultDays = 30;
 /** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it, with `--adopt` accepts it. Exit 0, 2 with drift that is left or a policy that live does not fulfil, or as apply. */
 export async function drift(flags: DriftFlags, world: World): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt accepts a drift and --revert undoes it', 'leave one of them out');
+  if (flags.revert && flags.secrets === 'unresolved')
+    throw new UsageError('--revert writes, so it needs the values of secrets', 'leave out --secrets unresolved');
   if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit goes with --adopt', 'add --adopt, or leave it out');
   if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new goes with --adopt', 'add --adopt, or leave it out');
   requireWritable(flags.report, world);

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { jsonText } from '../report/documents.ts';
+import { plural } from '../report/counts.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { fleetDocument, merged, type DocumentList, type Failure } from '../report/fleet-json.ts';
 import { pad, visibleWidth } from '../report/width.ts';
@@ -222,7 +223,7 @@ const longestSection = 60_000;
 /** Says how each target ended. */
 export function tellEnds(codes: ReadonlyMap<string, number>, flags: OutputFlags, world: World): void {
   const { hint } = printerFor(world, flags);
-  hint(`\n${codes.size} targets:\n`);
+  hint(`\n${plural(codes.size, 'target')}:\n`);
   const names = [...codes.keys()].map(escapeTerminal);
   const widest = Math.max(...names.map(visibleWidth));
   for (const [name, code] of codes)

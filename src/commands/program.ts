@@ -213,7 +213,8 @@ function addDrift(program: Command, world: World, finish: Finish): void {
     .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false)
     .option('--adopt', 'accept it: edit the manifests in place, as a commit on the branch ostiary/adopt/TARGET', false)
     .option('--new <kind/name>', 'with --adopt: also write a manifest of this object, which has none (repeatable)', collect, [])
-    .option('--no-commit', 'with --adopt: edit the files here instead');
+    .option('--no-commit', 'with --adopt: edit the files here instead')
+    .addOption(secretsOption());
   writeOptions(drift);
   drift.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.drift)));
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import { appliedName, askOrigin, fetchApplied, hasOrigin, keepApplied, readName, readRecorded } from './applied.ts';
-import type { Repository } from './repository.ts';
+import { hasCommit, type Repository } from './repository.ts';
 
 export type LastApplied = {
   /** Undefined where nothing was ever recorded. */
@@ -33,7 +33,8 @@ export async function findLastApplied(repository: Repository, wanted: Wanted): P
   const there = remote.get(name);
   if (there === undefined || there === recorded.seen.get(name)) return { commit: here ?? there, diagnostics: [] };
   const failure = await fetchApplied(repository, name);
-  if (failure !== undefined) return orHere(failure, here);
+  // Nothing can be kept where nothing may be written, as on a volume that is only read; what origin told counts all the same.
+  if (failure !== undefined) return (await hasCommit(repository, there)) ? { commit: there, diagnostics: [] } : orHere(failure, here);
   await keepApplied(repository, name, there);
   return { commit: there, diagnostics: [] };
 }

@@ -57,6 +57,11 @@ export async function resolveCommit(repository: Repository, words: string): Prom
   throw new AppError('git/no-such-commit', 3, `there is no commit "${words}" in this repository`, { hint });
 }
 
+/** Tells whether this clone has the commit. */
+export async function hasCommit(repository: Repository, commit: string): Promise<boolean> {
+  return (await commitOf(repository, commit)) !== undefined;
+}
+
 /** When the commit was made. */
 export async function committedAt(repository: Repository, commit: string): Promise<Date> {
   return new Date(Number(await withGit(repository, (git) => git.show(['--no-patch', '--format=%ct', commit]))) * 1000);

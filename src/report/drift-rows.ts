@@ -81,7 +81,8 @@ function asBefore(value: Value): Value {
 
 /** A secret that is there although no manifest has it was set. */
 function asAfter(value: Value): Value {
-  return 'secret' in value && value.state !== 'unknown' ? { ...value, state: 'differs' } : value;
+  if (!('secret' in value) || value.state === 'unknown') return value;
+  return { ...value, state: value.state === 'removed' ? 'set' : 'differs' };
 }
 
 function inverseEdge({ origin, ...edge }: EdgeChange): EdgeChange {
@@ -138,10 +139,12 @@ export type DriftCounts = Readonly<Record<'changed' | 'held' | 'deleted' | 'bloc
 export function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
   const { changed: ours, held, blocked } = driftCounts(drift, rows);
   const first = ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed by hand${held === 0 ? '' : `, ${held} of them held`}.`;
+  const unread = drift.plan.unverified?.length ?? 0;
   const rest = [
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
     ...(drift.pending === 0 ? [] : [`${drift.pending} pending: changed in the manifests, not applied yet`]),
     ...(drift.unfinished === 0 ? [] : [`${drift.unfinished} unfinished: created by an apply that was interrupted`]),
+    ...(unread === 0 ? [] : [`${plural(unread, 'secret')} unverified: not read, the source is as before`]),
   ];
   return rest.length === 0 ? first : `${first} ${rest.join('; ')}.`;
 }

@@ -90,6 +90,21 @@ test.each(['tomorrow', '2999-01-01', '5m', ''])('--since %j is no time that has 
   expect([code, stderr]).toEqual([3, expect.stringContaining('--since cannot be')]);
 });
 
+test('a drift is told without the values of secrets where that is asked for; undoing it needs them', async () => {
+  const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } } };
+  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/sealed.yaml': connection('sealed', { secret }) });
+  const run = (line: string, env = {}): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, { ...gitEnv, ...env });
+  expect((await run('apply --yes', { OSTIARY_SECRET_PASS: 'canary-pass' })).code).toBe(0);
+  expect(await run('drift')).toMatchObject({ code: 3, stderr: expect.stringContaining('secret/undefined-variable') });
+  const unread = await run('drift --secrets unresolved');
+  expect(unread).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 secret unverified') });
+  const { body } = await gateway.call('GET', '/connections/sealed');
+  await gateway.call('PUT', '/connections/sealed', { body: { ...body, secret: { 'envvar:MORE': 'eA==' } } });
+  const { code, stdout } = await run('drift --secrets unresolved');
+  expect([code, stdout]).toEqual([2, expect.stringMatching(/secret envvar:PASS {2}removed\n {6}secret envvar:MORE {2}\(live\) set/)]);
+  expect(await run('drift --revert --secrets unresolved')).toMatchObject({ code: 3, stderr: expect.stringContaining('--revert writes') });
+});
+
 test('--adopt --new writes manifests of objects that have none, beside what is accepted; again, nothing; merged, there are no changes', async () => {
   const repository = make({
     'ostiary.yaml': config(gateway.url()),

@@ -163,7 +163,7 @@ describe('help', () => {
     apply:
       '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest',
     drift:
-      '--no-color --quiet --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --yes --concurrency --journal',
+      '--no-color --quiet --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --secrets --yes --concurrency --journal',
     pull: '--no-color --quiet --secrets --from-state --help --config --target --url --dialect --auth --only --format',
     init: '--no-color --quiet --help',
     serve:

@@ -89,7 +89,11 @@ const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 test('the scheduled job of examples/fleet runs a command line that there is, on every target', async () => {
   const { spec } = parse(readFileSync('examples/fleet/drift-cronjob.yaml', 'utf8'));
   const [container] = spec.jobTemplate.spec.template.spec.containers;
-  const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': connection('scheduled') });
+  const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_SCHEDULED' } } };
+  const cwd = makeProject({
+    'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }),
+    'access/a.yaml': connection('scheduled', { secret }),
+  });
   const words: readonly string[] = container.args;
   const ended = await gateway.run(words.join(' ').replace('/tmp/', `${cwd}/`), cwd);
   expect([container.command, ended.code, ended.stderr]).toEqual([['ostiary'], 0, expect.stringContaining('2 targets')]);

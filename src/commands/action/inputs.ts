@@ -45,7 +45,7 @@ export const flagInputs: Readonly<Record<string, Input>> = {
   own: { becomes: 'flag', of: comparing },
   origin: { becomes: 'unless', of: comparing },
   out: { becomes: 'flag', of: ['plan'] },
-  secrets: { becomes: 'flag', of: ['plan'] },
+  secrets: { becomes: 'flag', of: ['plan', 'drift'] },
   'config-ref': { becomes: 'flag', of: ['plan'] },
   'detailed-exitcode': { becomes: 'switch', of: ['plan'], obeyed: ['drift'] },
   concurrency: { becomes: 'flag', of: writing },

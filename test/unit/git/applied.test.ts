@@ -118,6 +118,13 @@ describe('findLastApplied', () => {
     expect(await lastApplied(ours, '', 'prod', false)).toStrictEqual({ commit, diagnostics: [] });
   });
 
+  it('takes what origin tells where this clone cannot keep it and has the commit', async () => {
+    const { ours, theirs } = pair();
+    const commit = await record(ours);
+    theirs.write({ '.git/refs/ostiary/origin/prod.lock': '' });
+    expect(await lastApplied(theirs)).toStrictEqual({ commit, diagnostics: [] });
+  });
+
   it('keeps configs of several folders apart, and follows one that has moved', async () => {
     const ours = make({ 'a/ostiary.yaml': '', 'b/ostiary.yaml': '' });
     const commit = ours.git('rev-parse', 'HEAD');
