@@ -3,12 +3,16 @@ import { equal, isObject, type Json, type JsonObject } from '../../src/model/jso
 import { pointer } from '../../src/model/pointer.ts';
 
 /** A line of a generated file, and the value that it belongs to; `isNote`: nothing but a comment, or blank. */
-export type Line = { readonly text: string; readonly document: number; readonly path: string; readonly isNote: boolean };
+export type Line = Written & { readonly document: number; readonly end: LineEnd };
+
+type Written = { readonly text: string; readonly path: string; readonly isNote: boolean };
+
+/** What a line ends with; the last one of a file may end with nothing. */
+export type LineEnd = '\n' | '\r\n' | '';
 
 /** A file of several documents as people write them, and what they say. */
 export type YamlFile = {
   readonly text: string;
-  readonly newline: string;
   readonly lines: readonly Line[];
   readonly values: readonly JsonObject[];
 };
@@ -63,29 +67,34 @@ function chooser(seeds: readonly number[]): Choose {
 /** Numbers that choose a style. */
 export const seeds: fc.Arbitrary<number[]> = fc.array(fc.nat({ max: 999 }), { minLength: 40, maxLength: 120 });
 
-/** Files in all sorts of styles. */
+const ends = ['\n', '\r\n'] as const;
+
+/** Files in all sorts of styles, some with line ends of both sorts. */
 export const yamlFile: fc.Arbitrary<YamlFile> = fc
   .record({
     values: fc.array(root, { minLength: 1, maxLength: 3 }),
     seeds,
-    newline: fc.constantFrom('\n', '\n', '\r\n'),
+    newline: fc.constantFrom<LineEnd | 'mixed'>('\n', '\r\n', 'mixed'),
     bom: fc.constantFrom('', '', '\ufeff'),
     open: fc.boolean(),
   })
   .map(({ values, seeds: choices, newline, bom, open }) => {
     const choose = chooser(choices);
-    const lines: Line[] = [];
+    const written: Omit<Line, 'end'>[] = [];
     for (const [document, value] of values.entries()) {
-      const note = (text: string): void => void lines.push({ text, document, path: '', isNote: true });
+      const note = (text: string): void => void written.push({ text, document, path: '', isNote: true });
       if (document === 0 && choose(4) === 1) for (const text of ['%YAML 1.2', '---']) note(text);
       else if (document > 0 || choose(3) === 1) note(['---', '--- # next', '---'][choose(3)] ?? '---');
       const writer: Writer = { choose, step: [2, 4, 1][choose(3)] ?? 2, listStep: [0, 2][choose(2)] ?? 0, anchors: [], names: [] };
-      for (const line of mapLines(writer, value, '', 0)) lines.push({ ...line, document });
+      for (const line of mapLines(writer, value, '', 0)) written.push({ ...line, document });
       if (choose(4) === 1) note('# the end');
       if (document < values.length - 1 && choose(5) === 1) note('...');
     }
-    const text = bom + lines.map((line) => line.text).join(newline) + (open ? '' : newline);
-    return { text, newline: text.includes(newline) ? newline : '\n', lines, values };
+    const lines = written.map((line, index): Line => {
+      const end = newline === 'mixed' ? ends[choose(2)] : newline;
+      return { ...line, end: open && index === written.length - 1 ? '' : (end ?? '\n') };
+    });
+    return { text: bom + lines.map((line) => line.text + line.end).join(''), lines, values };
   });
 
 /** A document in a style that the numbers choose. */
@@ -106,8 +115,6 @@ type Writer = {
   /** Names of anchors, given out or not yet in use. */
   readonly names: string[];
 };
-
-type Written = Omit<Line, 'document'>;
 
 function notes({ choose }: Writer, path: string, pad: string): readonly Written[] {
   const texts = [[], [], [], [`${pad}# about ${choose(9)}`], [''], ['', `${pad}# two`, `${pad}# lines`]][choose(6)] ?? [];

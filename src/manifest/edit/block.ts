@@ -1,6 +1,6 @@
+import type { Page } from './page.ts';
 import type { Part } from './site.ts';
 import { columnOf, lastOf, lineBreakBefore, lineEnd, lineStart, nextLine, type Splice } from './splice.ts';
-import type { Page } from './replace.ts';
 
 /** The lines of new parts, and the part of the text behind which they come, or none. */
 export type Addition = { readonly behind: Part | undefined; readonly lines: readonly string[] };
@@ -29,10 +29,10 @@ function standsAlone(text: string, { start }: Part): boolean {
 }
 
 /** Lines before the first part: above the comments that belong to it, or in its place where it goes. */
-function frontSplice({ text, newline }: Page, first: Part, stays: boolean, lines: readonly string[]): readonly Splice[] {
+function frontSplice({ text }: Page, first: Part, stays: boolean, lines: readonly string[]): readonly Splice[] {
   if (lines.length === 0) return [];
   const start = stays ? aboveComments(text, lineStart(text, first.start)) : lineStart(text, first.start);
-  return [{ start, end: start, text: lines.map((line) => line + newline).join('') }];
+  return [{ start, end: start, text: lines.map((line) => `${line}\n`).join('') }];
 }
 
 /** Where the comments begin that stand right above a line. */
@@ -43,24 +43,24 @@ function aboveComments(text: string, line: number): number {
 }
 
 /** Lines before a first part that shares its line with a dash. */
-function compactFront({ text, newline }: Page, first: Part, lines: readonly string[]): readonly Splice[] {
+function compactFront({ text }: Page, first: Part, lines: readonly string[]): readonly Splice[] {
   if (lines.length === 0) return [];
   const pad = ' '.repeat(columnOf(text, first.start));
-  return [{ start: first.start, end: first.start, text: `${lines.join(newline).trimStart()}${newline}${pad}` }];
+  return [{ start: first.start, end: first.start, text: `${lines.join('\n').trimStart()}\n${pad}` }];
 }
 
 /** The first part shares its line with a dash and goes: others move up, or the lines that come take its place. */
 function compactReplaced(page: Page, parts: readonly Part[], next: Part | undefined, lines: readonly string[]): readonly Splice[] {
-  const { text, newline } = page;
+  const { text } = page;
   const [first] = parts;
   const last = parts.at(-1);
   if (first === undefined || last === undefined) return [];
-  if (next === undefined) return [{ start: first.start, end: lastOf(text, last.end), text: lines.join(newline).trimStart() }];
+  if (next === undefined) return [{ start: first.start, end: lastOf(text, last.end), text: lines.join('\n').trimStart() }];
   const pad = ' '.repeat(columnOf(text, first.start));
-  const put = lines.length === 0 ? '' : `${lines.join(newline).trimStart()}${newline}${pad}`;
+  const put = lines.length === 0 ? '' : `${lines.join('\n').trimStart()}\n${pad}`;
   const between = text.slice(parts[parts.indexOf(next) - 1]?.end ?? first.end, next.start);
   const later = parts.slice(parts.indexOf(next) + 1);
-  if (!/#|\n[ \t]*\r?\n/.test(between) || lines.length > 0) return [{ start: first.start, end: next.start, text: put }];
+  if (!/#|\n[ \t]*\n/.test(between) || lines.length > 0) return [{ start: first.start, end: next.start, text: put }];
   const blanks = /[ \t]*$/.exec(text.slice(0, first.start))?.[0].length ?? 0;
   const others = parts.slice(1, parts.indexOf(next));
   return [
@@ -70,10 +70,10 @@ function compactReplaced(page: Page, parts: readonly Part[], next: Part | undefi
 }
 
 /** Lines behind a part and what belongs to it. */
-function addedBehind({ text, newline }: Page, part: Part, lines: readonly string[]): Splice {
+function addedBehind({ text }: Page, part: Part, lines: readonly string[]): Splice {
   const end = endWithComments(text, part);
-  if (text[end - 1] === '\n') return { start: end, end, text: lines.map((line) => line + newline).join('') };
-  return { start: end, end, text: lines.map((line) => newline + line).join('') };
+  if (text[end - 1] === '\n') return { start: end, end, text: lines.map((line) => `${line}\n`).join('') };
+  return { start: end, end, text: lines.map((line) => `\n${line}`).join('') };
 }
 
 /** Cuts the lines of a part; where they are the last ones, the line break before them. */

@@ -8,9 +8,10 @@ import { compose } from '../yaml-compose.ts';
 import { changed, type DocumentEdit, type Refusal } from './change.ts';
 import { valueOf, type Draft, type Sheet } from './draft.ts';
 import { nodesOf } from './nodes.ts';
+import { pageOf, spliced, type Page } from './page.ts';
 import { splicesOf } from './render.ts';
 import { rootSite } from './site.ts';
-import { columnOf, newlineOf, spliced, type Splice } from './splice.ts';
+import { columnOf, type Splice } from './splice.ts';
 import { styleOf } from './style.ts';
 
 /** An edit of one document of a file; `index` counts documents from 0, empty ones too, as `ManifestDocument` does. */
@@ -61,27 +62,28 @@ type Plan = { readonly document: Document.Parsed; readonly draft: Draft; readonl
 
 /** The text after all of the edits, if they can be made together; in quotes what cannot stand there as a block. */
 function tried(file: SourceFile, documents: readonly ManifestDocument[], edits: readonly FileEdit[]): Tried {
-  const composed = compose(file.text, { keepTokens: true });
+  const page = pageOf(file.text);
+  const composed = compose(page.text, { keepTokens: true });
   const plans = new Map<number, Plan>();
   for (const index of new Set(edits.map((one) => one.index))) {
     const document = 'stopped' in composed ? undefined : composed.documents[index];
     if (document === undefined) return { refused: `the file has no document ${index + 1}` };
     const own = edits.flatMap((one) => (one.index === index ? [one.edit] : []));
-    const plan = planned(file, document, own);
+    const plan = planned(page, document, own);
     if ('refused' in plan) return plan;
     if (plan.draft.is !== 'kept') plans.set(index, plan);
   }
   if (plans.size === 0) return { text: file.text };
   for (const literals of [true, false]) {
-    const splices = [...plans.values()].flatMap((plan) => splicesFor(file, plan, literals));
+    const splices = [...plans.values()].flatMap((plan) => splicesFor(page, plan, literals));
     if (splices.some(({ loses }) => loses === true)) return { refused: 'a comment between what goes would go along' };
-    const text = spliced(file.text, splices);
+    const text = spliced(page, splices);
     if (says({ path: file.path, text }, documents, plans)) return { text };
   }
   return { refused: 'the text around it has a form that is not edited' };
 }
 
-function planned({ text }: SourceFile, document: Document.Parsed, edits: readonly DocumentEdit[]): Plan | Refusal {
+function planned({ text }: Page, document: Document.Parsed, edits: readonly DocumentEdit[]): Plan | Refusal {
   const sheet: Sheet = { nodes: nodesOf(document), columnOf: (offset) => columnOf(text, offset) };
   let draft: Draft = { is: 'kept', site: rootSite(document) };
   for (const edit of edits) {
@@ -92,9 +94,9 @@ function planned({ text }: SourceFile, document: Document.Parsed, edits: readonl
   return { document, draft, sheet, wished: valueOf(draft, sheet) };
 }
 
-function splicesFor({ text }: SourceFile, { document, draft, sheet }: Plan, literals: boolean): readonly Splice[] {
-  const style = { ...styleOf(document, text, sheet.columnOf), literals };
-  return splicesOf(draft, { text, newline: newlineOf(text) }, sheet, style);
+function splicesFor(page: Page, { document, draft, sheet }: Plan, literals: boolean): readonly Splice[] {
+  const style = { ...styleOf(document, page.text, sheet.columnOf), literals };
+  return splicesOf(draft, page, sheet, style);
 }
 
 /** Tells whether a text has the documents it had, but for those that have their wished values. */

@@ -1,7 +1,7 @@
 import type { ParsedNode } from 'yaml';
+import type { Page } from './page.ts';
 import type { Part } from './site.ts';
 import { columnOf, lineEnd, lineStart, nextLine, type Splice } from './splice.ts';
-import type { Page } from './replace.ts';
 
 /** The texts of new parts, and the part of the text behind which they come, or none. */
 export type FlowAddition = { readonly behind: Part | undefined; readonly texts: readonly string[] };
@@ -35,7 +35,7 @@ export function flowSplices(page: Page, node: ParsedNode, parts: readonly Part[]
 type Whole = { readonly open: number; readonly close: number; readonly parts: readonly Part[] };
 
 /** Nothing stays: other parts take the place of all, or none; comments on lines of their own are left. */
-function replacedAll({ text, newline }: Page, { open, close, parts }: Whole, { additions, padding }: Wanted): readonly Splice[] {
+function replacedAll({ text }: Page, { open, close, parts }: Whole, { additions, padding }: Wanted): readonly Splice[] {
   const texts = additions.flatMap((addition) => addition.texts);
   const [first] = parts;
   const blanks = first === undefined ? padding : text.slice(open + 1, first.start);
@@ -44,7 +44,7 @@ function replacedAll({ text, newline }: Page, { open, close, parts }: Whole, { a
   if (!holdsComment(text, all, parts)) return [all];
   if (first === undefined || !parts.every((part) => standsAlone(text, part))) return [{ ...all, loses: true }];
   const column = ' '.repeat(columnOf(text, first.start));
-  const lines = texts.map((one) => `${column}${one},${newline}`).join('');
+  const lines = texts.map((one) => `${column}${one},\n`).join('');
   return [...parts.map((part) => cutRow(text, part)), at(lineStart(text, first.start), lines)];
 }
 
@@ -55,9 +55,9 @@ function commaBehind(text: string, part: Part | undefined, close: number): numbe
   return comma === undefined ? undefined : part.end + comma.length;
 }
 
-function inFront({ text, newline }: Page, first: Part | undefined, texts: readonly string[]): readonly Splice[] {
+function inFront({ text }: Page, first: Part | undefined, texts: readonly string[]): readonly Splice[] {
   if (first === undefined) return [];
-  const gap = standsAlone(text, first) ? `,${newline}${' '.repeat(columnOf(text, first.start))}` : ', ';
+  const gap = standsAlone(text, first) ? `,\n${' '.repeat(columnOf(text, first.start))}` : ', ';
   return [at(first.start, texts.map((one) => one + gap).join(''))];
 }
 
@@ -71,8 +71,8 @@ function standsAlone(text: string, { start, end }: Part): boolean {
 type Row = { readonly close: number; readonly endsOpen: boolean };
 
 /** Behind a part on lines of its own: its comma comes before its comment; `endsOpen`: no comma comes last. */
-function addedRows({ text, newline }: Page, behind: Part, texts: readonly string[], { close, endsOpen }: Row): readonly Splice[] {
-  const pad = newline + ' '.repeat(columnOf(text, behind.start));
+function addedRows({ text }: Page, behind: Part, texts: readonly string[], { close, endsOpen }: Row): readonly Splice[] {
+  const pad = `\n${' '.repeat(columnOf(text, behind.start))}`;
   const comma = /^\s*,/.exec(text.slice(behind.end, close))?.[0];
   const lines = texts.map((one) => pad + one).join(',');
   if (comma === undefined) return [at(behind.end, ','), at(lineEnd(text, behind.end), lines)];

@@ -2,12 +2,10 @@ import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
 import { isObject, type Json } from '../../model/json.ts';
 import { blockText, scalarText, type Quoting } from '../yaml-scalar.ts';
 import { entryLines, flowText, mapValueText, type TextStyle, type ValueText } from '../yaml-text.ts';
+import type { Page } from './page.ts';
 import { endOfSite, isFlow, isVoid, partsOf, type Site } from './site.ts';
 import { columnOf, lastOf, lineBreakBefore, lineEnd, lineStart, nextLine, type Splice } from './splice.ts';
 import { laidOut } from './style.ts';
-
-/** The text of a document, and what its lines end with. */
-export type Page = { readonly text: string; readonly newline: string };
 
 /** Writes a value in the place of what stands there. */
 export function replaced(page: Page, site: Site, value: Json, style: TextStyle, anchor?: string): readonly Splice[] {
@@ -65,7 +63,7 @@ function isBlockScalar(node: ParsedNode): boolean {
 function placedText(page: Page, site: Site, written: ValueText): readonly Splice[] {
   const { text } = page;
   const after = Math.max(site.after, site.anchor?.end ?? 0);
-  const lines = written.lines.map((line) => page.newline + line).join('');
+  const lines = written.lines.map((line) => `\n${line}`).join('');
   const inline = written.inline === '' ? '' : ` ${written.inline}`;
   if (isVoid(site)) {
     const put = site.lacksColon === true ? `:${inline}` : inline;
@@ -87,19 +85,14 @@ function placedText(page: Page, site: Site, written: ValueText): readonly Splice
 type Content = { readonly start: number; readonly end: number; readonly after: number };
 
 /** The content stands on lines of its own: those of a map or a list go, a scalar stays where it is. */
-function belowReplaced(
-  { text, newline }: Page,
-  site: Site,
-  { start, end, after }: Content,
-  { inline, lines }: ValueText,
-): readonly Splice[] {
+function belowReplaced({ text }: Page, site: Site, { start, end, after }: Content, { inline, lines }: ValueText): readonly Splice[] {
   if (lines.length === 0 && !isBlockCollection(site)) return [{ start, end, text: inline.trimStart() }];
   return [
     at(after, inline),
     {
       start: lineBreakBefore(text, lineStart(text, start)),
       end: lineEnd(text, lastOf(text, end)),
-      text: lines.map((line) => newline + line).join(''),
+      text: lines.map((line) => `\n${line}`).join(''),
     },
   ];
 }
@@ -130,19 +123,19 @@ function contentEnd({ text }: Page, site: Site): number {
 }
 
 /** Another text in blocks: the header keeps its comment, the lines their indentation. */
-function blockReplaced({ text, newline }: Page, site: Site, node: ParsedNode, value: string): readonly Splice[] | undefined {
+function blockReplaced({ text }: Page, site: Site, node: ParsedNode, value: string): readonly Splice[] | undefined {
   const block = blockText(value);
   if (block === undefined || isAlias(node)) return undefined;
   const [start, end] = node.range;
   const header = headerOf(text.slice(start, end));
   const body = nextLine(text, start);
-  const column = /^[ ]*(?=[^ \r\n])/m.exec(text.slice(body, end))?.[0].length ?? site.column + 2;
+  const column = /^[ ]*(?=[^ \n])/m.exec(text.slice(body, end))?.[0].length ?? site.column + 2;
   const isFolded = header.startsWith('>') && block.lines.length === 1;
-  const lines = block.lines.map((line) => (line === '' ? '' : ' '.repeat(column) + line)).join(newline);
+  const lines = block.lines.map((line) => (line === '' ? '' : ' '.repeat(column) + line)).join('\n');
   const isOpen = text[end - 1] !== '\n';
   return [
     { start, end: start + header.length, text: isFolded ? block.header.replace('|', '>') : block.header },
-    { start: Math.min(body, end), end, text: isOpen ? lines : lines + newline },
+    { start: Math.min(body, end), end, text: isOpen ? lines : `${lines}\n` },
   ];
 }
 

@@ -39,6 +39,18 @@ const cases: readonly (readonly [string, string, DocumentEdit, string])[] = [
   ['a new list where none is', 'a: x\n', set('/b', ['w', 'z']), 'a: x\nb: [w, z]\n'],
   ['a key by another name', '"a": &x 1 # why\nb: *x\n', rename('/a', 'c'), '"c": &x 1 # why\nb: *x\n'],
   ['Windows line ends', 'a:\r\n- x\r\n', add('/a', 'w'), 'a:\r\n- x\r\n- w\r\n'],
+  ['line ends of both sorts, each its own', 'a:\n- x\r\n- y\nb: 1\r\n', set('/a', ['x', 'w', 'y']), 'a:\n- x\r\n- w\r\n- y\nb: 1\r\n'],
+  ['what stood below a key, and not how that ends', 'a: # why\r\n  - x\nb: 1\n', set('/a', 5), 'a: 5 # why\r\nb: 1\n'],
+  ['a line that moves up, with its end', 'a:\n  - k: 1\n    l: 2\r\n', remove('/a/0/k'), 'a:\n  - l: 2\r\n'],
+  ['one line of a text', 'a: |\r\n  x\n  y\r\n  z\nb: 1', set('/a', 'x\nw\nz\n'), 'a: |\r\n  x\n  w\r\n  z\nb: 1'],
+  ['a last line without an end', 'a: 1\nb: 2\r\nc: 3', set('/d', 4), 'a: 1\nb: 2\r\nc: 3\r\nd: 4'],
+  [
+    'a byte order mark above a line that is new',
+    '\ufeffa: 1\r\nb: 2\n',
+    { edit: 'set', path: '/0', value: 0, order: ['0', 'a'] },
+    "\ufeff'0': 0\r\na: 1\r\nb: 2\n",
+  ],
+  ['a first line, and neither the mark nor the end of the next', '\ufeffa: 1\n\r\nb: 2\n', remove('/a'), '\ufeff\r\nb: 2\n'],
   ['a byte order mark', '\ufeffa: 1\n', set('/a', 2), '\ufeffa: 2\n'],
   ['the user of an anchor', 'a: &x [1, 2]\nb: *x\n', set('/b', ['w']), 'a: &x [1, 2]\nb: [w]\n'],
   [
