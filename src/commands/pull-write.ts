@@ -16,7 +16,7 @@ import type { World } from './world.ts';
 
 /** Writes everything, and tells which files beside manifests; the config file last, so that what is broken off is not taken for whole. */
 export function writeAll(
-  { root, config, sources }: Project,
+  { root, folder, config, sources }: Project,
   { manifests, drafts, inherited, edited }: Made & { readonly inherited: Inheritance | undefined; readonly edited: readonly SourceFile[] },
   world: World,
 ): Pick<Pulled, 'files' | 'edited' | 'terraform'> {
@@ -33,6 +33,8 @@ export function writeAll(
   const { open } = drafts.secrets;
   if (open.length > 0) extend('secrets.env.example', (before) => environmentText(before, open.map(variableOf)));
   if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedText(before, inherited.blocks));
+  // The config names the folder, and neither a plan nor git knows one without anything in it.
+  if (config !== undefined && manifests.length + sources.files.length === 0) create(join(relative(root, folder), '.gitkeep'), '');
   if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');
   if (config !== undefined) create('ostiary.yaml', config);
   const show = shower(world.cwd);

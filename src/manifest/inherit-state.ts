@@ -37,11 +37,16 @@ export function inheritState(
     taken: taken.map(ownedOf),
     gone: gone.map(ownedOf),
     kept: [
-      ...objects.flatMap((one) => keptOf(one, stays.get(one.address))),
+      ...withoutDoubles(objects).flatMap((one) => keptOf(one, stays.get(one.address))),
       ...siblings.map((one) => ({ ...ownedOf(one), reason: 'it has a manifest now, but another instance of its resource stays' })),
     ],
     blocks: [...new Set(taken.map(({ block }) => block))].toSorted(),
   };
+}
+
+/** One of each address: what is being replaced stands beside what it is replaced by. */
+function withoutDoubles(objects: Matched): Matched {
+  return [...new Map(objects.map((one) => [one.address, one])).values()];
 }
 
 function reasonToStay(

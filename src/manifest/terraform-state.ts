@@ -87,9 +87,10 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** `provider["registry.terraform.io/NAMESPACE/NAME"]`, perhaps below a module and with an alias. */
+/** `provider["registry.terraform.io/NAMESPACE/NAME"]` (`provider.NAME` before 0.13), perhaps below a module and with an alias. */
 function isOf(provider: Json | undefined, name: string): boolean {
-  const address = typeof provider === 'string' ? /provider\["([^"]*)"\]/.exec(provider)?.[1] : undefined;
+  if (typeof provider !== 'string') return false;
+  const [, address] = /provider\["([^"]*)"\]/.exec(provider) ?? /(?:^|\.)provider\.([\w-]+)(?:\.[\w-]+)?$/.exec(provider) ?? [];
   return address?.split('/').at(-1) === name;
 }
 

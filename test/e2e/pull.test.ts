@@ -210,6 +210,13 @@ test('what cannot be done is told before the gateway is asked', async () => {
   expect([wrong.code, existsSync(join(cwd, 'new'))]).toEqual([4, false]);
 });
 
+test('where there is nothing to pull, the folder is there that the config names', async () => {
+  const cwd = makeProject({ state: stateOf([owned('hoop_connection', 'gone', { name: 'gone' })]) });
+  const { code, stdout } = await run(cwd, `pull --url ${gateway.url()} --from-state state`);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Pulled 0 objects.')]);
+  expect(await run(cwd, 'plan')).toMatchObject({ code: 3, stderr: expect.stringContaining('manifest/none') });
+});
+
 test('what a state of Terraform owned, and blocks that make it forget', async () => {
   const { list } = await gateway.call('GET', '/datamasking-rules');
   const state = stateOf([

@@ -73,6 +73,13 @@ test('any JSON is a state or an error', () => {
   );
 });
 
+test.each([hoop, 'module.a["x"].provider["registry.terraform.io/hoophq/hoop"]', 'provider.hoop', 'module.a.provider.hoop.eu'])(
+  'what %s owns is found',
+  (provided) => {
+    expect(read(state({ ...orders, provider: provided })).value?.map(({ address }) => address)).toEqual(['hoop_connection.orders']);
+  },
+);
+
 test('what the state holds as sensitive, or with credentials, is known by its address alone', () => {
   const hidden = {
     ...orders,
@@ -94,6 +101,7 @@ test('what is being replaced, and whatever shares its resource, stays with Terra
     instances: [
       { index_key: 0, attributes: { name: 'a' } },
       { index_key: 1, attributes: { name: 'b' }, deposed: 'abcd1234' },
+      { index_key: 1, attributes: { name: 'b' } },
       { index_key: 2, attributes: {} },
     ],
   };
