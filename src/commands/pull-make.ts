@@ -124,7 +124,7 @@ function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], {
 }
 
 /** The files by their paths as people see them. */
-function shown(manifests: readonly SourceFile[], { root }: Project, world: World): readonly SourceFile[] {
+export function shown(manifests: readonly SourceFile[], { root }: Project, world: World): readonly SourceFile[] {
   const folder = shownFolder(root, world.cwd);
   return manifests.map((file) => ({ ...file, path: `${folder}${file.path}` }));
 }

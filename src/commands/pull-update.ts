@@ -10,7 +10,8 @@ import type { Written } from '../model/pulled.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { inputOf, loadSources, withTexts } from './desired.ts';
-import { comparison } from './pull-check.ts';
+import { comparison, judge } from './pull-check.ts';
+import { shown, type Made } from './pull-make.ts';
 import { loadingOf, type Project } from './pull-project.ts';
 import type { World } from './world.ts';
 
@@ -62,6 +63,38 @@ export function updatedProject(project: Project, { live, identity, asked, world 
     updated,
     diagnostics,
   };
+}
+
+/**
+ * Selectors that are there may take in the new manifests, which live they do not: that is edited, too. The new manifests
+ * stay as they are made.
+ */
+export function settled(begun: Updated, made: Made, updating: Updating): { readonly edits: Updated; readonly made: Made } {
+  const { project } = begun;
+  const { live, identity, world } = updating;
+  const { setting, target, sources } = project;
+  const news = shown(made.manifests, project, world);
+  const beside = { ...sources, files: [...sources.files, ...news] };
+  const { value: declared } = loadSources(beside, loadingOf(setting, target, world));
+  const next = declared && updatedProject({ ...project, sources: beside, declared }, updating);
+  const isTouched = next?.files.some(({ path }) => news.some((file) => resolve(world.cwd, file.path) === path));
+  if (next === undefined || isTouched === true) return { edits: begun, made };
+  const { differing, gone } = judge({ drafts: made.drafts.drafts, desired: next.project.declared, live, identity, target });
+  const { pulled } = made;
+  const unchanged = pulled.unchanged + pulled.differing.length - differing.length;
+  return {
+    edits: {
+      ...next,
+      files: lastOf([...begun.files, ...next.files], ({ path }) => path),
+      updated: lastOf([...begun.updated, ...next.updated], ({ id }) => id),
+    },
+    made: { ...made, pulled: { ...pulled, differing, gone, unchanged } },
+  };
+}
+
+/** Of values with one key the last. */
+function lastOf<T>(values: readonly T[], keyOf: (value: T) => string): readonly T[] {
+  return [...new Map(values.map((value) => [keyOf(value), value])).values()];
 }
 
 /** What each manifest says, as one text. */

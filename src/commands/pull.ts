@@ -14,7 +14,7 @@ import { pullJson, pullText } from '../report/pull.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
 import { counted } from './progress.ts';
-import { makeFiles } from './pull-make.ts';
+import { makeFiles, type Made } from './pull-make.ts';
 import { projectOf, type Project } from './pull-project.ts';
 import { inheritance, ownedIn } from './pull-state.ts';
 import type { Updated, Updating } from './pull-update.ts';
@@ -48,8 +48,10 @@ export async function pull(flags: PullFlags, world: World): Promise<number> {
     const short = flags.secrets === 'omit' ? [] : [...chosen.live, ...spokenOf(listed, project, asked)];
     const live = await withDetails(listed, short, gateway, { flags, world });
     const { ids, managed } = chosen;
-    const { project: now, ...edits } = await updated(project, { live, identity, asked, world });
-    const made = makeFiles({ ids, managed, live, project: now, identity, taken, secrets: flags.secrets, world });
+    const updating = { live, identity, asked, world };
+    const begun = await updated(project, updating);
+    const drafted = makeFiles({ ids, managed, live, project: begun.project, identity, taken, secrets: flags.secrets, world });
+    const { edits, made } = await inAgreement(begun, drafted, updating);
     const inherited = matched && inheritance(matched, made, project.declared);
     const written = writeAll(project, { ...made, inherited, edited: edits.files }, world);
     const pulled = { ...withUpdates(made.pulled, edits.updated), ...written };
@@ -67,6 +69,12 @@ export async function pull(flags: PullFlags, world: World): Promise<number> {
 async function updated(project: Project, updating: Updating): Promise<Updated> {
   if (project.declared.resources.length === 0) return { project, files: [], updated: [], diagnostics: [] };
   return (await import('./pull-update.ts')).updatedProject(project, updating);
+}
+
+/** The edits and the new manifests, made to go together. */
+async function inAgreement(begun: Updated, made: Made, updating: Updating): Promise<{ readonly edits: Updated; readonly made: Made }> {
+  if (made.manifests.length === 0 || made.pulled.differing.length === 0) return { edits: begun, made };
+  return (await import('./pull-update.ts')).settled(begun, made, updating);
 }
 
 /** What was updated counts as that, unless it differs in something else still. */

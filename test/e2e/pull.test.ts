@@ -5,7 +5,7 @@ import { runIn } from '../support/here.ts';
 import { agentId, base64, connectionBody, idOf, makeKey } from '../server/client.ts';
 import { owned, stateOf } from '../support/terraform-state.ts';
 import { useGateway } from './gateway.ts';
-import { config, connection, manifest, workshop, writeFiles } from './project.ts';
+import { config, connection, guardrail, manifest, workshop, writeFiles } from './project.ts';
 
 const gateway = useGateway();
 const makeProject = workshop();
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const orders = await call('POST', '/connections', {
     body: connectionBody('orders-db', agent, { guardrail_rules: [idOf(rule)], reviewers: ['dba'], secret, resource_name: 'orders' }),
   });
-  await call('POST', '/connections', { body: connectionBody('Orders-DB', agent) });
+  await call('POST', '/connections', { body: connectionBody('Orders-DB', agent, { connection_tags: { env: 'live' } }) });
   const managed = await makeKey(call, 'manager', ['admin'], 'platform');
   await call('POST', '/connections', { key: managed, body: connectionBody('owned', agent, { guardrail_rules: [idOf(rule)] }) });
   await call('POST', '/datamasking-rules', { body: { name: '../../x', connection_ids: [idOf(orders)] } });
@@ -160,6 +160,16 @@ spec:
   expect(readFileSync(join(cwd, file), 'utf8')).toContain('targets: [production]');
   const planned = await run(cwd, 'plan --target production --format json');
   expect(JSON.parse(planned.stdout).plans[0].changes.map(({ id }: { id: string }) => id)).toEqual(['Connection/gone-db']);
+});
+
+test('a selector that is there takes in no new manifest that live it does not protect', async () => {
+  const selector = { connection_selector: { match_tags: { env: 'live' }, allow_empty: true } };
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('no-drop', ['x'], selector) });
+  const { code, stdout } = await run(cwd, 'pull');
+  expect([code, stdout]).toEqual([0, expect.not.stringContaining('Not as on the gateway')]);
+  expect(readFileSync(join(cwd, 'access/rule.yaml'), 'utf8')).toContain('Orders-DB');
+  expect(await run(cwd, 'plan --detailed-exitcode')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
+  expect((await run(cwd, 'pull')).stdout).toContain('Pulled 0 objects. 5 manifests as on the gateway.');
 });
 
 test('one object alone', async () => {

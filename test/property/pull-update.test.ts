@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeFiles } from '../../src/commands/pull-make.ts';
-import { updatedProject } from '../../src/commands/pull-update.ts';
+import { settled, updatedProject } from '../../src/commands/pull-update.ts';
 import type { SecretForm } from '../../src/model/pulled.ts';
 import { tries } from '../support/chance.ts';
 import { filesOf, loadState } from '../support/desired.ts';
@@ -18,10 +18,11 @@ test('manifests that are there say what is live afterwards, and what they cannot
       const live = await liveOf(gatewayOf({ resources: one.live }));
       const files = filesOf(one.manifests);
       const begun = { ...project, sources: { files, overlays: [], diagnostics: [] }, declared: loadState(one.manifests).value ?? empty };
-      const updated = updatedProject(begun, { live, identity, asked: undefined, world });
+      const updating = { live, identity, asked: undefined, world };
+      const updated = updatedProject(begun, updating);
       const declared = new Set(updated.project.declared.resources.map(({ key }) => key));
       const ids = live.resources.filter(({ id, managedBy }) => managedBy === undefined && !declared.has(id)).map(({ id }) => id);
-      const pulled = makeFiles({
+      const drafted = makeFiles({
         ids: new Set(ids),
         managed: [],
         live,
@@ -31,8 +32,13 @@ test('manifests that are there say what is live afterwards, and what they cannot
         secrets,
         world,
       });
-      const desired = desiredOf({ ...pulled, manifests: [...updated.project.sources.files, ...pulled.manifests] }, live);
-      const changes = planOf(desired, live).changes.filter(({ action }) => action !== 'blocked');
+      const { edits, made: pulled } = settled(updated, drafted, updating);
+      const desired = desiredOf({ ...pulled, manifests: [...edits.project.sources.files] }, live);
+      const { changes: all, edges } = planOf(desired, live);
+      const changes = all.filter(({ action }) => action !== 'blocked');
+      const gone = new Set(changes.flatMap(({ id, action }) => (action === 'create' ? [id] : [])));
+      const wrong = edges.filter(({ action, rule, connection }) => action === 'attach' && !gone.has(rule) && !gone.has(connection));
+      expect(pulled.pulled.differing.map(({ id }) => id)).toEqual(expect.arrayContaining(wrong.map(({ rule }) => rule)));
       // What changes in its edges alone is told of the rule.
       const left = new Set<string>(changes.filter(({ action, fields }) => action !== 'create' && fields.length > 0).map(({ id }) => id));
       const told = new Set<string>(pulled.pulled.differing.map(({ id }) => id));
