@@ -15,8 +15,8 @@ export type PullRequestSummary = {
 export interface PullRequests {
   readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
   readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
-  /** Open pull requests of a branch of the repository. */
-  readonly pullRequestsFrom: (branch: string) => Promise<readonly Issue[]>;
+  /** Pull requests of a branch of the repository, closed ones too, the newest first. */
+  readonly pullRequestsFrom: (branch: string) => Promise<readonly (Issue & { readonly merged: boolean })[]>;
   /** Opens a pull request and tells its number. */
   readonly createPullRequest: (wish: {
     readonly title: string;
@@ -39,8 +39,9 @@ export function pullCalls(octokit: Octokit, place: Repository): PullRequests {
     },
     async pullRequestsFrom(branch) {
       const head = `${place.owner}:${branch}`;
-      const found = await octokit.paginate(octokit.pulls.list, { ...place, head, state: 'open', per_page: 100 });
-      return found.map((raw) => ({ ...issueIn(raw, what), open: true }));
+      const found = await octokit.paginate(octokit.pulls.list, { ...place, head, state: 'all', per_page: 100 });
+      const all = found.map((raw) => ({ ...issueIn(raw, what), merged: typeof raw.merged_at === 'string' }));
+      return all.toSorted((left, right) => right.number - left.number);
     },
     async createPullRequest(wish) {
       const { data } = await octokit.pulls.create({ ...place, ...wish });

@@ -1,5 +1,5 @@
 import type { GitHub } from './client.ts';
-import { digestOf, ownOf, withMarks, toldIn } from './sticky.ts';
+import { digestOf, nothing, ownOf, textOf, toldIn, withMarks } from './sticky.ts';
 
 /** A pull request of ours that is kept up to date. */
 export type StickyPullRequest = {
@@ -13,14 +13,25 @@ export type StickyPullRequest = {
   readonly base: string;
 };
 
-/** Keeps the pull request of the branch and tells its number: opens one, or brings ours up to date. What somebody else opened is left alone. */
-export async function keepPullRequest(github: GitHub, { key, title, body, content, head, base }: StickyPullRequest): Promise<number> {
-  const open = await github.pullRequestsFrom(head);
+/**
+ * Keeps the pull request of the branch and tells its number: opens one, or brings ours up to date. What somebody else opened is left
+ * alone; where somebody closed ours, none is opened as long as there is nothing else to say.
+ */
+export async function keepPullRequest(
+  github: GitHub,
+  { key, title, body, content, head, base }: StickyPullRequest,
+): Promise<number | undefined> {
+  const all = await github.pullRequestsFrom(head);
+  const own = await ownOf(github, key, all);
   const digest = digestOf(content);
   const whole = withMarks(key, digest, body);
-  const [ours] = await ownOf(github, key, open);
+  const ours = own.find(({ open }) => open);
   if (ours !== undefined && toldIn(ours) !== digest) await github.updatePullRequest(ours.number, { body: whole });
-  return (ours ?? open[0])?.number ?? (await github.createPullRequest({ title, body: whole, head, base }));
+  const known = ours ?? all.find(({ open }) => open);
+  if (known !== undefined) return known.number;
+  const [last] = own;
+  if (last?.merged === false && toldIn(last) === digest) return undefined;
+  return github.createPullRequest({ title, body: whole, head, base });
 }
 
 /** Closes our pull request of the branch, with a word, where one is open. */
@@ -29,8 +40,10 @@ export async function closePullRequest(
   { key, head }: Pick<StickyPullRequest, 'key' | 'head'>,
   word: string,
 ): Promise<void> {
-  const [ours] = await ownOf(github, key, await github.pullRequestsFrom(head));
-  if (ours === undefined) return;
-  await github.updatePullRequest(ours.number, { open: false });
-  await github.createComment(ours.number, word);
+  const [last] = await ownOf(github, key, await github.pullRequestsFrom(head));
+  if (last === undefined || last.merged) return;
+  // What comes back after this is told again, even if it is the same.
+  const body = withMarks(key, nothing, textOf(last));
+  if (last.open || toldIn(last) !== nothing) await github.updatePullRequest(last.number, { body, ...(last.open ? { open: false } : {}) });
+  if (last.open) await github.createComment(last.number, word);
 }

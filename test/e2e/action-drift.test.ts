@@ -227,10 +227,20 @@ test('adopt: true opens one pull request, leaves it alone, brings it up to date,
   const body = (await openRequests()).find((one) => one.number === Number(number))?.body;
   expect(body).toMatch(/1 part not accepted:[\s\S]*adopt\/removed/);
 
+  const closed = { ...place, pull_number: Number(number), state: 'closed' } as const;
+  await bench.github().person.pulls.update(closed);
+  expect(await writes(() => drift(cwd, adopt))).toEqual([]);
+  await change('taken-a', { reviewers: ['dba', 'sre'] });
+  const again = (await drift(cwd, adopt)).outputs['pull-request'];
+  expect((await openRequests()).filter(({ head }) => head.ref === branch).map((one) => String(one.number))).toEqual([again]);
+
   expect((await gateway.run('drift --revert --yes', cwd)).code).toBe(0);
   expect((await drift(cwd, adopt)).outputs).toMatchObject({ outcome: 'clean' });
   expect((await openRequests()).filter(({ head }) => head.ref === branch)).toEqual([]);
-  expect(await wordsOn(Number(number))).toEqual([expect.stringContaining('There is no drift any more')]);
+  expect(await wordsOn(Number(again))).toEqual([expect.stringContaining('There is no drift any more')]);
+  expect(await writes(() => drift(cwd, adopt))).toEqual([]);
+  await change('taken-a', { reviewers: ['dba', 'sre'] });
+  expect((await drift(cwd, adopt)).outputs['pull-request']).not.toBe(again);
 });
 
 test('who may not push, or open pull requests, gets a warning and the issue', async () => {
