@@ -2,7 +2,6 @@ import { registry } from '../kinds/index.ts';
 import { committedAt, openRepository } from '../git/repository.ts';
 import type { Adoption, Drift, Write } from '../model/drift.ts';
 import { ApiError, UsageError } from '../model/errors.ts';
-import type { Plan } from '../model/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { driftOf, isDrifted, type Narrowed } from '../plan/drift.ts';
 import { writersOf } from '../plan/writers.ts';
@@ -113,7 +112,7 @@ async function lastApply({ plan: { base, changes, edges }, setting }: Planned, w
 
 /** Who wrote the objects that differ; nothing where the gateway does not tell, which is no reason to say less of the rest. */
 async function writesTo(
-  { plan, live }: { readonly plan: Plan; readonly live: Planned['live'] },
+  { plan, desired, live }: Pick<Planned, 'plan' | 'desired' | 'live'>,
   since: Date,
   flags: DriftFlags,
   world: World,
@@ -122,7 +121,7 @@ async function writesTo(
     const service = await connectService({ flags, world });
     try {
       const writes = await service.writesSince(since, mostWrites);
-      return writes === undefined ? undefined : writersOf(plan, live, writes);
+      return writes === undefined ? undefined : writersOf(plan, { desired, live, writes });
     } finally {
       await service.close();
     }

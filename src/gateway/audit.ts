@@ -44,9 +44,16 @@ function writeOf(row: JsonObject, self: string, dialect: Asked['dialect']): read
       method: text(row['http_method']),
       path,
       kind,
-      names: [row['resource_id'], row['resource_name'], rest].map(text).filter((one) => one !== ''),
+      names: [row['resource_id'], row['resource_name'], rest, sentName(row, rest)].map(text).filter((one) => one !== ''),
     },
   ];
+}
+
+/** The name in what was sent, where the path has none of its own. */
+function sentName(row: JsonObject, rest: string): unknown {
+  const payload = row['request_payload_redacted'];
+  const isPathWithoutName = rest === '' || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(rest);
+  return isPathWithoutName && isObject(payload) ? payload['name'] : undefined;
 }
 
 function actorOf(row: JsonObject, fields: readonly string[]): string {

@@ -1,13 +1,19 @@
+import type { DesiredState } from '../model/desired.ts';
 import type { Write } from '../model/drift.ts';
 import type { LiveState } from '../model/live.ts';
 import { keyOf, type Plan } from '../model/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
+import { isUuid } from './references.ts';
 
-/** Finds the writes to each object that a plan changes, and to both ends of each edge; in the order of the log. */
+type Seen = { readonly desired: DesiredState; readonly live: LiveState; readonly writes: readonly Write[] };
+
+/**
+ * Finds the writes to each object that a plan changes, and to both ends of each edge; in the order of the log. Of what is gone
+ * the gateway's id is known only where the log has it beside the name.
+ */
 export function writersOf(
   { changes, edges }: Pick<Plan, 'changes' | 'edges'>,
-  live: LiveState,
-  writes: readonly Write[],
+  { desired, live, writes }: Seen,
 ): ReadonlyMap<ResourceId, readonly Write[]> {
   const uids = new Map(live.resources.map(({ id, uid }) => [id, uid]));
   const ids = new Set([...changes.map(keyOf), ...edges.flatMap(({ rule, connection }) => [rule, connection])]);
@@ -18,10 +24,32 @@ export function writersOf(
       byName.set(key, [...(byName.get(key) ?? []), write]);
     }
   }
-  const found = [...ids].map((id): readonly [ResourceId, readonly Write[]] => {
-    const kind = kindOf(id);
-    const named = [nameOf(id), uids.get(id)].flatMap((name) => (name === undefined ? [] : (byName.get(`${kind}/${name}`) ?? [])));
-    return [id, writes.filter((write) => named.includes(write))];
-  });
-  return new Map(found.filter(([, own]) => own.length > 0));
+  const named = (kind: string, names: readonly string[]): ReadonlySet<Write> =>
+    new Set(names.flatMap((name) => byName.get(`${kind}/${name}`) ?? []));
+  const found = new Map(
+    [...ids].map((id): readonly [ResourceId, ReadonlySet<Write>] => {
+      const [kind, name, uid] = [kindOf(id), nameOf(id), uids.get(id)];
+      const beside = uid === undefined ? [...named(kind, [name])].flatMap(({ names }) => names.filter(isUuid)) : [uid];
+      return [id, named(kind, [name, ...beside])];
+    }),
+  );
+  const gone = [...ids].filter((id) => !uids.has(id));
+  for (const id of gone) {
+    const deletion = loneDeletion(id, gone, { desired, live, writes });
+    if (deletion !== undefined) found.set(id, new Set([...(found.get(id) ?? []), deletion]));
+  }
+  return new Map([...found].filter(([, own]) => own.size > 0).map(([id, own]) => [id, writes.filter((write) => own.has(write))]));
+}
+
+/** The one deletion of something that is not live any more, where it can have been nothing but this. */
+function loneDeletion(id: ResourceId, gone: readonly ResourceId[], { desired, live, writes }: Seen): Write | undefined {
+  const kind = kindOf(id);
+  const there = live.resources.filter((one) => kindOf(one.id) === kind);
+  const declared = new Set(desired.resources.map(({ key }) => key));
+  // It may have got another name instead.
+  if (gone.some((one) => one !== id && kindOf(one) === kind) || there.some((one) => !declared.has(one.id))) return undefined;
+  const known = new Set(there.map(({ uid }) => uid));
+  const isOfUnknown = (name: string): boolean => isUuid(name) && !known.has(name);
+  const deletions = writes.filter((write) => write.kind === kind && write.method === 'DELETE' && write.names.every(isOfUnknown));
+  return deletions.length === 1 ? deletions[0] : undefined;
 }

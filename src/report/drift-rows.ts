@@ -93,8 +93,10 @@ function inverseEdge({ origin, ...edge }: EdgeChange): EdgeChange {
 
 function writersOf(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): readonly string[] {
   if (writes === undefined) return [];
-  const ids = new Set([keyOf(change), ...edges.flatMap(({ rule, connection }) => [rule, connection])]);
-  const all = [...new Set([...ids].flatMap((id) => writes.get(id) ?? []))];
+  const isGone = change.action === 'create';
+  const ids = new Set([keyOf(change), ...(isGone ? [] : edges.flatMap(({ rule, connection }) => [rule, connection]))]);
+  // Nobody deletes by making, nor by writing to what it was attached to.
+  const all = [...new Set([...ids].flatMap((id) => writes.get(id) ?? []))].filter(({ method }) => !isGone || method !== 'POST');
   // What an apply of ours wrote is told only where nobody else wrote.
   const others = all.filter(({ own }) => !own);
   const newest = (others.length === 0 ? all : others).toSorted((left, right) => (left.at < right.at ? 1 : -1)).map(writeText);

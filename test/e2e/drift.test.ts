@@ -37,7 +37,9 @@ test('a drift tells what somebody did, who and when; what is pending is none; un
   expect(stdout).toContain('1 connection loses a reviewer group (a)');
   expect(stdout).toMatch(/~ Connection\/a {2}access\/a\.yaml:1\n {6}reviewers {2}- sre\n {6}by ada, \d{4}-\d\d-\d\d \d\d:\d\d UTC, from/);
   expect(stdout).toMatch(/~ Connection\/b {2}access\/b\.yaml:1\n {6}reviewers {2}\+ security {2}\(held\)\n {6}by ada/);
-  expect(stdout).toMatch(/- Connection\/c {2}access\/c\.yaml:1 {2}deleted by hand/);
+  expect(stdout).toMatch(
+    /- Connection\/c {2}access\/c\.yaml:1 {2}deleted by hand\n {6}- GuardrailRule\/no-drop\n {6}by ada, .*\(DELETE \/connections\/c\)\n\n/,
+  );
   expect(stdout).not.toContain('access_max_duration');
   const json = await run('drift --format json --quiet');
   expectValid('drift', json.stdout);

@@ -41,6 +41,14 @@ describe('an audit log', () => {
     expect([writes?.length, pages]).toEqual([1_000, 1]);
   });
 
+  it('tells of what was sent the name where the path has an id or nothing', async () => {
+    const sent = { ...row, request_payload_redacted: { name: 'sent' } };
+    const id = '00000000-0000-4000-8000-000000000000';
+    const paths = ['/guardrails', `/guardrails/${id}`, '/connections/db'];
+    const { writes } = await read(() => paths.map((path) => ({ ...sent, http_path: path })));
+    expect(writes?.map(({ names }) => names)).toEqual([['sent'], [id, 'sent'], ['db']]);
+  });
+
   it('with texts of megabytes and of other types keeps little of them', async () => {
     const long = 'x'.repeat(1_000_000);
     const { writes } = await read(() => [
