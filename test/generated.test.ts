@@ -32,7 +32,7 @@ test('the schemas are strict, and no annotation is unknown', () => {
 });
 
 const annotations = [
-  'closed dialect edge enough hint identity key known late manifest-only omitted on-wire pattern-hint protects read-only ref secret selector set'.split(
+  'borrowed closed dialect edge enough hint identity key known late manifest-only omitted on-wire pattern-hint protects read-only ref secret selector set'.split(
     ' ',
   ),
 ]

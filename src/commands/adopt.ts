@@ -112,10 +112,10 @@ function partOf(accepted: readonly Difference[]): Parameters<typeof acceptedPart
 
 /** Plans with the edited manifests: throws where something that was accepted would still be a change. */
 function requireAccepted({ files, accepted }: Acceptance, sources: Sources, seen: Planned, world: World): void {
-  const { setting, target, live, base, plan } = seen;
+  const { setting, target, live, base, plan, identity } = seen;
   const { value: declared, diagnostics } = loadSources(withTexts(sources, files), loadingOf(setting, target, world));
   if (declared === undefined) throw new InputError(diagnostics);
-  const { desired } = inherited(forDialect(declared, plan.target.dialect, registry).desired, live, { registry, base });
+  const { desired } = inherited(forDialect(declared, identity, registry).desired, live, { registry, base });
   const { value: after } = planOf({ target: plan.target, desired, live, base, limits: target.limits, allowed: [] }, registry);
   const part = partOf(accepted);
   const left = after === undefined ? undefined : acceptedPart(after, part);

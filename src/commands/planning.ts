@@ -71,7 +71,7 @@ export async function planned(
   if (flags.prune && footing.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
   const { gateway, identity } = await connect(target, { flags, world, onRequest });
   try {
-    const { desired: declared, diagnostics: untold } = forDialect(loaded.value, identity.dialect, registry);
+    const { desired: declared, diagnostics: untold } = forDialect(loaded.value, identity, registry);
     const listed = await readLive(gateway, [...registry.keys()], { flags, world });
     const strangers = strangersOf({ desired: declared, live: listed, registry });
     const bulk = strangers.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(strangers) };
@@ -80,7 +80,7 @@ export async function planned(
     const folder = flags.cache === undefined ? join(setting.root, cacheFolder) : absolute(flags.cache, world);
     const { live: known, unwritten } = await withSecrets(bulk, declared, { gateway, key, folder });
     const live = await withFormers(known, declared, gateway);
-    const base = footing.base && { ...footing.base, desired: forDialect(footing.base.desired, dialect, registry).desired };
+    const base = footing.base && { ...footing.base, desired: forDialect(footing.base.desired, identity, registry).desired };
     const { desired, diagnostics: lost } = inherited(declared, live, { registry, base, onlyReads: !mayWrite(identity) });
     if (hasErrors(lost)) throw new InputError([...loaded.diagnostics, ...untold, ...lost]);
     const { name } = target;

@@ -34,8 +34,9 @@ export type Case = {
 };
 
 /** What the manifests would change, had they never been applied. */
-export function comparison({ desired, live, identity: { url, dialect }, target: { name } }: Omit<Case, 'drafts'>): Checked<Plan> {
-  const known = forDialect(desired, dialect, registry).desired;
+export function comparison({ desired, live, identity, target: { name } }: Omit<Case, 'drafts'>): Checked<Plan> {
+  const { url, dialect } = identity;
+  const known = forDialect(desired, identity, registry).desired;
   return plan(
     { target: { name, url, dialect }, desired: known, live, base: undefined, limits: defaultLimits, allowed: [], looking: true },
     registry,

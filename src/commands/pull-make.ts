@@ -74,7 +74,7 @@ function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<Dra
     live: live.resources.filter(({ id }) => ids.has(id)),
     edges: liveEdges(live, registry).filter((ends) => !known.has(edgeKey(ends))),
     registry,
-    dialect: identity.dialect,
+    speech: identity,
     secrets: {
       form: secrets,
       prefix: target.secretPrefixes[0] ?? '',

@@ -13,7 +13,7 @@ export type Answers = { readonly hello: Hello; readonly caller: unknown };
 export type Inquired = ReadonlyMap<string, unknown>;
 
 /** What a dialect makes of the answers. */
-export type Introduction = Pick<GatewayIdentity, 'organisation' | 'version' | 'role'> & {
+export type Introduction = Pick<GatewayIdentity, 'organisation' | 'version' | 'role' | 'borrowed'> & {
   /** A secret sent back as null keeps its stored value. */
   readonly keepsHidden: boolean;
   /** A secret field that a replacement leaves out keeps its stored value. */

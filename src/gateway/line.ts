@@ -71,13 +71,14 @@ export async function openLine(options: LineOptions): Promise<Line> {
       answers,
       introduction,
       async identify() {
-        const { organisation, version, role } = await introduction();
+        const { organisation, version, role, borrowed } = await introduction();
         return {
           url,
           dialect: dialect.name,
           ...(organisation === undefined ? {} : { organisation }),
           ...(version === undefined ? {} : { version }),
           ...(role === undefined ? {} : { role }),
+          ...(borrowed === undefined ? {} : { borrowed }),
         };
       },
       pause: (attempt) => sleep(pauseAfter(attempt, undefined, { ...limits, random }), signal),

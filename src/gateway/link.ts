@@ -1,3 +1,4 @@
+import { hasField } from '../model/gateway.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
@@ -18,12 +19,12 @@ export type Link = {
   /** Objects by uid as the last read of each alone showed them. */
   readonly recent: Map<string, LiveResource>;
   readonly introduction: () => Promise<Introduction>;
-  readonly desk: (kind: string) => Desk;
+  readonly desk: (kind: string) => Promise<Desk>;
   /** Waits a little, longer after each attempt. */
   readonly pause: (attempt: number) => Promise<void>;
 };
 
-/** Opens what reading and writing share; of each kind only the fields that the dialect has. */
+/** Opens what reading and writing share; of each kind only the fields that the gateway has. */
 export function openLink(parts: Omit<Link, 'names' | 'recent' | 'desk'>, registry: Registry): Link {
   const names = openNames();
   const desks = new Map<string, Desk>();
@@ -31,14 +32,16 @@ export function openLink(parts: Omit<Link, 'names' | 'recent' | 'desk'>, registr
     ...parts,
     names,
     recent: new Map(),
-    desk(name) {
+    async desk(name) {
+      const { borrowed } = await parts.introduction();
       const present = desks.get(name);
       if (present !== undefined) return present;
       const { dialect } = parts;
       const whole = registry.get(name);
       const wireKind = dialect.kinds[name];
       if (whole === undefined || wireKind === undefined) throw new Error(`the dialect ${dialect.name} has no kind ${name}`);
-      const kind = { ...whole, fields: whole.fields.filter((field) => field.dialect === undefined || field.dialect === dialect.name) };
+      const speech = { dialect: dialect.name, ...(borrowed === undefined ? {} : { borrowed }) };
+      const kind = { ...whole, fields: whole.fields.filter((field) => hasField(speech, name, field)) };
       const desk = { kind, wireKind, reader: entryReader(kind, wireKind, names) };
       desks.set(name, desk);
       return desk;

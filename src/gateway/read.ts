@@ -37,7 +37,7 @@ export async function readAll(link: Link, kinds: readonly string[]): Promise<Che
   }
   const resources: LiveResource[] = [];
   for (const [index, kind] of kinds.entries()) {
-    const { reader } = link.desk(kind);
+    const { reader } = await link.desk(kind);
     const listing = lists[index]?.value;
     for (const entry of listing?.entries ?? []) {
       const uid = reader.uidOf(entry) ?? '';
@@ -52,7 +52,7 @@ export async function readAll(link: Link, kinds: readonly string[]): Promise<Che
 
 /** Reads one resource again; undefined where it is gone. */
 export async function readOne(link: Link, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
-  const { wireKind } = link.desk(kindOf(live.id));
+  const { wireKind } = await link.desk(kindOf(live.id));
   if (wireKind.detailIsList === true) return findByList(link, live.id);
   const path = wireKind.detail(addressOf(live));
   const answer = await link.client.send({ method: 'GET', path, accept: [404] });
@@ -66,7 +66,7 @@ export async function readOne(link: Link, live: Pick<LiveResource, 'id' | 'uid'>
 export async function confirm(link: Link, ids: readonly ResourceId[]): Promise<readonly ResourceId[]> {
   const found: ResourceId[] = [];
   for (const id of ids) {
-    const { wireKind } = link.desk(kindOf(id));
+    const { wireKind } = await link.desk(kindOf(id));
     if (wireKind.detailIsList === true) continue;
     const path = wireKind.detail({ uid: nameOf(id), name: nameOf(id) });
     const { status, body } = await link.client.send({ method: 'GET', path, accept: [404] });
@@ -78,7 +78,7 @@ export async function confirm(link: Link, ids: readonly ResourceId[]): Promise<r
 /** The resource in the answer to a read or a write; undefined where the answer does not hold one. */
 export async function resourceIn(link: Link, kind: string, answer: HttpAnswer): Promise<LiveResource | undefined> {
   const { body } = answer;
-  const { reader } = link.desk(kind);
+  const { reader } = await link.desk(kind);
   const uid = isObject(body) ? reader.uidOf(body) : undefined;
   const id = isObject(body) ? reader.idOf(body) : undefined;
   if (!isObject(body) || uid === undefined || id === undefined) return undefined;
@@ -100,7 +100,7 @@ function completed(link: Link, live: LiveResource): LiveResource {
 
 /** Looks a resource up by its id in the list of its kind; where the list leaves something out, the object is read too. */
 export async function findByList(link: Link, id: ResourceId): Promise<LiveResource | undefined> {
-  const { reader, wireKind } = link.desk(kindOf(id));
+  const { reader, wireKind } = await link.desk(kindOf(id));
   const { value } = await listKind(link, kindOf(id));
   if (value === undefined) throw misshapen(`${link.url}${wireKind.list.path}`);
   const uid = value.uids.get(id);
@@ -113,7 +113,7 @@ export async function findByList(link: Link, id: ResourceId): Promise<LiveResour
 }
 
 async function listKind(link: Link, kind: string): Promise<Checked<Listing<ResourceId>>> {
-  const { wireKind, reader } = link.desk(kind);
+  const { wireKind, reader } = await link.desk(kind);
   const { list, supplement } = wireKind;
   const url = `${link.url}${list.path}`;
   const read = { url, list, fetch: (path: string) => fetchList(link, list, path), uidOf: reader.uidOf, idOf: reader.idOf };

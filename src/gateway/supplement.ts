@@ -21,7 +21,7 @@ export async function supplemented(
   if (listed.value === undefined || added.value === undefined || hasErrors(diagnostics)) return { diagnostics };
   const parts = added.value;
   const { ids, uids } = listed.value;
-  const { reader } = link.desk(kind);
+  const { reader } = await link.desk(kind);
   const entries: JsonObject[] = [];
   for (const entry of listed.value.entries) {
     const uid = reader.uidOf(entry) ?? '';
@@ -58,7 +58,7 @@ function join(entry: JsonObject, { fields }: Part, { added }: Supplement): JsonO
 
 /** The entry as a read of the one object has it, as honest as a list would be. */
 async function readAlone(link: Link, kind: string, uid: string, ids: Listing<ResourceId>['ids']): Promise<JsonObject | undefined> {
-  const { wireKind, reader } = link.desk(kind);
+  const { wireKind, reader } = await link.desk(kind);
   const name = ids.get(uid) ?? '';
   const { status, body } = await link.client.send({ method: 'GET', path: wireKind.detail({ uid, name }), accept: [404] });
   return status === 404 || !isObject(body) || reader.idOf(body) !== ids.get(uid) ? undefined : body;

@@ -14,7 +14,7 @@ const creates = 3;
 
 /** Creates a resource exactly once: where an answer was lost, looks whether it happened before asking again. */
 export async function create(link: Link, request: WriteRequest): Promise<LiveResource> {
-  const { kind, wireKind } = link.desk(kindOf(request.id));
+  const { kind, wireKind } = await link.desk(kindOf(request.id));
   const id = identityOf(kind, request.id, request.spec);
   const post = await requestFor(link, request, { method: 'POST', path: wireKind.create });
   let lost = false;
@@ -29,7 +29,7 @@ export async function create(link: Link, request: WriteRequest): Promise<LiveRes
       const { ambiguous, status, code } = error.failure;
       if (code === 'api/aborted' || !(ambiguous || (lost && status === 409))) throw error;
       const found = await look(error, () => findByList(link, id));
-      if (found !== undefined && !fulfils(link, found, request)) throw error;
+      if (found !== undefined && !(await fulfils(link, found, request))) throw error;
       if (found !== undefined) return found;
       if (attempt === creates) throw error;
       lost = true;
@@ -40,7 +40,7 @@ export async function create(link: Link, request: WriteRequest): Promise<LiveRes
 
 /** Replaces a resource whole; where the answer was lost, looks whether it happened. */
 export async function update(link: Link, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
-  const { kind, wireKind } = link.desk(kindOf(fresh.id));
+  const { kind, wireKind } = await link.desk(kindOf(fresh.id));
   refuseManaged(link, fresh, 'PUT');
   const id = identityOf(kind, request.id, { ...fresh.spec, ...request.spec });
   if (wireKind.fixedName === true && id !== fresh.id) throw fixed(link, fresh, id);
@@ -54,7 +54,7 @@ export async function update(link: Link, fresh: LiveResource, request: WriteRequ
   } catch (error) {
     if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
     const found = await look(error, () => readOne(link, { id, uid: fresh.uid }));
-    if (found === undefined || !fulfils(link, found, request)) throw error;
+    if (found === undefined || !(await fulfils(link, found, request))) throw error;
     return found;
   }
 }
@@ -62,7 +62,7 @@ export async function update(link: Link, fresh: LiveResource, request: WriteRequ
 /** Deletes a resource; one that is gone already is deleted. */
 export async function remove(link: Link, fresh: LiveResource): Promise<void> {
   refuseManaged(link, fresh, 'DELETE');
-  const path = link.desk(kindOf(fresh.id)).wireKind.remove(addressOf(fresh));
+  const path = (await link.desk(kindOf(fresh.id))).wireKind.remove(addressOf(fresh));
   const ifMatch = fresh.version === undefined ? {} : { ifMatch: fresh.version };
   try {
     await link.client.send({ method: 'DELETE', path, accept: [404], ...ifMatch });
@@ -78,7 +78,7 @@ type Place = { readonly method: 'POST' | 'PUT'; readonly path: string | ((body: 
 
 async function requestFor(link: Link, request: WriteRequest, place: Place): Promise<Parameters<Link['client']['send']>[0]> {
   const { method, fresh } = place;
-  const { kind, wireKind } = link.desk(kindOf(request.id));
+  const { kind, wireKind } = await link.desk(kindOf(request.id));
   const writing: Writing = {
     kind,
     wireKind,
@@ -105,8 +105,8 @@ async function look<T>(first: ApiError, search: () => Promise<T>): Promise<T> {
 }
 
 /** Tells whether a live resource has all that the request asked for, as far as it can be seen. */
-function fulfils(link: Link, live: LiveResource, request: WriteRequest): boolean {
-  const { kind } = link.desk(kindOf(request.id));
+async function fulfils(link: Link, live: LiveResource, request: WriteRequest): Promise<boolean> {
+  const { kind } = await link.desk(kindOf(request.id));
   if (live.managedBy !== undefined || live.id !== identityOf(kind, request.id, { ...live.spec, ...request.spec })) return false;
   const fields = kind.fields.every((rule) => {
     const asked = request.spec[rule.name];

@@ -48,6 +48,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
   const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);
   const closed = node['x-ostiary-closed'];
   const dialect = text(node['x-ostiary-dialect']);
+  const borrowed = text(node['x-ostiary-borrowed']);
   return {
     ...shapeOf(schema, node, type),
     name,
@@ -62,6 +63,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     ...(closed === undefined ? {} : { closed }),
     ...(node['x-ostiary-manifest-only'] === true ? { manifestOnly: true } : {}),
     ...(dialect === undefined ? {} : { dialect }),
+    ...(borrowed === undefined ? {} : { borrowed }),
     ...(node['x-ostiary-late'] === true ? { late: true } : {}),
   };
 }

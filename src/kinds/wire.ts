@@ -6,16 +6,16 @@ const uuid = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a
 
 /**
  * The schema of what travels: the manifest's spec with its name, references as uuids, secrets as strings (null: not
- * shown), manifest-only fields and those of other dialects dropped but for `borrowed` ones, read-only fields let through for
+ * shown), manifest-only fields and those of other dialects dropped but for borrowed ones, read-only fields let through for
  * the receiver to ignore.
  */
-export function wireSchema(kind: Kind, borrowed: readonly string[] = []): JsonObject {
+export function wireSchema(kind: Kind): JsonObject {
   const spec = definition(kind, 'spec');
   const name = isObject(definition(kind, 'metadata')['properties']) ? definition(kind, 'metadata')['properties'] : {};
   const properties: Record<string, Json> = kind.named && isObject(name) && name['name'] !== undefined ? { name: plain(name['name']) } : {};
   for (const [field, node] of Object.entries(isObject(spec['properties']) ? spec['properties'] : {})) {
     if (field in properties || !isObject(node) || node['x-ostiary-manifest-only'] === true) continue;
-    if (node['x-ostiary-dialect'] !== undefined && !borrowed.includes(field)) continue;
+    if (node['x-ostiary-dialect'] !== undefined && node['x-ostiary-borrowed'] === undefined) continue;
     properties[field] = 'not' in node ? true : wireField(dereference(kind.schema, node));
   }
   const required = Array.isArray(spec['required']) ? spec['required'] : [];

@@ -1,5 +1,6 @@
 import type { FieldRule } from '../model/field.ts';
 import { equal, isObject, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
+import { hasField, type Speech } from '../model/gateway.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import { normalizeValue } from '../model/normalize.ts';
@@ -9,12 +10,12 @@ import { pointer } from '../model/pointer.ts';
  * The plain fields of a live object as a manifest states them: without what omitting means anyway, but with every value
  * that omitting would keep, so that somebody watches it.
  */
-export function statedFields(kind: Kind, live: LiveResource, dialect: string): ReadonlyMap<string, Json> {
+export function statedFields(kind: Kind, live: LiveResource, speech: Speech): ReadonlyMap<string, Json> {
   const derived = kind.derived(live.spec);
   const stated = new Map<string, Json>();
   for (const field of kind.fields) {
     const special = field.secret !== undefined || field.edge !== undefined || field.manifestOnly === true;
-    if (special || (field.dialect ?? dialect) !== dialect || live.unknown.includes(pointer(field.name))) continue;
+    if (special || !hasField(speech, kind.name, field) || live.unknown.includes(pointer(field.name))) continue;
     const value = live.spec[field.name] ?? field.empty;
     if (field.required || !isImplied(field, value, derived)) stated.set(field.name, statedValue(field, value));
   }

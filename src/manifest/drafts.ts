@@ -1,3 +1,4 @@
+import type { Speech } from '../model/gateway.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { Ends } from '../model/live-edges.ts';
@@ -27,7 +28,7 @@ export type Drafting = {
   /** Live edges that no manifest declares. */
   readonly edges: readonly Ends[];
   readonly registry: Registry;
-  readonly dialect: string;
+  readonly speech: Speech;
   readonly secrets: SecretWriting;
   /** The only targets that the manifests are for; empty for all. */
   readonly targets: readonly string[];
@@ -65,7 +66,7 @@ export function draftManifests(drafting: Drafting): Drafts {
     const id = labelled(view.kind, live.id, labels);
     const body = {
       metadata: metadataOf(id, live.id, drafting),
-      spec: specOf(view.kind, live, { id, dialect: drafting.dialect, writer: secrets }),
+      spec: specOf(view.kind, live, { id, speech: drafting.speech, writer: secrets }),
     };
     const rules = { secrets: { envPrefixes: [writing.prefix], referencePrefixes: writing.referencePrefixes }, targets: drafting.targets };
     const sound = drafting.doubtful.has(live.id) ? soundBody(view, body, rules) : { body, dropped: [] };
@@ -102,10 +103,10 @@ function metadataOf(id: ResourceId, key: ResourceId, { ignored, targets }: Draft
   };
 }
 
-type Writing = { readonly id: ResourceId; readonly dialect: string; readonly writer: SecretWriter };
+type Writing = { readonly id: ResourceId; readonly speech: Speech; readonly writer: SecretWriter };
 
-function specOf(kind: Kind, live: LiveResource, { id, dialect, writer }: Writing): JsonObject {
-  const stated = new Map(statedFields(kind, live, dialect));
+function specOf(kind: Kind, live: LiveResource, { id, speech, writer }: Writing): JsonObject {
+  const stated = new Map(statedFields(kind, live, speech));
   for (const field of kind.fields) {
     const value = field.secret === undefined ? undefined : writer.write(id, live, field);
     if (value !== undefined) stated.set(field.name, value);

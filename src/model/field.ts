@@ -39,6 +39,8 @@ export type FieldRule = Shape & {
   readonly manifestOnly?: boolean;
   /** The one dialect that has the field. */
   readonly dialect?: string;
+  /** A dialect whose gateways may have it, too: those that say so. */
+  readonly borrowed?: string;
   /** The gateway attaches the value after it has saved the object: what it protects is open in between. */
   readonly late?: boolean;
 };

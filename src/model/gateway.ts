@@ -1,5 +1,6 @@
 import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
+import type { FieldRule } from './field.ts';
 import type { LiveResource, LiveState } from './live.ts';
 import type { Plan, Reference, Refusal } from './plan.ts';
 import type { Pointer } from './pointer.ts';
@@ -13,7 +14,18 @@ export type GatewayIdentity = {
   readonly dialect: string;
   readonly version?: string;
   readonly role?: 'admin' | 'auditor' | 'standard';
+  /** Fields of another dialect that it says it has, too: `Kind.field`. */
+  readonly borrowed?: readonly string[];
 };
+
+/** How a gateway speaks: which fields it has. */
+export type Speech = Pick<GatewayIdentity, 'dialect' | 'borrowed'>;
+
+/** Tells whether a gateway has a field of a kind. */
+export function hasField({ dialect, borrowed = [] }: Speech, kind: string, field: FieldRule): boolean {
+  if (field.dialect === undefined || field.dialect === dialect) return true;
+  return field.borrowed === dialect && borrowed.includes(`${kind}.${field.name}`);
+}
 
 /** A whole resource to write: references and edge ends as names, secrets sealed. */
 export type WriteRequest = {

@@ -1,18 +1,17 @@
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { hasField, type Speech } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
 import { pointer } from '../model/pointer.ts';
 import { kindOf } from '../model/resource.ts';
 
-/** Leaves out what manifests state in fields that only another dialect has; each is a warning at its line. */
+/** Leaves out what manifests state in fields that the gateway does not have; each is a warning at its line. */
 export function forDialect(
   desired: DesiredState,
-  dialect: string,
+  speech: Speech,
   registry: Registry,
 ): { readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] } {
-  const foreign = new Map(
-    [...registry].map(([name, kind]) => [name, kind.fields.filter((field) => (field.dialect ?? dialect) !== dialect)]),
-  );
+  const foreign = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => !hasField(speech, name, field))]));
   const diagnostics: Diagnostic[] = [];
   const resources = desired.resources.map((resource): DesiredResource => {
     const stated = (foreign.get(kindOf(resource.id)) ?? []).filter(({ name }) => resource.stated.has(name));
@@ -22,7 +21,7 @@ export function forDialect(
       ...stated.map(({ name, dialect: whose }): Diagnostic => ({
         code: 'plan/other-dialect-field',
         severity: 'warning',
-        message: `${name} is a field of ${whose} gateways; this one (${dialect}) has none, so it is not sent`,
+        message: `${name} is a field of ${whose} gateways; this one (${speech.dialect}) has none, so it is not sent`,
         hint: 'leave it out, or say with metadata.targets which gateways the manifest is for',
         at: resource.locate(pointer(name)),
         resource: resource.id,

@@ -18,8 +18,6 @@ type Mount = {
   readonly computed: readonly string[];
   /** What the gateway asks of fields beyond what manifests must have, as schemas. */
   readonly narrows: JsonObject;
-  /** Fields that the interface does not have, and the public gateway does. */
-  readonly borrowed: readonly string[];
   /** Other forms that fields may have here alone, as patterns. */
   readonly otherForms?: Readonly<Record<string, string>>;
   /** The field that names the resource an object belongs to; the resource is made where there is none. */
@@ -51,12 +49,11 @@ export type Collection = Mount & {
   readonly sides: readonly Side[];
 };
 
-const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'narrows' | 'borrowed' | 'readOnly'> = {
+const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'narrows' | 'readOnly'> = {
   byName: false,
   identityField: 'name',
   computed: [],
   narrows: {},
-  borrowed: [],
   readOnly: () => ({}),
 };
 
@@ -74,7 +71,6 @@ const mounts: Readonly<Record<string, Mount>> = {
       type: { enum: connectionTypes },
       secret: { additionalProperties: secretValue },
     },
-    borrowed: ['min_review_approvals'],
     resourceField: 'resource_name',
     readOnly: ({ secrets, online }) => ({ default_database: databaseOf(secrets), status: online ? 'online' : 'offline' }),
   },
@@ -122,9 +118,9 @@ export function collectionsOf(
     ...mountOf(kind.name),
     ...(localRepositories && kind.name === 'RunbookConfiguration' ? { otherForms: { git_url: localAddress } } : {}),
     kind,
-    fields: kind.fields.filter(({ name, manifestOnly, dialect }) => {
-      return manifestOnly !== true && (dialect === undefined || mountOf(kind.name).borrowed.includes(name));
-    }),
+    fields: kind.fields.filter(
+      ({ manifestOnly, dialect, borrowed }) => manifestOnly !== true && (dialect === undefined || borrowed !== undefined),
+    ),
     hasSecrets: kind.fields.some((field) => field.secret !== undefined),
     ...agentFieldOf(kind),
     sides: sidesOf(kind, registry),

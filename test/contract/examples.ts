@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { WriteRequest } from '../../src/model/gateway.ts';
+import { hasField, type Speech, type WriteRequest } from '../../src/model/gateway.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Kind } from '../../src/model/kind.ts';
 import { normalizeObject } from '../../src/model/normalize.ts';
@@ -8,18 +8,18 @@ import { resourceId } from '../../src/model/resource.ts';
 import { seal, type Secret } from '../../src/model/secret.ts';
 
 /** A schema's example as a write: under another name, without edges, served by an agent that exists, every secret with some value. */
-export function exampleWrites(kind: Kind, dialect: string): readonly WriteRequest[] {
+export function exampleWrites(kind: Kind, speech: Speech): readonly WriteRequest[] {
   const examples: Json = kind.schema['examples'] ?? [];
   if (!Array.isArray(examples)) return [];
   return examples
     .filter((example: Json) => isObject(example))
-    .map((example: JsonObject, index) => exampleWrite(kind, example, { index, dialect }));
+    .map((example: JsonObject, index) => exampleWrite(kind, example, { index, speech }));
 }
 
 function exampleWrite(
   kind: Kind,
   example: JsonObject,
-  { index, dialect }: { readonly index: number; readonly dialect: string },
+  { index, speech }: { readonly index: number; readonly speech: Speech },
 ): WriteRequest {
   const stated = isObject(example['spec']) ? example['spec'] : {};
   const url = stated['git_url'];
@@ -31,18 +31,18 @@ function exampleWrite(
   const name = `example-${index}-of-${kind.name}`;
   return {
     id: resourceId(kind.name, kind.identity(name, given)),
-    spec: wholeSpec(kind, name, given, dialect),
+    spec: wholeSpec(kind, name, given, speech),
     secrets: secretsOf(kind, stated),
     dropped: [],
     edges: Object.fromEntries(kind.fields.filter((field) => field.edge !== undefined).map((field) => [field.name, []])),
   };
 }
 
-/** The spec as a planner would complete it: every compared field that the dialect has, with its value. */
-export function wholeSpec(kind: Kind, name: string, stated: JsonObject, dialect = 'interface'): JsonObject {
+/** The spec as a planner would complete it: every compared field that the gateway has, with its value. */
+export function wholeSpec(kind: Kind, name: string, stated: JsonObject, speech: Speech): JsonObject {
   const fields = kind.fields.filter((field) => {
     const compared = field.edge === undefined && field.secret === undefined && field.manifestOnly !== true;
-    return compared && (field.dialect === undefined || field.dialect === dialect);
+    return compared && hasField(speech, kind.name, field);
   });
   const known = fields.flatMap((field) => (stated[field.name] === undefined ? [] : [[field.name, stated[field.name] ?? null] as const]));
   const spec: Record<string, Json> = { ...normalizeObject(fields, { ...kind.createDefaults(name), ...Object.fromEntries(known) }) };

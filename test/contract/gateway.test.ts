@@ -3,7 +3,7 @@ import { registry } from '../../src/kinds/index.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { startPgliteServer, startPostgresServer, type TestServer } from '../support/servers.ts';
-import { gatewayContract, type Subject } from './gateway.ts';
+import { gatewayContract, interfaceTraits, type Subject } from './gateway.ts';
 
 gatewayContract('in memory', async () => {
   const gateway = memoryGateway({ registry, agents: ['default', 'prod-agent'] });
@@ -16,8 +16,10 @@ gatewayContract('in memory', async () => {
   };
 });
 
-gatewayContract('ostiary serve on PGlite', () => served(startPgliteServer));
-gatewayContract('ostiary serve on PostgreSQL', () => served(startPostgresServer));
+const servedTraits = { ...interfaceTraits, speech: { dialect: 'interface', borrowed: ['Connection.min_review_approvals'] } };
+
+gatewayContract('ostiary serve on PGlite', () => served(startPgliteServer), servedTraits);
+gatewayContract('ostiary serve on PostgreSQL', () => served(startPostgresServer), servedTraits);
 
 async function served(start: () => Promise<TestServer>): Promise<Subject> {
   const server = await start();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import { ApiError } from '../../src/model/errors.ts';
-import type { Gateway, WriteRequest } from '../../src/model/gateway.ts';
+import type { Gateway, Speech, WriteRequest } from '../../src/model/gateway.ts';
 import type { LiveResource } from '../../src/model/live.ts';
 import { normalizeObject } from '../../src/model/normalize.ts';
 import { kindOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
@@ -18,7 +18,7 @@ export type Subject = {
 
 /** In what gateways may differ. */
 export type Traits = {
-  readonly dialect: string;
+  readonly speech: Speech;
   /** Who manages what `createManaged` makes. */
   readonly manager: string;
   /** Writes against an outdated read are refused, and so are edges to managed objects. */
@@ -27,8 +27,8 @@ export type Traits = {
   readonly names: readonly string[];
 };
 
-const interfaceTraits: Traits = {
-  dialect: 'interface',
+export const interfaceTraits: Traits = {
+  speech: { dialect: 'interface' },
   manager: 'platform',
   strict: true,
   names: ['with space', 'ünïcödé 名前', '100% %2F', 'a?b#c&d=e', 'quo"te\'s', '..', '\\', 'con:trol;'],
@@ -39,7 +39,7 @@ const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', acc
 
 /** What every gateway promises to those above the port. */
 export function gatewayContract(title: string, makeSubject: () => Promise<Subject>, traits: Traits = interfaceTraits): void {
-  const { connection, guardrail, masking, runbooks } = writer(traits.dialect);
+  const { connection, guardrail, masking, runbooks } = writer(traits.speech);
   describe(`the gateway contract: ${title}`, () => {
     let subject: Subject;
     let gateway: Gateway;
@@ -63,9 +63,9 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
     }
 
     it('says who it is', async () => {
-      const { url, dialect, role } = await gateway.identify();
+      const { url, dialect, borrowed, role } = await gateway.identify();
       expect(url).toMatch(/^http:/);
-      expect({ dialect, role }).toEqual({ dialect: traits.dialect, role: 'admin' });
+      expect({ dialect, borrowed, role }).toEqual({ borrowed: undefined, ...traits.speech, role: 'admin' });
     });
 
     it('lists the agents that references may name', async () => {
@@ -74,7 +74,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
     });
 
     const examples = [...registry.values()].flatMap((kind) =>
-      exampleWrites(kind, traits.dialect).map((request) => [request.id, { kind, request }] as const),
+      exampleWrites(kind, traits.speech).map((request) => [request.id, { kind, request }] as const),
     );
 
     it.each(examples)('creates, reads, replaces and deletes %s', async (id, { kind, request }) => {
@@ -220,14 +220,14 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
 
 type Stated = Parameters<typeof wholeSpec>[2];
 
-/** Requests as a planner for the dialect makes them. */
+/** Requests as a planner for the gateway makes them. */
 function writer(
-  dialect: string,
+  speech: Speech,
 ): Readonly<Record<'connection' | 'guardrail' | 'masking' | 'runbooks', (name: string, stated?: Stated) => WriteRequest>> {
   const request = (kind: string, name: string, stated: Stated): WriteRequest => {
     const found = registry.get(kind);
     if (found === undefined) throw new Error(`no kind ${kind}`);
-    const spec = wholeSpec(found, name, stated, dialect);
+    const spec = wholeSpec(found, name, stated, speech);
     return { id: resourceId(kind, found.identity(name, stated)), spec, secrets: {}, dropped: [], edges: {} };
   };
   return {

@@ -29,5 +29,5 @@ gatewayContract(
       },
     };
   },
-  { dialect: 'hoop', manager: 'hoopagent', strict: false, names: ['abc', 'with.dots-and_more', 'UPPER_lower-1.2', 'a.b.c'] },
+  { speech: { dialect: 'hoop' }, manager: 'hoopagent', strict: false, names: ['abc', 'with.dots-and_more', 'UPPER_lower-1.2', 'a.b.c'] },
 );

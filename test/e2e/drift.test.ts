@@ -153,3 +153,38 @@ test('--adopt --new writes manifests of objects that have none, beside what is a
   expect((await run('drift --adopt --no-commit --new Connection/new-c')).code).toBe(2);
   expect(await run('drift --new Connection/new-b')).toMatchObject({ code: 3, stderr: expect.stringContaining('--new goes with --adopt') });
 });
+
+test('how many approvals a review needs is planned, held against what is live, kept and pulled, where the gateway has it', async () => {
+  const spec = { reviewers: ['dba', 'sre', 'audit'], min_review_approvals: 2 };
+  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/few.yaml': connection('few', spec) });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  const needed = async (): Promise<unknown> => (await gateway.call('GET', '/connections/few')).body['min_review_approvals'];
+  const applied = await run('apply --yes');
+  expect(applied).toMatchObject({ code: 0, stderr: expect.not.stringContaining('plan/other-dialect-field') });
+  expect(await needed()).toBe(2);
+  expect((await run('plan')).stdout).toContain('No changes.');
+
+  const { body } = await gateway.call('GET', '/connections/few');
+  await gateway.call('PUT', '/connections/few', { body: { ...body, min_review_approvals: 1 } });
+  expect(await run('drift')).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(/~ Connection\/few[\s\S]*min_review_approvals +2 → 1/),
+  });
+  const raised = await run('plan --max-risk strengthens');
+  expect(raised).toMatchObject({ code: 0, stdout: expect.stringMatching(/min_review_approvals +1 → 2/) });
+  expect((await run('drift --revert --yes')).code).toBe(0);
+  expect(await needed()).toBe(2);
+  repository.save({ 'access/few.yaml': connection('few', { ...spec, min_review_approvals: 1 }) });
+  expect(await run('plan --max-risk neutral')).toMatchObject({ code: 6, stdout: expect.stringContaining('risk/approvals-lowered') });
+
+  repository.save({ 'access/few.yaml': connection('few', { reviewers: spec.reviewers, access_max_duration: 60 }) });
+  expect((await run('apply --yes')).code).toBe(0);
+  expect(await needed()).toBe(2);
+  const unwatched = await run('drift --format json --quiet');
+  expect(JSON.parse(unwatched.stdout)).toMatchObject({
+    drifts: [{ plan: { unwatched: [{ id: 'Connection/few', path: '/min_review_approvals' }] } }],
+  });
+  repository.save({ 'access/few.yaml': '# Nothing any more.\n' });
+  expect((await run('pull --only Connection/few')).code).toBe(0);
+  expect(readFileSync(`${repository.folder}/access/connections/few.yaml`, 'utf8')).toContain('  min_review_approvals: 2\n');
+});

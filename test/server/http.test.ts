@@ -15,7 +15,13 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     const { status, body, headers } = await call('GET', '/serverinfo');
     expect({ status, body }).toEqual({
       status: 200,
-      body: { name: 'ostiary', version: '0.0.0-test', role: 'admin', organisation: 'default' },
+      body: {
+        name: 'ostiary',
+        version: '0.0.0-test',
+        role: 'admin',
+        organisation: 'default',
+        borrowed_fields: ['Connection.min_review_approvals'],
+      },
     });
     expect(headers.get('Server')).toBe('ostiary/0.0.0-test');
     expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);

@@ -24,8 +24,8 @@ const byField: JsonObject = {
 
 /** The schema of a body that creates or replaces an object; read-only fields are let through, so that an answer can be sent back. */
 export function bodySchema(collection: Collection): JsonObject {
-  const { kind, readOnly, narrows, borrowed } = collection;
-  const wire = wireSchema(kind, borrowed);
+  const { kind, readOnly, narrows } = collection;
+  const wire = wireSchema(kind);
   const passed = [
     ...Object.keys(everyKind),
     ...Object.keys(everySecret),
@@ -53,8 +53,8 @@ export function answerSchema(collection: Collection): JsonObject {
 }
 
 /** The fields of a kind as they travel, with the forms that they have here alone. */
-function fieldSchemas({ kind, borrowed, otherForms = {} }: Collection): JsonObject {
-  const { properties } = wireSchema(kind, borrowed);
+function fieldSchemas({ kind, otherForms = {} }: Collection): JsonObject {
+  const { properties } = wireSchema(kind);
   const entries = Object.entries(isObject(properties) ? properties : {}).map(([field, schema]): [string, Json] => {
     const [other, usual] = [otherForms[field], isObject(schema) ? schema['pattern'] : undefined];
     return [

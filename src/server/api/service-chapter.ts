@@ -12,6 +12,11 @@ export const serviceChapter: Chapter = {
       version: { type: 'string' },
       role: { enum: ['admin', 'auditor', 'standard'], description: 'The role of the key that asks.' },
       organisation: { type: 'string' },
+      borrowed_fields: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Fields that the interface does not have, and this gateway does: the kind, a dot, and the name.',
+      },
     }),
   },
   operations: [

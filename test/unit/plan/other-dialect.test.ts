@@ -15,7 +15,7 @@ const desired = desiredState([
 ]);
 
 test('fields of another dialect are left out, each with a warning at its line', () => {
-  const { desired: spoken, diagnostics } = forDialect(desired, 'interface', registry);
+  const { desired: spoken, diagnostics } = forDialect(desired, { dialect: 'interface' }, registry);
   expect(diagnostics.map(({ code, severity, at, resource }) => [code, severity, at?.file, resource])).toEqual([
     ['plan/other-dialect-field', 'warning', 'access/Connection-a.yaml', 'Connection/a'],
     ['plan/other-dialect-field', 'warning', 'access/Connection-a.yaml', 'Connection/a'],
@@ -31,5 +31,15 @@ test('fields of another dialect are left out, each with a warning at its line', 
 });
 
 test('its own fields stay as they are', () => {
-  expect(forDialect(desired, 'hoop', registry)).toEqual({ desired, diagnostics: [] });
+  expect(forDialect(desired, { dialect: 'hoop' }, registry)).toEqual({ desired, diagnostics: [] });
+});
+
+test('a field that may be borrowed stays where the gateway says that it has it; what else it claims is not believed', () => {
+  const borrowed = ['Connection.min_review_approvals', 'Connection.attributes', 'RunbookConfiguration.ssh_user'];
+  const { desired: spoken, diagnostics } = forDialect(desired, { dialect: 'interface', borrowed }, registry);
+  expect(diagnostics.map(({ resource, message }) => [resource, message.split(' ', 1)[0]])).toEqual([
+    ['Connection/a', 'attributes'],
+    ['RunbookConfiguration/c', 'ssh_user'],
+  ]);
+  expect(spoken.resources[0]?.spec).toMatchObject({ min_review_approvals: 2 });
 });

@@ -4,6 +4,7 @@ import { isObject, type Json } from '../../../model/json.ts';
 import type { Answers, Introduction } from '../../dialect.ts';
 import { draftsOf } from '../draft.ts';
 import { groupProblems } from '../groups.ts';
+import { listOf } from '../rest.ts';
 import { textProblems } from '../texts.ts';
 
 const roles = ['admin', 'auditor', 'standard'] as const;
@@ -14,11 +15,13 @@ export function introduce({ hello }: Answers): Introduction {
   const role = roles.find((name) => name === body['role']);
   const ours = isOurs({ hello });
   const version = text(body['version']);
+  const borrowed = listOf(body['borrowed_fields']).filter((name) => typeof name === 'string');
   const organisation = text(body['organisation']) ?? text(body['organization']);
   return {
     ...(organisation === undefined ? {} : { organisation }),
     ...(version === undefined ? {} : { version }),
     ...(role === undefined ? {} : { role }),
+    ...(borrowed.length === 0 ? {} : { borrowed }),
     keepsHidden: ours,
     keepsOmitted: ours,
     seesAll: role !== 'standard',
