@@ -97,7 +97,8 @@ function readDocument(document: ManifestDocument, views: Views, form: 'manifest'
     case 'foreign':
       return { problems: [], skipped: document.damaged !== true };
     case 'config':
-      return { problems: /(^|\/)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
+      // At the top of a commit nothing but its name stands before the file.
+      return { problems: /(?:^|\/|^[\da-f]{10}:)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
     case 'policy':
       return form === 'overlay' ? { problems: [misplacedPolicy] } : { problems: [], isPolicy: true };
     case 'wrong':

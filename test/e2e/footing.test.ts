@@ -110,6 +110,12 @@ describe('the base', () => {
     expect(codes((await footing(repository, { target: 'test' })).diagnostics)).toStrictEqual(['notice git/no-base']);
   });
 
+  it('leaves out the config file of that commit where manifests lie beside it', async () => {
+    const { repository } = await applied(make, { 'ostiary.yaml': files['ostiary.yaml'].replace(/^manifests:.*\n/m, '') });
+    repository.save({ 'access/c.yaml': connection('c') });
+    expect(idsOf((await footing(repository)).base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
+  });
+
   it('is found again when the config file moves, from any folder and in a worktree', async () => {
     const { repository, commit } = await applied(make);
     repository.remove('ostiary.yaml', 'access');
