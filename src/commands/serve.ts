@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
+import { makeFolder } from '../disk/make-folder.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbook } from '../server/runbooks/library.ts';
@@ -52,6 +53,7 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
   const store = {
     database: databaseOf(flags.database, world.cwd),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    makeFolder,
     previousEncryptionKeys: env['OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS'],
     now: world.now,
     log,
@@ -99,6 +101,7 @@ function inFolder(folder: string, path: string): string {
 }
 
 function databaseOf(flag: string, cwd: string): DatabaseOptions {
+  if (flag === '') throw new UsageError('--database is empty', 'postgres://…, or a folder');
   const scheme = /^[a-z][a-z0-9+.-]+(?=:\/\/)/i.exec(flag)?.[0];
   if (scheme !== undefined && !/^postgres(ql)?$/.test(scheme)) {
     throw new UsageError(`--database cannot be an address of ${scheme}`, 'postgres://…, or a folder');

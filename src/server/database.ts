@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PostgresDialect } from 'kysely';
@@ -23,6 +22,8 @@ export type OpenDatabase = {
 export type OpenOptions = {
   readonly database: DatabaseOptions;
   readonly encryptionKey?: Buffer | string | undefined;
+  /** Makes the folder of a database, and those that it lies in, where it is not there. */
+  readonly makeFolder: (path: string, mode: number) => void;
   readonly log: Log;
 };
 
@@ -64,8 +65,8 @@ async function openServer(connectionString: string, { encryptionKey, log }: Open
   return { db, encryptionKey: key, close: () => db.destroy() };
 }
 
-async function openFolder(folder: string, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+async function openFolder(folder: string, { encryptionKey, makeFolder, log }: OpenOptions): Promise<OpenDatabase> {
+  makeFolder(folder, 0o700);
   const lock = await lockFolder(join(folder, 'ostiary.lock'));
   try {
     const key = encryptionKey === undefined ? await readOrCreateKeyFile(join(folder, 'encryption.key')) : parseEncryptionKey(encryptionKey);

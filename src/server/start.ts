@@ -12,13 +12,15 @@ import { startChores } from './chores.ts';
 import { collectionsOf, type Collection } from './collections.ts';
 import type { DatabaseOptions } from './database.ts';
 import type { Log } from './log.ts';
-import { openStore, type OpenStore } from './open-store.ts';
+import { openStore, type OpenStore, type StoreOptions } from './open-store.ts';
 import { createLibrary, type RunbookSource } from './runbooks/library.ts';
 import type { RunbookSearch } from './search.ts';
 import { answerUnreadable, refuseUnreadable } from './unreadable.ts';
 
 export type ServeOptions = {
   readonly database: DatabaseOptions;
+  /** Makes the folder of a database, and those that it lies in, where it is not there. */
+  readonly makeFolder: StoreOptions['makeFolder'];
   /** 127.0.0.1 unless given. */
   readonly host?: string;
   /** 0: any that is free. */

@@ -214,6 +214,12 @@ test('serve ends with a line where it cannot begin', async () => {
       { OSTIARY_SERVE_KEY: 'key' },
       /^error serve\/port .*another program listens there/m,
     ],
+    ...(process.platform === 'linux'
+      ? ([
+          ['--port 0 --database /proc/none/db', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/database .*'\/proc\/none'\n {2}hint: .*\n$/],
+        ] as const)
+      : []),
+    ['--port 0 --database=', { OSTIARY_SERVE_KEY: 'key' }, /^error cli\/usage {2}--database is empty$/m],
     ['--port 0 --database file', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ .*file/m],
     [
       `--port 0 --database ${folder}`,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
+import { makeFolder as makeFolders } from '../../src/disk/make-folder.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { createCipher } from '../../src/server/cipher.ts';
 import { startServer } from '../../src/server/start.ts';
@@ -126,7 +127,7 @@ test('what is written while both keys are known is sealed with the new one', asy
 
 test('a folder leaves the key that it made itself for one of the environment', async () => {
   const folder = await makeFolder(join(home, 'own'));
-  const usual = { port: 0, registry, adminKey, version: '0', now: () => new Date(), log: () => {} };
+  const usual = { port: 0, makeFolder: makeFolders, registry, adminKey, version: '0', now: () => new Date(), log: () => {} };
   const own = await startServer({ ...usual, database: { folder } });
   const git = { git_url: 'https://git.example.com/r', git_password: 'canary' };
   await callerOf({ ...own, key: adminKey })('POST', '/runbooks/configurations', { body: git });

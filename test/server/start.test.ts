@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeFolder as makeFolders } from '../../src/disk/make-folder.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { startServer, type RunningServer, type ServeOptions } from '../../src/server/start.ts';
 import { encryptionKey, makeFolder, startPgliteServer } from '../support/servers.ts';
@@ -19,6 +20,7 @@ function start(options: Partial<ServeOptions>): Promise<RunningServer> {
     registry,
     adminKey: 'a',
     version: '0',
+    makeFolder: makeFolders,
     now: () => new Date(),
     log: () => {},
   };
@@ -44,6 +46,22 @@ test('a database that cannot be reached is told without its password', async () 
 test('a folder that cannot be one is told', async () => {
   await writeFile(join(home, 'file'), '');
   await expect(start({ database: { folder: join(home, 'file', 'db') } })).rejects.toMatchObject({ code: 'serve/database' });
+});
+
+test.runIf(process.platform === 'linux')('a folder below one that takes none is told at once', async () => {
+  for (const folder of ['/proc/none', '/proc/none/deeper/db', '/proc/self'])
+    await expect(start({ database: { folder } })).rejects.toMatchObject({
+      code: 'serve/database',
+      exitCode: 3,
+      message: expect.stringContaining('/proc/'),
+      hint: expect.stringContaining('--database'),
+    });
+});
+
+test('the folders that it makes are its owner’s alone', async () => {
+  const folder = join(home, 'outer', 'inner');
+  await expect(start({ database: { folder }, encryptionKey: 'short' })).rejects.toMatchObject({ code: 'serve/encryption-key' });
+  for (const made of [folder, join(home, 'outer')]) expect((await stat(made)).mode & 0o777).toBe(0o700);
 });
 
 test('where the port is taken, the folder is free again', async () => {

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Client } from 'pg';
+import { makeFolder } from '../../src/disk/make-folder.ts';
 import { openDatabase } from '../../src/server/database.ts';
 import { migrate } from '../../src/server/migrations.ts';
 import { startPostgres, type RunningPostgres } from './postgres.ts';
@@ -52,7 +53,7 @@ async function makeTemplate(maintenance: string): Promise<string> {
   await client.query(`create database ${name}`).finally(() => client.end());
   const url = new URL(maintenance);
   url.pathname = `/${name}`;
-  const { db, close } = await openDatabase({ database: { url: url.href }, encryptionKey: Buffer.alloc(32), log: () => {} });
+  const { db, close } = await openDatabase({ database: { url: url.href }, encryptionKey: Buffer.alloc(32), makeFolder, log: () => {} });
   await migrate(db).finally(close);
   return name;
 }

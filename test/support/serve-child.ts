@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { makeFolder } from '../../src/disk/make-folder.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { startServer } from '../../src/server/start.ts';
 
@@ -15,6 +16,7 @@ const { url } = await startServer({
   adminKey,
   ...(encryptionKey === undefined ? {} : { encryptionKey }),
   now: () => new Date(),
+  makeFolder,
   log: () => {},
   version: '0.0.0-test',
 });

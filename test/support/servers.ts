@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
 import { inject } from 'vitest';
+import { makeFolder as makeFolders } from '../../src/disk/make-folder.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { createLog, type LogForm } from '../../src/server/log.ts';
 import { startServer, type ServeOptions } from '../../src/server/start.ts';
@@ -81,6 +82,7 @@ export async function startTestServer({
     managerKey: { key: managerKey, manager: 'platform' },
     agents: ['default', 'prod-agent'],
     encryptionKey,
+    makeFolder: makeFolders,
     now,
     log: createLog((line) => void log.push(line), logForm, now),
     version: '0.0.0-test',
