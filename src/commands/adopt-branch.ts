@@ -1,5 +1,5 @@
 import { posix, relative, sep } from 'node:path';
-import { decodeFile } from '../disk/walk.ts';
+import { decodeFile, realOf } from '../disk/walk.ts';
 import { inTheWay, keepBranch, ownTrailer, pushBranch, readCommitted, type NextFile } from '../git/branch.ts';
 import { headOf, type Repository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -50,10 +50,15 @@ export async function committed(adoption: Adoption, committing: Committing): Pro
 async function nextFiles(
   repository: Repository,
   parent: string,
-  { seen, sources, files, adopting: { world } }: Committing,
+  { sources, files, adopting: { world } }: Committing,
 ): Promise<readonly NextFile[]> {
   const before = textsOf(sources);
-  const pathOf = (path: string): string => posix.join(repository.prefix, ...relative(seen.setting.root, absolute(path, world)).split(sep));
+  // A link is committed as where it leads; the edit belongs to the file that is there.
+  const top = realOf(repository.folder);
+  const pathOf = (path: string): string =>
+    relative(top, realOf(absolute(path, world)))
+      .split(sep)
+      .join('/');
   const paths = new Map(files.map((file) => [pathOf(file.path), file]));
   const inside = [...paths.keys()].filter((path) => !path.startsWith('../'));
   const known = new Map((await readCommitted(repository, parent, inside)).map((file) => [file.path, file]));

@@ -190,7 +190,8 @@ function realOrNone(path: string): string | undefined {
   }
 }
 
-function realOf(path: string): string {
+/** The path without links; as it is where nothing is there. */
+export function realOf(path: string): string {
   return realOrNone(path) ?? path;
 }
 

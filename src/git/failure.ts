@@ -17,7 +17,7 @@ export function failureOf(folder: string, args: readonly string[], stderr: strin
   }
   const said = wordsOf(stderr);
   return new AppError('git/failed', 4, `git ${verbOf(args)} failed: ${said === '' ? 'it does not say why' : said}`, {
-    hint: 'git 2.31 or newer is needed; git fsck tells whether the repository is whole',
+    hint: inTheWay(stderr) ?? 'git 2.31 or newer is needed; git fsck tells whether the repository is whole',
   });
 }
 
@@ -34,6 +34,12 @@ export function lateGit(args: readonly string[], patience: number): AppError {
   return new AppError('git/timeout', 4, `git ${verbOf(args)} took longer than ${patience / 1000} seconds`, {
     hint: 'is the place that git reads from reachable?',
   });
+}
+
+/** No branch can lie below another one. */
+function inTheWay(stderr: string): string | undefined {
+  const [, branch] = /'refs\/heads\/([^'\n]+)' exists; cannot create/.exec(stderr) ?? [];
+  return branch === undefined ? undefined : `the branch ${branch} is in the way: give it another name, git branch -m ${branch} OTHER`;
 }
 
 function verbOf(args: readonly string[]): string {

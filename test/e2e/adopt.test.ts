@@ -110,13 +110,16 @@ describe('drift --adopt', () => {
     expect(await run('plan', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   });
 
-  test('works in a clone that has only the last commit, and never throws away what others committed on the branch', async () => {
-    const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': orders('two-a') });
+  test('works in a clone that has only the last commit, behind a link, and never throws away what others committed on the branch', async () => {
+    const repository = make({ 'ostiary.yaml': config(gateway.url()), 'shared/a.yaml': orders('two-a') });
+    repository.link('access/a.yaml', '../shared/a.yaml');
+    repository.commit();
     const origin = makeOrigin(repository);
     expect((await run('apply --yes', repository)).code).toBe(0);
     await change('/connections/two-a', { access_max_duration: 600 });
     expect((await run('drift --adopt', clone(origin, '--depth=1'))).code).toBe(0);
     const first = origin.git('rev-parse', branch);
+    expect(origin.git('diff', '--name-only', 'main', branch)).toBe('shared/a.yaml');
     expect((await run('drift --adopt', clone(origin, '--depth=1'))).code).toBe(0);
     expect(origin.git('rev-parse', branch)).toBe(first);
     const theirs = clone(origin);
@@ -133,6 +136,12 @@ describe('drift --adopt', () => {
     const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': orders('three-a') });
     expect((await run('apply --yes', repository)).code).toBe(0);
     await change('/connections/three-a', { access_max_duration: 600 });
+    repository.git('branch', 'ostiary');
+    expect(await run('drift --adopt', repository)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('git branch -m ostiary OTHER'),
+    });
+    repository.git('branch', '-D', 'ostiary');
     repository.write({ 'access/a.yaml': `# mine\n${orders('three-a')}` });
     const dirty = await run('drift --adopt', repository);
     expect(dirty).toMatchObject({ code: 3, stderr: expect.stringContaining('git/uncommitted') });
