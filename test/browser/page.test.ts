@@ -123,7 +123,10 @@ test('nothing that a manifest or a gateway says runs as script or becomes HTML',
   const html = await pageOf(hostile(canaries), hostile(canaries.slice(1)));
   const { page, complaints } = await open(html);
   await page.locator('#fold').click();
-  for (const one of await page.locator('td').all()) await one.hover({ timeout: 1000, trial: true }).catch(() => undefined);
+  const told = await page.evaluate(`[...document.querySelectorAll('body *')].map((one) => {
+    for (const sort of ['mouseover', 'mouseenter', 'focus', 'load', 'error']) one.dispatchEvent(new Event(sort));
+  }).length`);
+  expect(told).toBeGreaterThan(100);
   expect(await page.evaluate('window.canary')).toBeUndefined();
   expect(complaints).toEqual([]);
   expect(await page.locator('img, iframe, object, b, main script, svg[onload]').count()).toBe(0);
@@ -134,16 +137,10 @@ const reviewedBy =
   (...reviewers: readonly string[]) =>
   (index: number): JsonObject => ({ reviewers: [...reviewers], connection_tags: { env: ['prod', 'staging', 'dev'][index % 3] ?? '' } });
 
-test('1,000 changed connections are there in under two seconds', async () => {
+test('1,000 changed connections are there with less than two seconds of work', async () => {
   const html = await pageOf(some(1000, reviewedBy('dba', 'sre')), some(1000, reviewedBy('dba')));
-  // Other work on the machine only ever makes it slower.
-  let fastest = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < 4 && fastest >= 2000; tries += 1) {
-    const { page, complaints, milliseconds } = await open(html);
-    fastest = Math.min(fastest, milliseconds);
-    expect(complaints).toEqual([]);
-    expect(await page.locator('table.picture tr[data-way="weakens"]').count()).toBe(1000);
-    await page.close();
-  }
-  expect(fastest).toBeLessThan(2000);
+  const { page, complaints, worked } = await open(html);
+  expect(complaints).toEqual([]);
+  expect(await page.locator('table.picture tr[data-way="weakens"]').count()).toBe(1000);
+  expect(worked).toBeLessThan(2000);
 });
