@@ -2,32 +2,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { runIn } from '../support/here.ts';
-import { agentId, base64, connectionBody, idOf, makeKey } from '../server/client.ts';
+import { makeKey } from '../server/client.ts';
 import { owned, stateOf } from '../support/terraform-state.ts';
+import { fillGateway } from './filled.ts';
 import { useGateway } from './gateway.ts';
 import { config, connection, guardrail, manifest, workshop, writeFiles } from './project.ts';
 
 const gateway = useGateway();
 const makeProject = workshop();
 
-beforeAll(async () => {
-  const { call } = gateway;
-  const agent = await agentId(call);
-  const rule = await call('POST', '/guardrails', {
-    body: { name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words: ['DROP'] }] } },
-  });
-  const secret = { 'envvar:PASS': base64('canary-value'), 'envvar:TOKEN': '_cloudsecrets:orders:token' };
-  const orders = await call('POST', '/connections', {
-    body: connectionBody('orders-db', agent, { guardrail_rules: [idOf(rule)], reviewers: ['dba'], secret, resource_name: 'orders' }),
-  });
-  await call('POST', '/connections', { body: connectionBody('Orders-DB', agent, { connection_tags: { env: 'live' } }) });
-  const managed = await makeKey(call, 'manager', ['admin'], 'platform');
-  await call('POST', '/connections', { key: managed, body: connectionBody('owned', agent, { guardrail_rules: [idOf(rule)] }) });
-  await call('POST', '/datamasking-rules', { body: { name: '../../x', connection_ids: [idOf(orders)] } });
-  await call('POST', '/runbooks/configurations', {
-    body: { git_url: 'https://git.example.com/ops/books.git', git_password: 'canary-word' },
-  });
-});
+beforeAll(() => fillGateway(gateway.call));
 
 /** Runs a command line in this process. */
 function run(cwd: string, line: string, more: Readonly<Record<string, string>> = {}): ReturnType<typeof runIn> {

@@ -1,0 +1,20 @@
+import { agentId, base64, connectionBody, idOf, makeKey, type Call } from '../server/client.ts';
+
+/** Fills a gateway with something of each kind: also names that no file can have, secrets, and what somebody else manages. */
+export async function fillGateway(call: Call): Promise<void> {
+  const agent = await agentId(call);
+  const rule = await call('POST', '/guardrails', {
+    body: { name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words: ['DROP'] }] } },
+  });
+  const secret = { 'envvar:PASS': base64('canary-value'), 'envvar:TOKEN': '_cloudsecrets:orders:token' };
+  const orders = await call('POST', '/connections', {
+    body: connectionBody('orders-db', agent, { guardrail_rules: [idOf(rule)], reviewers: ['dba'], secret, resource_name: 'orders' }),
+  });
+  await call('POST', '/connections', { body: connectionBody('Orders-DB', agent, { connection_tags: { env: 'live' } }) });
+  const managed = await makeKey(call, 'manager', ['admin'], 'platform');
+  await call('POST', '/connections', { key: managed, body: connectionBody('owned', agent, { guardrail_rules: [idOf(rule)] }) });
+  await call('POST', '/datamasking-rules', { body: { name: '../../x', connection_ids: [idOf(orders)] } });
+  await call('POST', '/runbooks/configurations', {
+    body: { git_url: 'https://git.example.com/ops/books.git', git_password: 'canary-word' },
+  });
+}
