@@ -21,9 +21,11 @@ export function driftOf(plan: Plan, { base, registry }: Known, which: 'all' | 'o
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const isDrift = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     base === undefined || held === true || origin === 'drift' || (which === 'all' && origin === 'both');
-  // What comes, or gets its name, with the next apply alone.
+  // What comes with the next apply alone, and what is not written without its next name.
   const coming = new Set(
-    plan.changes.flatMap(({ id, action }) => (action === 'rename' || (action === 'create' && !applied.has(id)) ? [id] : [])),
+    plan.changes.flatMap(({ id, action }) =>
+      (action === 'rename' && which === 'only') || (action === 'create' && !applied.has(id)) ? [id] : [],
+    ),
   );
   // What was deleted does not come back with less protection than it had.
   const waiting = which === 'all' ? [] : plan.edges.filter((edge) => isDrift(edge) && coming.has(edge.rule));
@@ -47,7 +49,9 @@ export function driftOf(plan: Plan, { base, registry }: Known, which: 'all' | 'o
   const rest = plan.changes.filter((change) => !ids.has(change.id) && (isWritten(change) || change.action === 'blocked'));
   const unfinished = rest.filter(isUnfinished).length;
   // An object that somebody changed may have something to come, besides.
-  const partly = plan.changes.filter((change) => ids.has(change.id) && change.fields.some(({ origin }) => origin === 'intent'));
+  const partly = plan.changes.filter(
+    (change) => ids.has(change.id) && (change.action === 'rename' || change.fields.some(({ origin }) => origin === 'intent')),
+  );
   const stillWritten = edges.filter(({ by }) => by === undefined || there.has(by));
   return {
     plan: {
@@ -71,7 +75,7 @@ export function isDrifted({ changes, edges }: Pick<Plan, 'changes' | 'edges'>): 
 /** What an interrupted apply left closed is ours to finish, and what was never applied is no drift. */
 function narrowed(change: Change, isDrift: (field: FieldChange) => boolean, { applied, registry }: Past): Change | undefined {
   if (isUnfinished(change) || change.adoption === true || change.reasons.includes('replaced')) return undefined;
-  if (change.action === 'delete' || change.action === 'rename') return undefined;
+  if (change.action === 'delete') return undefined;
   if (change.action !== 'create') {
     const fields = change.fields.filter(isDrift);
     return {

@@ -2,6 +2,7 @@ import type { DesiredState } from '../model/desired.ts';
 import type { Write } from '../model/drift.ts';
 import type { LiveState } from '../model/live.ts';
 import { keyOf, type Plan } from '../model/plan.ts';
+import { renamesOf, withNames } from '../model/rename.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { isUuid } from './references.ts';
 
@@ -13,8 +14,9 @@ type Seen = { readonly desired: DesiredState; readonly live: LiveState; readonly
  */
 export function writersOf(
   { changes, edges }: Pick<Plan, 'changes' | 'edges'>,
-  { desired, live, writes }: Seen,
+  { desired, live: read, writes }: Seen,
 ): ReadonlyMap<ResourceId, readonly Write[]> {
+  const live = withNames(read, renamesOf(changes));
   const uids = new Map(live.resources.map(({ id, uid }) => [id, uid]));
   const ids = new Set([...changes.map(keyOf), ...edges.flatMap(({ rule, connection }) => [rule, connection])]);
   const byName = new Map<string, Write[]>();

@@ -3,6 +3,7 @@ import { keyOf, type Action, type Change, type EdgeChange, type FieldChange, typ
 import { groupEdges, edgeRowsOf, rowsOf, type EdgeRow, type Row } from './change-rows.ts';
 import { plural, shortList } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
+import { nameOf } from '../model/resource.ts';
 import { pathText } from './value.ts';
 
 /** One object that differs, told from the manifests to what is live: what somebody did, not what would undo it. */
@@ -65,8 +66,9 @@ const undone: Readonly<Record<Action, Action>> = {
   rename: 'update',
 };
 
-function noteOf({ action, managedBy }: Change): string {
+function noteOf({ action, key, managedBy }: Change): string {
   if (action === 'create') return 'deleted by hand';
+  if (action === 'rename' && key !== undefined) return `called ${escapeTerminal(nameOf(key))} so far`;
   return action === 'blocked' ? `managed by ${escapeTerminal(managedBy ?? 'somebody else')}, not ours to undo` : '';
 }
 

@@ -107,6 +107,23 @@ test('a drift is told without the values of secrets where that is asked for; und
   expect(await run('drift --revert --secrets unresolved')).toMatchObject({ code: 3, stderr: expect.stringContaining('--revert writes') });
 });
 
+test('a drift of a rule that is about to be renamed is told, and accepted; its name stays pending', async () => {
+  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('before') });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  expect((await run('apply --yes')).code).toBe(0);
+  const { list } = await gateway.call('GET', '/guardrails');
+  const found = list.find(({ name }) => name === 'before') ?? {};
+  await gateway.call('PUT', `/guardrails/${String(found['id'])}`, { body: { ...found, description: 'by hand' } });
+  repository.save({ 'access/rule.yaml': guardrail('after', undefined, {}, { renamedFrom: 'before' }) });
+  const told = await run('drift --adopt');
+  expect([told.code, told.stdout]).toEqual([
+    0,
+    expect.stringMatching(/GuardrailRule\/after .* called before so far\n {6}description .*by hand/),
+  ]);
+  repository.git('merge', '--quiet', 'ostiary/adopt/production');
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 pending') });
+});
+
 test('--adopt --new writes manifests of objects that have none, beside what is accepted; again, nothing; merged, there are no changes', async () => {
   const repository = make({
     'ostiary.yaml': config(gateway.url()),
