@@ -106,11 +106,13 @@ function attempt(load: LoadInput, { desired, live, wanted }: Work): Attempt {
 function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, live, wanted }: Work): Attempt {
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   const implied = impliedBy(load.registry, desired, live, wanted);
+  const found = new Map(live.resources.map(({ id, spec }) => [id, spec]));
+  const specs = new Map(desired.resources.map(({ id, key }) => [id, found.get(key)]));
   const failures = new Map<Difference, string>();
   const edits = wanted.flatMap((one): readonly Tagged[] => {
     if (one.is === 'edge' || implied.has(one)) return [];
     const manifest = byId.get(one.id);
-    const made = manifest === undefined ? { why: 'no manifest declares it' } : fieldEdits(manifest, one.field);
+    const made = manifest === undefined ? { why: 'no manifest declares it' } : fieldEdits(manifest, one.field, specs.get(one.id) ?? {});
     if (!('why' in made)) return made.map((edit) => ({ ...edit, by: [one] }));
     failures.set(one, made.why);
     return [];

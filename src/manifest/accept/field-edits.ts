@@ -1,6 +1,6 @@
 import { byToken, elementToken, type KeyedRule } from '../../model/entries.ts';
 import type { FieldRule } from '../../model/field.ts';
-import { equal, isObject, type Json } from '../../model/json.ts';
+import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { normalizeObject } from '../../model/normalize.ts';
 import type { FieldChange, Value } from '../../model/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
@@ -26,8 +26,8 @@ type Step = {
 
 const keep: Json = { keep: true };
 
-/** The edits after which a manifest says of one field what is live: in the document that has the last word on it. */
-export function fieldEdits(manifest: Manifest, { path, before }: FieldChange): readonly LayerEdit[] | Impossible {
+/** The edits after which a manifest says of one field what is live: in the document that has the last word on it. `spec`: all that is live. */
+export function fieldEdits(manifest: Manifest, { path, before }: FieldChange, spec: JsonObject): readonly LayerEdit[] | Impossible {
   if ('unknown' in before) return { why: 'the value that is live cannot be seen' };
   const tokens = tokensOf(path);
   const { rules, rest } = ruleAt(manifest.view.kind.fields, tokens);
@@ -37,7 +37,7 @@ export function fieldEdits(manifest: Manifest, { path, before }: FieldChange): r
   const live = liveValue(before);
   const [key] = rest;
   const isMap = rule.shape === 'map' || rule.secret === 'base64';
-  if (isMap && key !== undefined) return keyEdits(manifest, place, { key, live, fields: manifest.view.kind.fields });
+  if (isMap && key !== undefined) return keyEdits(manifest, place, { key, live, fields: manifest.view.kind.fields, spec });
   const layer = decidingLayer(manifest, place) ?? manifest.layers[0];
   if (live === undefined && rest.length === 0) return removal(manifest, layer, place);
   const fields = rules.length === 1 ? manifest.view.kind.fields : (fieldsOf(rules.at(-2)) ?? []);
@@ -75,27 +75,42 @@ function ordered(edit: DocumentEdit, order: readonly string[]): DocumentEdit {
   return edit.edit === 'set' || edit.edit === 'add' ? { order, level: 2, ...edit } : edit;
 }
 
-type Key = { readonly key: string; readonly live: Json | undefined; readonly fields: readonly FieldRule[] };
+type Key = { readonly key: string; readonly live: Json | undefined; readonly fields: readonly FieldRule[]; readonly spec: JsonObject };
 
 /** A key of a map: in the document that gives it, else where the map stands; an overlay takes a key away by null. */
-function keyEdits(manifest: Manifest, place: readonly string[], { key, live, fields }: Key): readonly LayerEdit[] | Impossible {
+function keyEdits(manifest: Manifest, place: readonly string[], { key, live, fields, spec }: Key): readonly LayerEdit[] | Impossible {
   const own = [...place, key];
   const stating = decidingLayer(manifest, place) ?? manifest.layers[0];
+  const order = fields.map(({ name }) => name);
+  const stated = (layer: ManifestDocument, name: string, value: Json): LayerEdit => ({
+    layer,
+    edit: { edit: 'set', path: pointer(...place, name), value, order, level: 2 },
+  });
   if (stating !== manifest.layers[0] && rawAt(stating.value, place) === null) {
-    return { why: `an overlay resets ${pointer(...place)} as a whole` };
+    if (live === undefined || live === keep) return { why: `an overlay resets ${pointer(...place)} as a whole` };
+    // Once the overlay has a map there, what lies below comes through: what is not live goes key by key.
+    const seen = rawAt(spec, place.slice(1));
+    const hidden = [...new Set(earlierThan(manifest, stating).flatMap(({ value }) => keysOf(rawAt(value, place))))];
+    const gone = hidden.filter((name) => !keysOf(seen).includes(name));
+    return [...gone.map((name) => stated(stating, name, null)), stated(stating, key, live)];
   }
   const layer = decidingLayer(manifest, own) ?? stating;
-  if (live === undefined) return removal(manifest, layer, own);
-  const order = fields.map(({ name }) => name);
-  return [{ layer, edit: { edit: 'set', path: pointer(...own), value: live, order, level: 2 } }];
+  return live === undefined ? removal(manifest, layer, own) : [stated(layer, key, live)];
 }
 
 /** Takes a key out of the document that gives it; where an earlier one gives it too, null takes it away. */
 function removal(manifest: Manifest, layer: ManifestDocument, place: readonly string[]): readonly LayerEdit[] {
   const path = pointer(...place);
-  const earlier = manifest.layers.slice(0, manifest.layers.indexOf(layer));
-  const isBelow = earlier.some(({ value }) => (rawAt(value, place) ?? null) !== null);
+  const isBelow = earlierThan(manifest, layer).some(({ value }) => (rawAt(value, place) ?? null) !== null);
   return [{ layer, edit: isBelow ? { edit: 'set', path, value: null } : { edit: 'remove', path } }];
+}
+
+function earlierThan({ layers }: Manifest, layer: ManifestDocument): readonly ManifestDocument[] {
+  return layers.slice(0, layers.indexOf(layer));
+}
+
+function keysOf(value: Json | undefined): readonly string[] {
+  return isObject(value) ? Object.keys(value) : [];
 }
 
 /** The edits below a place of one document. */

@@ -56,6 +56,18 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
+  it('writes into the map that an overlay reset, and keeps away what lies below', async () => {
+    const overlay =
+      'apiVersion: ostiary/v1\nkind: Connection\nmetadata: {name: orders}\nspec:\n  connection_tags: null # none\n  reviewers: []\n';
+    const { texts, left } = await accepted(
+      { 'orders.yaml': orders },
+      change('Connection/orders', { connection_tags: { env: 'dev', owner: 'ann' } }),
+      { 'over.yaml': overlay },
+    );
+    expect(texts).toEqual({ 'over.yaml': overlay.replace('null #', '{team: null, env: dev, owner: ann} #') });
+    expect(left).toEqual([]);
+  });
+
   it('edits a list of an overlay where it stands', async () => {
     const overlay = 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: {name: orders}\nspec: {reviewers: [dba, sre, leads]}\n';
     const { texts, left } = await accepted({ 'orders.yaml': orders }, change('Connection/orders', { reviewers: ['dba', 'leads', 'new'] }), {
