@@ -3,10 +3,6 @@ import { fileURLToPath } from 'node:url';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** All that `plan` runs; the other commands, the server and the libraries stay apart. */
-const core =
-  /src.(model|kinds|disk.(?!plan-file|state-file|tree-writer)|manifest.(?!accept|draft|edit|file-names|inherit|terraform)|plan.(?!saved-plan|validators)|report.(?!trials|junit|pull|manifest-text|terraform)|gateway|git\b.(?!read-remote|remote)|commands.(?!action|apply|explain|get|init|misfits|pull|saved|saving|serve|test|validate|version))/;
-
 /** `simple-git` writes down what it runs, tokens in the environment included, where the variable DEBUG says so: here nothing does. */
 const silence = {
   name: 'silence',
@@ -17,6 +13,13 @@ const silence = {
       : null,
 };
 
+/** `undici` loads HTTP/2, which no connection of ours speaks, and Node's own module for it with every first request. */
+const withoutHttp2 = {
+  name: 'without-http2',
+  resolveId: (id) => (id === './client-h2.js' ? { id: '\0without-http2' } : null),
+  load: (id) => (id === '\0without-http2' ? 'export default () => { throw new Error("HTTP/2 was not asked for"); };' : null),
+};
+
 /** One split bundle for the command, the action and the library; the embedded database stays outside and is loaded by `serve` alone. */
 export default {
   input: { action: 'src/action.ts', cli: 'src/cli.ts', index: 'src/index.ts' },
@@ -24,15 +27,18 @@ export default {
   external: ['@electric-sql/pglite', /^@electric-sql\/pglite\//, 'pg', 'kysely', 'hono', /^hono\//, '@hono/node-server'],
   // The same package as ES modules: it loads in half the time of its CommonJS build.
   resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
-  plugins: [silence],
+  plugins: [silence, withoutHttp2],
   transform: { define: { __OSTIARY_VERSION__: JSON.stringify(version) } },
   output: {
-    // What every plan needs is one file: thirty small ones take longer to find and load than to run.
-    // `--version` loads nothing of that: the version stands apart, though the others know it too.
+    // What every plan needs is one file, and what other commands need besides is one each: thirty small ones take longer
+    // to find and load than to run. `--version` loads nothing of that: the version stands apart, though the others know it too.
     codeSplitting: {
       groups: [
-        { name: 'version', test: /commands.version/, priority: 1 },
-        { name: 'core', test: core },
+        { name: 'version', test: /commands.version/, priority: 5 },
+        { name: 'core', test: /commands.(run|process-world|plan)\.ts/, priority: 4 },
+        { name: 'apply', test: /commands.apply\.ts/, priority: 3 },
+        { name: 'pull', test: /commands.pull\.ts/, priority: 2 },
+        { name: 'pulled', test: /commands.pull-(make|write)\.ts/, priority: 1 },
       ],
     },
     dir: 'dist',

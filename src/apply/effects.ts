@@ -2,7 +2,7 @@ import { specAfter } from '../model/after.ts';
 import { joinDirections, neutral, specDirection, type Direction } from '../model/direction.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { liveEdges } from '../model/live-edges.ts';
-import type { LiveResource, LiveState } from '../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
 import { isWritten, keyOf, type Change, type EdgeChange, type Plan } from '../model/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 
@@ -26,7 +26,7 @@ export function isRule(kind: Kind): boolean {
 
 /** The effects of all changes that write something. */
 export function effectsOf(plan: Plan, live: LiveState, registry: Registry): readonly Effect[] {
-  const byId = new Map(live.resources.map((resource) => [resource.id, resource]));
+  const byId = liveById(live.resources);
   const protects = protectedBy(live, plan.edges, registry);
   const edgesBy = groupByWriter(plan.edges);
   return plan.changes.filter(isWritten).map((change) => {

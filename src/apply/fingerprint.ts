@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { editSpec, valueAt, type Edit } from '../model/edit.ts';
 import type { FieldRule } from '../model/field.ts';
-import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
@@ -42,7 +42,7 @@ type Made = { readonly desired: DesiredState; readonly live: LiveState; readonly
 /** Takes the fingerprints of all live objects that a plan writes: a hash a field, so that a difference has a name. */
 export function fingerprintsOf({ changes }: Plan, { desired, live, registry }: Made): readonly Fingerprint[] {
   const found = new Map(live.resources.map((resource) => [`${kindOf(resource.id)} ${resource.uid}`, resource]));
-  const wished = new Map(desired.resources.map((resource) => [resource.id, resource]));
+  const wished = desiredById(desired.resources);
   return changes.filter(isOfLive).flatMap((change): readonly Fingerprint[] => {
     const { id, uid, action } = change;
     const kind = registry.get(kindOf(id));

@@ -1,5 +1,5 @@
 import type { Registry } from '../model/kind.ts';
-import type { LiveState } from '../model/live.ts';
+import { type LiveState, liveById } from '../model/live.ts';
 import { keyOf, type Plan } from '../model/plan.ts';
 import { renamesOf, withNames } from '../model/rename.ts';
 import type { ResourceId, Spec } from '../model/resource.ts';
@@ -10,11 +10,11 @@ import { stepsOf } from './steps.ts';
 /** What objects hold for a while because they are written twice: live and desired joined. */
 export function joinedSpecs(plan: Plan, live: LiveState, registry: Registry): ReadonlyMap<ResourceId, Spec> {
   if (plan.changes.length === 0) return new Map();
-  const found = new Map(withNames(live, renamesOf(plan.changes)).resources.map((resource) => [resource.id, resource.spec]));
+  const found = liveById(withNames(live, renamesOf(plan.changes)).resources);
   const twice = stepsOf(plan, live, registry).filter(({ part }) => part === 'gain');
   return new Map(
     twice.map(({ change, kind }) => {
-      const spec = found.get(keyOf(change)) ?? {};
+      const spec = found.get(keyOf(change))?.spec ?? {};
       return [change.id, unionSpec(kind.fields, specAfter(change, kind, spec), spec)];
     }),
   );

@@ -1,5 +1,5 @@
 import { AppError } from '../model/errors.ts';
-import type { LiveState } from '../model/live.ts';
+import { type LiveState, liveById } from '../model/live.ts';
 import type { StepResult } from './outcomes.ts';
 import { kindsToRead, type Progress } from './progress.ts';
 import { unkept, type Written } from './verify.ts';
@@ -34,7 +34,7 @@ type Failure = StepResult & { readonly message: string };
 
 function judgeOf(read: LiveState | string): (written: Written) => Failure | undefined {
   if (typeof read === 'string') return () => failure('apply/unverified', `written, but it could not be read back: ${read}`);
-  const found = new Map(read.resources.map((resource) => [resource.id, resource]));
+  const found = liveById(read.resources);
   return (written) => {
     const wrong = unkept(written, found.get(written.id));
     return wrong.length === 0

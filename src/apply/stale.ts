@@ -1,5 +1,5 @@
 import type { Kind } from '../model/kind.ts';
-import type { LiveResource, LiveState } from '../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
 import { isWritten, keyOf, type Change, type Plan, type Refusal } from '../model/plan.ts';
 import { renamesOf, withNames } from '../model/rename.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
@@ -18,7 +18,7 @@ export function staleness(input: Input): readonly Refusal[] {
   const { plan, registry } = input;
   const live = withNames(input.live, renamesOf(plan.changes));
   const index: Index = {
-    byId: new Map(live.resources.map((resource) => [resource.id, resource])),
+    byId: liveById(live.resources),
     byUid: new Map(live.resources.map((resource) => [uidKey(resource.id, resource.uid), resource])),
     makers: makersOf(input, live),
   };

@@ -1,6 +1,6 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
-import { missingPaths, readTree, shownFolder } from '../disk/walk.ts';
+import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load.ts';
@@ -109,15 +109,17 @@ function pathBelow(root: string, world: World): (path: string) => string {
 function selectionOf(flags: TargetFlags, world: World): Pick<LoadInput, 'selection'> {
   const { only } = flags;
   if (flags.paths.length === 0 && only.length === 0) return {};
-  const home = world.cwd.endsWith(sep) ? world.cwd : `${world.cwd}${sep}`;
-  // Paths are shown in one form: absolute, or below the working directory.
-  const placeOf = (file: SourceFile['path']): string =>
-    sep === '/' ? (file.startsWith(sep) ? file : `${home}${file}`) : resolve(world.cwd, file);
-  const paths = flags.paths.map((path) => {
-    const top = resolve(world.cwd, path);
-    return { path, holds: (file: SourceFile['path']) => isBelow(placeOf(file), top) };
-  });
+  const paths = flags.paths.map((path) => ({ path, holds: holder(resolve(world.cwd, path), world.cwd) }));
   return { selection: { only, ...(paths.length === 0 ? {} : { paths }) } };
+}
+
+/** Tells of shown paths whether they lie at or below a place. They have one form: absolute, or below the working directory. */
+function holder(top: string, cwd: string): (file: SourceFile['path']) => boolean {
+  if (sep !== '/' || !isBelow(top, cwd)) return (file) => isBelow(resolve(cwd, file), top);
+  if (top === cwd) return (file) => !file.startsWith('/');
+  const shown = shower(cwd)(top);
+  const folder = `${shown}/`;
+  return (file) => file === shown || file.startsWith(folder);
 }
 
 function isBelow(file: string, path: string): boolean {

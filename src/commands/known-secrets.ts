@@ -2,7 +2,7 @@ import { runPool } from '../apply/pool.ts';
 import { readCache, writeCache } from '../disk/cache.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Gateway } from '../model/gateway.ts';
-import type { LiveResource, LiveState } from '../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
 import { replacedBy } from '../plan/inherit.ts';
 import { needsSecrets, printVerified, readVerified, recalled, verification, verificationName, type Verified } from '../plan/verified.ts';
 
@@ -22,7 +22,7 @@ export async function withSecrets(
   desired: DesiredState,
   reading: SecretReading,
 ): Promise<{ readonly live: LiveState; readonly unwritten?: string }> {
-  const found = new Map(state.resources.map((resource) => [resource.id, resource]));
+  const found = liveById(state.resources);
   const pairs = desired.resources.flatMap((resource): readonly Pair[] => {
     const live = found.get(resource.key);
     return live !== undefined && needsSecrets(resource, live) ? [{ desired: resource, live }] : [];

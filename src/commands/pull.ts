@@ -14,11 +14,10 @@ import { pullJson, pullText } from '../report/pull.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
 import { counted } from './progress.ts';
-import { makeFiles, type Made } from './pull-make.ts';
+import type { Made } from './pull-make.ts';
 import { projectOf, type Project } from './pull-project.ts';
 import { inheritance, ownedIn } from './pull-state.ts';
 import type { Updated, Updating } from './pull-update.ts';
-import { writeAll } from './pull-write.ts';
 import { printerFor } from './printer.ts';
 import type { World } from './world.ts';
 
@@ -41,7 +40,12 @@ export async function pull(flags: PullFlags, world: World): Promise<number> {
   const taken = takenNames(project.folder);
   const { gateway, identity } = await connect(project.target, { flags, world });
   try {
-    const listed = await readLive(gateway, [...registry.keys()], { flags, world });
+    // What makes and writes manifests is loaded while the gateway looks its objects up.
+    const [listed, { makeFiles }, { writeAll }] = await Promise.all([
+      readLive(gateway, [...registry.keys()], { flags, world }),
+      import('./pull-make.ts'),
+      import('./pull-write.ts'),
+    ]);
     const matched = owned && matchState(owned, listed.resources);
     const asked = matched === undefined ? askedFor(flags.only, listed) : new Set(matched.flatMap(({ live }) => live ?? []));
     const chosen = chooseLive(listed, project, asked);

@@ -1,5 +1,5 @@
 import type { SecretOf } from '../apply/request.ts';
-import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { isWritten, keyOf, type Plan, type Refusal } from '../model/plan.ts';
@@ -15,7 +15,7 @@ type Found = { readonly desired: DesiredState; readonly unfit: readonly Refusal[
  * place is taken. A secret that would come from elsewhere than the plan says is a refusal.
  */
 export async function secretsFor(plan: Plan, desired: DesiredState, { live, gateway }: Where): Promise<Found> {
-  const wished = new Map(desired.resources.map((resource) => [resource.id, resource]));
+  const wished = desiredById(desired.resources);
   const inherited = new Map<ResourceId, Record<Pointer, DesiredSecret>>();
   const unfit: Refusal[] = [];
   const read = reader(live, gateway);
@@ -27,7 +27,7 @@ export async function secretsFor(plan: Plan, desired: DesiredState, { live, gate
     }
     const former = await read(source.slice(fromLive.length));
     const secret = former?.secrets[path] ?? (await read(key))?.secrets[path];
-    if (secret?.state === 'value') inherited.set(id, { ...inherited.get(id), [path]: { ...secret, source } });
+    if (secret?.state === 'value') inherited.set(id, { ...inherited.get(id), [path]: secret.from(source) });
     else unfit.push(lost(id, path, source));
   }
   if (inherited.size === 0) return { desired, unfit };

@@ -25,7 +25,7 @@ export async function savePlan(path: string, planned: Planned, flags: Pick<PlanF
     whole: flags.only.length === 0 && flags.paths.length === 0,
     repository: await rootsAt(setting, world),
     live: fingerprintsOf(plan, { desired, live, registry }),
-    sources: sourcesOf(resources),
+    sources: [...sourcesOf(resources)],
   });
   const text = jsonText(document);
   const { diagnostics } = openPlan(text, registry);

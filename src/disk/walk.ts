@@ -18,6 +18,9 @@ export type TreeOptions = {
 /** A file or folder: the path it was reached by, and its path without links. */
 type Found = { readonly path: string; readonly real: string };
 
+/** A file by the path that is shown, and by the one without links. */
+type ShownFile = { readonly shown: string; readonly real: string };
+
 /** What is needed to tell of a path. */
 type Telling = { readonly show: (path: string) => string; readonly diagnostics: Diagnostic[] };
 
@@ -26,8 +29,9 @@ type Walk = Telling & {
   readonly roots: Set<string>;
   /** Folders that were walked or are left out, without links. */
   readonly done: Set<string>;
-  /** Shown paths of files by their paths without links. */
-  readonly files: Map<string, string>;
+  /** Files by their paths without links, each once. */
+  readonly known: Set<string>;
+  readonly files: ShownFile[];
   /** Links, followed after everything that is reached without them. */
   readonly links: Found[];
 };
@@ -41,7 +45,8 @@ export function readTree(paths: readonly string[], options: TreeOptions): Checke
     show: shower(options.cwd),
     roots: new Set([realOf(options.root)]),
     done: new Set(options.exclude.map((folder) => realOf(folder))),
-    files: new Map(),
+    known: new Set(),
+    files: [],
     links: [],
     diagnostics: [],
   };
@@ -78,7 +83,7 @@ function walkFolder(walk: Walk, top: Found): void {
     const path = withSeparator(folder.path);
     const real = withSeparator(folder.real);
     for (const entry of entriesOf(walk, folder)) {
-      const found = { path: `${path}${entry.name}`, real: `${real}${entry.name}` };
+      const found = at(path, real, entry.name);
       if (entry.isDirectory()) {
         if (isManifestFolder(entry.name) && hasGoodName(walk, found)) pending.push(found);
       } else if (entry.isSymbolicLink()) {
@@ -89,6 +94,12 @@ function walkFolder(walk: Walk, top: Found): void {
       }
     }
   }
+}
+
+/** Where an entry of a folder is; outside links both paths are one. */
+function at(path: string, real: string, name: string): Found {
+  const below = `${path}${name}`;
+  return { path: below, real: path === real ? below : `${real}${name}` };
 }
 
 function entriesOf(walk: Walk, folder: Found): readonly Dirent[] {
@@ -126,15 +137,16 @@ function followLink(walk: Walk, link: Found): void {
 }
 
 function addFile(walk: Walk, file: Found): void {
-  if (!walk.files.has(file.real) && hasGoodName(walk, file)) walk.files.set(file.real, walk.show(file.path));
+  if (walk.known.has(file.real) || !hasGoodName(walk, file)) return;
+  walk.known.add(file.real);
+  walk.files.push({ shown: walk.show(file.path), real: file.real });
 }
 
 function readFiles(walk: Walk): readonly SourceFile[] {
   const read = textReader();
-  const reals = new Map([...walk.files].map(([real, shown]) => [shown, real]));
   const files: SourceFile[] = [];
-  for (const path of [...reals.keys()].toSorted()) {
-    const result = read(reals.get(path) ?? path);
+  for (const { shown: path, real } of walk.files.toSorted((left, right) => compareText(left.shown, right.shown))) {
+    const result = read(real);
     if ('text' in result) files.push({ path, text: result.text });
     else walk.diagnostics.push(unread(path, result.problem));
   }

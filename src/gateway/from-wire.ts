@@ -53,14 +53,12 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
     .filter(({ rule }) => rule.secret !== undefined)
     .map(({ rule, name, wire }) => ({ single: rule.secret === 'plain', at: pointer(name), wire, pointers: new Map<string, Pointer>() }));
 
-  const empty = Object.fromEntries(compared.map(({ rule, name }) => [name, rule.empty]));
-
   function spec(entry: JsonObject): JsonObject {
-    const result: Record<string, Json> = { ...empty };
+    const result: Record<string, Json> = {};
     for (const { rule, name, wire, verbatim, words } of compared) {
       const value = entry[wire];
-      if (value === undefined || value === null) continue;
-      if (verbatim) result[name] = words?.get(value) ?? value;
+      if (value === undefined || value === null) result[name] = rule.empty;
+      else if (verbatim) result[name] = words?.get(value) ?? value;
       else if (rule.refers !== undefined && typeof value === 'string') result[name] = names.textOf(rule.refers, value);
       else result[name] = normalizeValue(rule, value);
     }
@@ -129,7 +127,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
       const version = wireKind.secretsVersion?.(entry, view);
       const managedBy = entry['managed_by'];
       const created = entry['created_at'];
-      return {
+      const live: { -readonly [name in keyof LiveResource]: LiveResource[name] } = {
         id,
         uid,
         spec: spec(entry),
@@ -137,11 +135,12 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: Names): Entry
         edges: edges(entry),
         raw,
         unknown: unknown(entry, seen),
-        ...(missing.length === 0 ? {} : { leftOut: missing }),
-        ...(version === undefined ? {} : { secretsVersion: version }),
-        ...(typeof managedBy === 'string' && managedBy !== '' ? { managedBy } : {}),
-        ...(typeof created === 'string' && created === entry['updated_at'] ? { untouched: true } : {}),
       };
+      if (missing.length > 0) live.leftOut = missing;
+      if (version !== undefined) live.secretsVersion = version;
+      if (typeof managedBy === 'string' && managedBy !== '') live.managedBy = managedBy;
+      if (typeof created === 'string' && created === entry['updated_at']) live.untouched = true;
+      return live;
     },
   };
 }

@@ -4,7 +4,6 @@ import { compareText, equal, type Json, type JsonObject } from '../model/json.ts
 import type { LiveResource } from '../model/live.ts';
 import { normalizeValue } from '../model/normalize.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import { sameSecret } from '../model/secret.ts';
 import { carriedBy } from './from-wire.ts';
 import { addressOf, identityOf, type Link } from './link.ts';
 import { findByList, readOne, resourceIn } from './read.ts';
@@ -119,7 +118,7 @@ async function fulfils(link: Link, live: LiveResource, request: WriteRequest): P
   const edges = Object.entries(request.edges).every(([field, ends]) => sameEnds(link, ends, live.edges[field] ?? []));
   const secrets = Object.entries(request.secrets).every(([path, secret]) => {
     const stored = live.secrets[path];
-    return stored !== undefined && (stored.state === 'hidden' || sameSecret(stored, secret));
+    return stored !== undefined && (stored.state === 'hidden' || stored.equals(secret));
   });
   return fields && edges && secrets && request.dropped.every((path) => live.secrets[path] === undefined);
 }

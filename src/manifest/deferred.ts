@@ -1,4 +1,4 @@
-import type { DesiredState } from '../model/desired.ts';
+import { type DesiredState, desiredById } from '../model/desired.ts';
 import type { Diagnostic, Position } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
@@ -50,7 +50,7 @@ function namedBy(
   names: ReadonlyMap<string, ReadonlySet<string>>,
 ): ReadonlyMap<string, Deferred> {
   const found = new Map<string, Deferred>();
-  const byId = new Map(desired.resources.map((resource) => [resource.id, resource]));
+  const byId = desiredById(desired.resources);
   const note = (kind: string, text: string, at: () => Position): void => {
     if (names.get(kind)?.has(text) === true) return;
     const known = found.get(`${kind}/${text}`);

@@ -15,11 +15,15 @@ export function statedFields(kind: Kind, live: LiveResource, speech: Speech): Re
   const stated = new Map<string, Json>();
   for (const field of kind.fields) {
     const special = field.secret !== undefined || field.edge !== undefined || field.manifestOnly === true;
-    if (special || !hasField(speech, kind.name, field) || live.unknown.includes(pointer(field.name))) continue;
+    if (special || !hasField(speech, kind.name, field) || isUnknown(live, field)) continue;
     const value = live.spec[field.name] ?? field.empty;
     if (field.required || !isImplied(field, value, derived)) stated.set(field.name, statedValue(field, value));
   }
   return stated;
+}
+
+function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {
+  return unknown.length > 0 && unknown.includes(pointer(name));
 }
 
 /** Tells whether a manifest that omits the field says the value. */

@@ -1,5 +1,5 @@
 import type { Speech } from '../model/gateway.ts';
-import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { compareText, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { Ends } from '../model/live-edges.ts';
 import type { LiveResource } from '../model/live.ts';
@@ -79,9 +79,9 @@ export function draftManifests(drafting: Drafting): Drafts {
   }
   const ends = endsOf(drafting.edges, new Set(sketches.map(({ live }) => live.id)), registry);
   const drafts = sketches.map(({ live, id, metadata, spec }): Draft => {
-    const kind = registry.get(kindOf(id));
-    const all = { ...spec, ...Object.fromEntries(ends.get(live.id) ?? []) };
-    return { id, key: live.id, value: { apiVersion: 'ostiary/v1', kind: kindOf(id), metadata, spec: inOrder(kind, all) } };
+    const edges = ends.get(live.id);
+    const whole = edges === undefined ? spec : inOrder(registry.get(kindOf(id)), { ...spec, ...Object.fromEntries(edges) });
+    return { id, key: live.id, value: { apiVersion: 'ostiary/v1', kind: kindOf(id), metadata, spec: whole } };
   });
   return { drafts, unstated, excluded, secrets };
 }
@@ -106,21 +106,23 @@ function metadataOf(id: ResourceId, key: ResourceId, { ignored, targets }: Draft
 type Writing = { readonly id: ResourceId; readonly speech: Speech; readonly writer: SecretWriter };
 
 function specOf(kind: Kind, live: LiveResource, { id, speech, writer }: Writing): JsonObject {
-  const stated = new Map(statedFields(kind, live, speech));
+  const stated = statedFields(kind, live, speech);
+  const spec: Record<string, Json> = {};
   for (const field of kind.fields) {
-    const value = field.secret === undefined ? undefined : writer.write(id, live, field);
-    if (value !== undefined) stated.set(field.name, value);
+    const value = field.secret === undefined ? stated.get(field.name) : writer.write(id, live, field);
+    if (value !== undefined) spec[field.name] = value;
   }
-  return inOrder(kind, Object.fromEntries(stated));
+  return spec;
 }
 
 /** The fields in the order of the schema. */
 function inOrder(kind: Kind | undefined, spec: JsonObject): JsonObject {
-  const entries = (kind?.fields ?? []).flatMap(({ name }): readonly (readonly [string, Json])[] => {
+  const ordered: Record<string, Json> = {};
+  for (const { name } of kind?.fields ?? []) {
     const value = spec[name];
-    return value === undefined ? [] : [[name, isObject(value) ? { ...value } : value]];
-  });
-  return Object.fromEntries(entries);
+    if (value !== undefined) ordered[name] = value;
+  }
+  return ordered;
 }
 
 /**

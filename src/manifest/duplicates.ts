@@ -2,22 +2,24 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { diagnose, type Book } from './diagnose.ts';
 import { locateIn, type Manifest } from './manifest.ts';
 
-/** Keeps the first manifest of each identity and names both places of every other one. */
+/** Keeps the first manifest of each identity and names both places of every other one; what has none is kept. */
 export function withoutDuplicates(
   book: Book,
   manifests: readonly Manifest[],
-  identityOf: (manifest: Manifest) => string,
+  identityOf: (manifest: Manifest) => string | undefined,
   code: Diagnostic['code'],
 ): { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] } {
   const first = new Map<string, Manifest>();
+  const kept: Manifest[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const manifest of manifests) {
     const identity = identityOf(manifest);
-    const known = first.get(identity);
-    if (known === undefined) first.set(identity, manifest);
+    const known = identity === undefined ? undefined : first.get(identity);
+    if (identity !== undefined && known === undefined) first.set(identity, manifest);
+    if (known === undefined) kept.push(manifest);
     else diagnostics.push(declaredTwice(book, known, manifest, code));
   }
-  return { manifests: [...first.values()], diagnostics };
+  return { manifests: kept, diagnostics };
 }
 
 function declaredTwice(book: Book, known: Manifest, manifest: Manifest, code: Diagnostic['code']): Diagnostic {

@@ -13,6 +13,8 @@ export type SelectorField = { readonly name: string; readonly edge: string; read
 export type SecretField = {
   readonly name: string;
   readonly path: Pointer;
+  /** The path in a list of its own: the list of most manifests. */
+  readonly alone: readonly Pointer[];
   readonly secret: 'base64' | 'plain';
   /** The places of the keys that were met so far; most manifests have the same. */
   readonly places: Map<string, { readonly path: Pointer; readonly place: SecretPlace }>;
@@ -46,7 +48,7 @@ export function viewKind(kind: Kind): KindView {
     plain,
     derived: plain.filter((field) => field.omitted === 'derived'),
     secrets: kind.fields.flatMap(({ name, secret }) =>
-      secret === undefined ? [] : [{ name, path: pointer(name), secret, places: new Map() }],
+      secret === undefined ? [] : [{ name, path: pointer(name), alone: [pointer(name)], secret, places: new Map() }],
     ),
     edges: kind.fields.flatMap((field) =>
       field.edge === undefined || field.refers === undefined ? [] : [{ ...field, edge: field.edge, refers: field.refers }],

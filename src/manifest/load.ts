@@ -122,7 +122,8 @@ export function readTarget(input: LoadInput): Reading {
   const distinct = withoutDuplicates(
     book,
     merged.manifests.filter((manifest) => isFor(manifest, input.target)),
-    keyOf,
+    // What the gateway names has its id, of which there is one only.
+    (manifest) => (manifest.view.kind.named ? undefined : keyOf(manifest)),
     'manifest/duplicate-name',
   );
   const aside = broken.flatMap(({ manifest, places }) => told(book, manifest, besides(manifest, places, input)));

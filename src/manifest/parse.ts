@@ -36,16 +36,18 @@ export function parsePage(file: SourceFile): {
 
 function located(file: SourceFile, documents: readonly ReadDocument[]): readonly ManifestDocument[] {
   let finders: Finders | undefined;
-  return documents.map(({ index, value, start, damaged }) => ({
-    file,
-    index,
-    value,
-    ...(damaged === undefined ? {} : { damaged }),
-    locate(path, part = 'value') {
-      finders ??= { positionAt: lineFinder(file.text), offsetOf: locator(file.text) };
-      return { file: file.path, ...finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part)) };
-    },
-  }));
+  return documents.map(({ index, value, start, damaged }) => {
+    const document: ManifestDocument = {
+      file,
+      index,
+      value,
+      locate(path, part = 'value') {
+        finders ??= { positionAt: lineFinder(file.text), offsetOf: locator(file.text) };
+        return { file: file.path, ...finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part)) };
+      },
+    };
+    return damaged === undefined ? document : { ...document, damaged };
+  });
 }
 
 type Finders = { readonly positionAt: ReturnType<typeof lineFinder>; readonly offsetOf: ReturnType<typeof locator> };

@@ -20,7 +20,7 @@ export function toResource(
   const { secrets, whole, problems } = readSecrets(view, raw, rules);
   const findings = view.kind.check(spec);
   deriveOmitted(view, spec, { raw, given: { secrets, wholeSecrets: whole } });
-  const resource = {
+  const resource: { -readonly [name in keyof DesiredResource]: DesiredResource[name] } = {
     id,
     key: keyOf(manifest),
     spec,
@@ -28,28 +28,23 @@ export function toResource(
     secrets: withDerived(view, spec, secrets, whole),
     wholeSecrets: whole,
     ignore: textsOf(metadata['ignore']),
-    ...selectorOf(view, raw),
     protect: metadata['protect'] === true,
     adopt: metadata['adopt'] === true,
-    ...nameAt(metadata, 'replaces'),
-    ...nameAt(metadata, 'renamedFrom'),
-    ...(view.sampled ? { written: raw, samples: samplesOf(manifest) } : {}),
     locate: (path: Pointer) => (path === '' ? manifest.layers[0].locate('') : locateInSpec(manifest, path)),
   };
+  const { replaces, renamedFrom } = metadata;
+  const selector = selectorOf(view, raw);
+  if (selector !== undefined) resource.selector = selector;
+  if (typeof replaces === 'string') resource.replaces = replaces;
+  if (typeof renamedFrom === 'string') resource.renamedFrom = renamedFrom;
+  if (view.sampled) Object.assign(resource, { written: raw, samples: samplesOf(manifest) });
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
 }
 
-function selectorOf({ selectors: [selector] }: KindView, raw: JsonObject): Pick<DesiredResource, 'selector'> {
+function selectorOf({ selectors: [selector] }: KindView, raw: JsonObject): DesiredResource['selector'] {
   const value = selector === undefined ? undefined : raw[selector.name];
-  return selector === undefined || !isObject(value) ? {} : { selector: { field: selector.name, value } };
-}
-
-function nameAt<K extends 'replaces' | 'renamedFrom'>(metadata: JsonObject, field: K): { readonly [name in K]?: string } {
-  const name = metadata[field];
-  const given: { [name in K]?: string } = {};
-  if (typeof name === 'string') given[field] = name;
-  return given;
+  return selector === undefined || !isObject(value) ? undefined : { field: selector.name, value };
 }
 
 /** The places are looked up when somebody asks for them. */
@@ -126,18 +121,17 @@ const none: Secrets = { secrets: {}, whole: [], problems: [] };
 function readSecrets(view: KindView, raw: JsonObject, rules: SecretRules): Secrets {
   if (!view.secrets.some((field) => raw[field.name] !== undefined)) return none;
   const secrets: Record<Pointer, DesiredSecret> = {};
-  const whole: Pointer[] = [];
-  const problems: Problem[] = [];
+  let { whole, problems } = none;
   for (const field of view.secrets) {
     const value = raw[field.name];
     if (value === undefined) continue;
-    if (field.secret === 'base64' || value === null) whole.push(field.path);
+    if (field.secret === 'base64' || value === null) whole = whole.length === 0 ? field.alone : [...whole, field.path];
     const keys = field.secret === 'plain' ? [undefined] : isObject(value) ? Object.keys(value) : [];
     for (const key of keys) {
       const { path, place } = placeIn(field, key);
       const { secret, problems: found } = readSecret(key === undefined ? value : valueAt(value, key), place, rules);
       if (secret !== undefined) secrets[path] = secret;
-      if (found.length > 0) problems.push(...found);
+      if (found.length > 0) problems = [...problems, ...found];
     }
   }
   return { secrets, whole, problems };
@@ -157,7 +151,9 @@ function placeIn({ name, path, secret: mode, places }: SecretField, key: string 
   return found;
 }
 
+const noTexts: readonly string[] = [];
+
 /** The texts of a list. */
 export function textsOf(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : noTexts;
 }

@@ -90,13 +90,12 @@ function readValue(text: string, place: SecretPlace, rules: SecretRules): Read {
       `write ${keyOf(place)}: ${prefix}NAME:KEY, without { value: … }`,
     );
   }
-  const secret = place.mode === 'base64' ? sealEncoded('inline', text) : seal('inline', text);
+  const secret = place.mode === 'base64' ? seal('inline', text, encoded) : seal('inline', text);
   return { secret, problems: inlineProblems(text, place) };
 }
 
-/** Seals plain text; it is encoded when it is asked for, most are only compared once. */
-function sealEncoded(source: string, text: string): DesiredSecret {
-  return { state: 'value', source, reveal: () => Buffer.from(text, 'utf8').toString('base64') };
+function encoded(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
 }
 
 function readSource(form: SecretForm & { readonly form: 'env' | 'file' }, place: SecretPlace, rules: SecretRules): Read {

@@ -1,4 +1,5 @@
 import type { Diagnostic, Finding, Position } from './diagnostic.ts';
+import { indexer } from './index-by.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { Policy } from './policy.ts';
@@ -55,6 +56,12 @@ export type DesiredResource = {
    */
   readonly locate: (path: Pointer) => Position;
 };
+
+/** Desired resources by their id. */
+export const desiredById: (resources: readonly DesiredResource[]) => ReadonlyMap<ResourceId, DesiredResource> = indexer(({ id }) => id);
+
+/** Desired resources by what the gateway knows them by. */
+export const desiredByKey: (resources: readonly DesiredResource[]) => ReadonlyMap<ResourceId, DesiredResource> = indexer(({ key }) => key);
 
 /** All that the manifests of one target want. */
 export type DesiredState = {

@@ -1,3 +1,4 @@
+import { indexer } from './index-by.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { LiveSecret } from './secret.ts';
@@ -26,6 +27,9 @@ export type LiveResource = {
   /** The version to write against (an ETag), where the gateway has one. */
   readonly version?: string;
 };
+
+/** Live resources by their id. */
+export const liveById: (resources: readonly LiveResource[]) => ReadonlyMap<ResourceId, LiveResource> = indexer(({ id }) => id);
 
 /** A thing that manifests refer to but do not declare, such as an agent. */
 export type Named = { readonly uid: string; readonly name: string };

@@ -33,5 +33,5 @@ export function forDialect(
       stated: new Set([...resource.stated].filter((name) => !names.has(name))),
     };
   });
-  return { desired: { ...desired, resources }, diagnostics };
+  return { desired: diagnostics.length === 0 ? desired : { ...desired, resources }, diagnostics };
 }

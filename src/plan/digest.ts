@@ -12,7 +12,7 @@ export function digestOf(
   target: TargetIdentity,
   changes: readonly Change[],
   edges: readonly EdgeChange[],
-  sources: readonly SecretPlace[],
+  sources: Iterable<SecretPlace>,
 ): string {
   const document: Json = {
     target: { ...target },
@@ -22,13 +22,13 @@ export function digestOf(
   return createHash('sha256').update(canonical(document)).update(sourcesText(sources)).digest('hex');
 }
 
-/** Where every secret of the resources comes from; resources come sorted. */
-export function sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): readonly SecretPlace[] {
-  return resources.flatMap(({ id, secrets }) => sortedKeys(secrets).map((path) => ({ id, path, source: secrets[path]?.source ?? '' })));
+/** Where every secret of the resources comes from, one after another; resources come sorted. */
+export function* sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): Generator<SecretPlace> {
+  for (const { id, secrets } of resources) for (const path of sortedKeys(secrets)) yield { id, path, source: secrets[path]?.source ?? '' };
 }
 
 /** A line each, with lengths, so that no two lists have the same text. */
-function sourcesText(sources: readonly SecretPlace[]): string {
+function sourcesText(sources: Iterable<SecretPlace>): string {
   let text = '';
   for (const { id, path, source } of sources) text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
   return text;

@@ -1,7 +1,7 @@
-import type { DeclaredEdge, DesiredState } from '../model/desired.ts';
+import { type DeclaredEdge, type DesiredState, desiredByKey } from '../model/desired.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { edgeKey, liveEdges, type Ends } from '../model/live-edges.ts';
-import type { LiveResource, LiveState } from '../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
 
@@ -46,9 +46,9 @@ export function indexOf({ desired, live, registry, base, orphans = nobody, doome
   // Few texts are uids, so their index is made when the first one comes.
   let uids: ReadonlyMap<string, ResourceId> | undefined;
   const index: Index = {
-    selected: new Map(desired.resources.map((resource) => [resource.key, resource])),
-    declared: new Map([...desired.resources, ...desired.unselected].map((resource) => [resource.key, resource.ignore])),
-    live: new Map(live.resources.map((resource) => [resource.id, resource])),
+    selected: desiredByKey(desired.resources),
+    declared: ignoresOf(desired),
+    live: liveById(live.resources),
     byUid: (text) => (uids ??= uidsOf(live)).get(text),
     edges: new Map(liveEdges(live, registry).map((ends) => [edgeKey(ends), ends])),
     hidden: new Set(live.hidden),
@@ -72,6 +72,13 @@ function formerKeys({ resources }: DesiredState, { keys }: Index): Index['keys']
     renamedFrom === undefined ? [] : [[resourceId(kindOf(id), renamedFrom), key] as const],
   );
   return new Map([...keys, ...former]);
+}
+
+function ignoresOf({ resources, unselected }: DesiredState): Index['declared'] {
+  const ignores = new Map<ResourceId, readonly Pointer[]>();
+  for (const { key, ignore } of resources) ignores.set(key, ignore);
+  for (const { key, ignore } of unselected) ignores.set(key, ignore);
+  return ignores;
 }
 
 /** The edges that manifests declare, as far as their ends are there. */

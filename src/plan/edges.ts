@@ -1,4 +1,4 @@
-import type { DeclaredEdge } from '../model/desired.ts';
+import { type DeclaredEdge, desiredById } from '../model/desired.ts';
 import type { Diagnostic, Position } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { EdgeChange } from '../model/plan.ts';
@@ -49,7 +49,7 @@ function declaredEdges({ desired }: EdgeInput, index: Index): DeclaredEdges {
   const declared = new Map<string, Declared>();
   const unresolved: Unresolved[] = [];
   if (desired.edges.length === 0) return { declared, unresolved };
-  const manifests = new Map(desired.resources.map((resource) => [resource.id, resource]));
+  const manifests = desiredById(desired.resources);
   for (const edge of desired.edges) {
     const places = edge.declarations.flatMap(({ by, path }) => manifests.get(by)?.locate(path) ?? []);
     const { rule, connection } = endsOf(edge, index);

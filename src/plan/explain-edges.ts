@@ -1,3 +1,4 @@
+import { desiredById } from '../model/desired.ts';
 import type { EdgeOwner, ExplanationRow } from '../model/explanation.ts';
 import type { FieldRule } from '../model/field.ts';
 import { compareText } from '../model/json.ts';
@@ -41,7 +42,7 @@ type Facts = { readonly index: Index; readonly declared: (ends: Ends) => readonl
 /** Where edges are declared, and which of them were applied. */
 function factsOf({ desired, live, base, registry }: Subject): Facts {
   const index = indexOf({ desired, live, registry, base: base?.desired });
-  const manifests = new Map(desired.resources.map((resource) => [resource.id, resource]));
+  const manifests = desiredById(desired.resources);
   const places = new Map<string, Declared[]>();
   for (const edge of desired.edges) {
     const { rule, connection } = endsOf(edge, index);

@@ -1,6 +1,6 @@
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { LiveState } from '../model/live.ts';
+import { type LiveState, liveById } from '../model/live.ts';
 import type { Renames } from '../model/rename.ts';
 import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
 
@@ -13,12 +13,14 @@ export type Former = {
 
 /** Finds the former names that are still live; one that is gone already says nothing any more. */
 export function formerNames(desired: DesiredState, live: LiveState): Former {
-  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  const comers = desired.resources.filter((resource) => formerOf(resource) !== undefined);
+  if (comers.length === 0) return { renames: new Map(), blocked: new Map(), diagnostics: [] };
+  const found = liveById(live.resources);
   const blocked = new Map<ResourceId, ResourceId>();
   const declared = new Set([...desired.resources, ...desired.unselected].map(({ id }) => id));
   const renames = new Map<ResourceId, ResourceId>();
   const diagnostics: Diagnostic[] = [];
-  for (const resource of desired.resources) {
+  for (const resource of comers) {
     const former = formerOf(resource);
     if (former === undefined) continue;
     if (declared.has(former)) diagnostics.push(stillDeclared(resource, former));

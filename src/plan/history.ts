@@ -1,6 +1,5 @@
 import type { Base } from '../model/base.ts';
-import type { DesiredResource } from '../model/desired.ts';
-import type { ResourceId } from '../model/resource.ts';
+import { type DesiredResource, desiredByKey } from '../model/desired.ts';
 import { formerOf } from './former.ts';
 import type { Past } from './origin.ts';
 
@@ -10,7 +9,7 @@ export function historian(
   revert: readonly string[] = [],
 ): (resource: DesiredResource, isLive: boolean) => Past | undefined {
   if (base === undefined) return () => undefined;
-  const applied = new Map<ResourceId, DesiredResource>(base.desired.resources.map((resource) => [resource.key, resource]));
+  const applied = desiredByKey(base.desired.resources);
   const reverts = new Set(revert);
   return (resource, isLive) => {
     const former = isLive ? formerOf(resource) : undefined;

@@ -1,14 +1,14 @@
 import type { Base } from '../model/base.ts';
-import type { DeclaredEdge, DesiredResource, DesiredState } from '../model/desired.ts';
+import { type DeclaredEdge, type DesiredResource, type DesiredState, desiredByKey } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { editSpec } from '../model/edit.ts';
 import type { Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import type { LiveResource, LiveState } from '../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { withNames } from '../model/rename.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
-import { seal, type DesiredSecret, type LiveSecret } from '../model/secret.ts';
+import type { DesiredSecret, LiveSecret } from '../model/secret.ts';
 import { compareSpecs } from './compare.ts';
 import { edgeKey, type Ends } from '../model/live-edges.ts';
 import { declaredEnds, edgeField, indexOf } from './edge-index.ts';
@@ -18,10 +18,12 @@ import { comparedFields } from './settle.ts';
 
 /** Desired resources that take the place of a live object, by their id, while both names are known. */
 export function replacedBy(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {
-  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  const heirs = desired.resources.filter(({ replaces }) => replaces !== undefined);
+  if (heirs.length === 0) return new Map();
+  const found = liveById(live.resources);
   return new Map(
-    desired.resources.flatMap(({ id, replaces }) => {
-      const former = replaces === undefined ? undefined : found.get(resourceId(kindOf(id), replaces));
+    heirs.flatMap(({ id, replaces = '' }) => {
+      const former = found.get(resourceId(kindOf(id), replaces));
       return former === undefined ? [] : [[id, former] as const];
     }),
   );
@@ -42,8 +44,8 @@ export function inherited(
   const formers = replacedBy(desired, live);
   if (formers.size === 0) return { desired, diagnostics: [] };
   const state = withNames(live, formerNames(desired, live).renames);
-  const present = new Set(live.resources.map(({ id }) => id));
-  const applied = new Map(base?.desired.resources.map((resource) => [resource.key, resource]));
+  const present = liveById(live.resources);
+  const applied = desiredByKey(base?.desired.resources ?? []);
   const waiting = waitingHeirs(formers, live, registry);
   // What is closed still may have been cut off before everything was attached to it.
   const shut = new Set(live.resources.flatMap((resource) => (isShut(registry.get(kindOf(resource.id)), resource) ? [resource.id] : [])));
@@ -69,7 +71,7 @@ export function inherited(
  * closed after that, so something of it is still open.
  */
 export function waitingHeirs(formers: ReadonlyMap<ResourceId, LiveResource>, live: LiveState, registry: Registry): ReadonlySet<ResourceId> {
-  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  const found = liveById(live.resources);
   return new Set(
     [...formers].flatMap(([id, former]) => {
       const heir = found.get(id);
@@ -117,7 +119,7 @@ function tightened(
 
 function taken(secret: LiveSecret, from: ResourceId): DesiredSecret {
   const source = `live:${from}`;
-  return secret.state === 'value' ? seal(source, secret.reveal()) : { state: 'unresolved', source };
+  return secret.state === 'value' ? secret.from(source) : { state: 'unresolved', source };
 }
 
 /** Secrets that would have to move, but that this token may not see. */

@@ -1,7 +1,7 @@
 import { specAfter } from '../model/after.ts';
 import { specDirection } from '../model/direction.ts';
 import type { Registry } from '../model/kind.ts';
-import type { LiveState } from '../model/live.ts';
+import { type LiveState, liveById } from '../model/live.ts';
 import { isWritten, keyOf, type Change, type EdgeChange } from '../model/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { liveEdges } from '../model/live-edges.ts';
@@ -12,13 +12,13 @@ export type Losses = { readonly connections: number; readonly losing: ReadonlySe
 /** Finds the connections that lose a protection: by their own change, by that of a rule on them, or by an edge that goes. */
 export function lossesOf(changes: readonly Change[], edges: readonly EdgeChange[], live: LiveState, registry: Registry): Losses {
   const guarded = guardedKinds(registry);
-  const specs = new Map(live.resources.map(({ id, spec }) => [id, spec]));
+  const found = liveById(live.resources);
   const going = new Set(changes.flatMap((change) => (change.action === 'delete' ? [keyOf(change)] : [])));
   const weakened = new Set<ResourceId>();
   for (const change of changes) {
     const key = keyOf(change);
     const kind = registry.get(kindOf(key));
-    const spec = specs.get(key);
+    const spec = found.get(key)?.spec;
     // Opening what an earlier apply created closed takes nothing away that anybody had.
     const opens = change.action === 'delete' || change.reasons.includes('unfinished');
     if (kind === undefined || spec === undefined || !isWritten(change) || opens) continue;
@@ -26,7 +26,7 @@ export function lossesOf(changes: readonly Change[], edges: readonly EdgeChange[
   }
   const losing = new Set<ResourceId>();
   const lose = (id: ResourceId): void => {
-    if (specs.has(id) && !going.has(id)) losing.add(id);
+    if (found.has(id) && !going.has(id)) losing.add(id);
   };
   for (const id of weakened) if (guarded.has(kindOf(id))) lose(id);
   if (weakened.size > 0) for (const { rule, connection } of liveEdges(live, registry)) if (weakened.has(rule)) lose(connection);

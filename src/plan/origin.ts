@@ -6,7 +6,6 @@ import type { Kind } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { FieldChange, Origin, Value } from '../model/plan.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
-import { sameSecret } from '../model/secret.ts';
 import { disjoined } from '../model/union.ts';
 import { compareSpecs } from './compare.ts';
 import { resolveReferences } from './references.ts';
@@ -110,7 +109,7 @@ function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: Des
   const stood = base.secrets[path];
   if (wished === undefined || stood === undefined) return wished === stood ? 'drift' : 'intent';
   if (wished.source !== stood.source) return 'intent';
-  return wished.state !== 'value' || stood.state !== 'value' || sameSecret(wished, stood) ? 'drift' : 'intent';
+  return wished.state !== 'value' || stood.state !== 'value' || wished.equals(stood) ? 'drift' : 'intent';
 }
 
 /** Tells whether writing the field would take protection away from what is live. */

@@ -1,10 +1,10 @@
-import type { DeclaredEdge, DesiredResource, DesiredState } from '../model/desired.ts';
+import { type DeclaredEdge, type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { keyOf, type Change, type Plan } from '../model/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
-import { sameSecret, type DesiredSecret } from '../model/secret.ts';
+import type { DesiredSecret } from '../model/secret.ts';
 import { compareSpecs } from './compare.ts';
 
 /** What a pull request changes by itself: places of each resource, sorted, the empty one being all of it; and edges. */
@@ -18,7 +18,7 @@ export type OwnChanges = {
 export function ownChanges(desired: DesiredState, began: DesiredState, registry: Registry): OwnChanges {
   const places = new Map<ResourceId, Set<Pointer>>();
   const add = (id: ResourceId, place: Pointer): void => void places.set(id, (places.get(id) ?? new Set()).add(place));
-  const before = new Map(began.resources.map((resource) => [resource.id, resource]));
+  const before = new Map(desiredById(began.resources));
   for (const resource of desired.resources) {
     const other = before.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
@@ -89,7 +89,7 @@ function secretPlaces(one: DesiredResource, other: DesiredResource): readonly Po
 /** Values are compared where manifests hold them; elsewhere the source alone is the manifest's. */
 function isSame(one: DesiredSecret | undefined, other: DesiredSecret | undefined): boolean {
   if (one?.source !== other?.source || (one?.state === 'keep') !== (other?.state === 'keep')) return false;
-  return one?.state !== 'value' || other?.state !== 'value' || sameSecret(one, other);
+  return one?.state !== 'value' || other?.state !== 'value' || one.equals(other);
 }
 
 function inOne(one: readonly Pointer[], other: readonly Pointer[]): readonly Pointer[] {

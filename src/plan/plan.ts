@@ -5,7 +5,7 @@ import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { compareText, equal } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
-import type { LiveResource, LiveState } from '../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
 import { keyOf, type Allowance, type EdgeChange, type Plan, type Refusal, type TargetIdentity } from '../model/plan.ts';
 import { pointer } from '../model/pointer.ts';
 import { withNames } from '../model/rename.ts';
@@ -56,7 +56,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   const former = formerNames(input.desired, input.live);
   const desired = withKeys(input.desired, former.blocked);
   const state = withNames(input.live, former.renames);
-  const live = new Map(state.resources.map((resource) => [resource.id, resource]));
+  const live = liveById(state.resources);
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
   const looking = input.looking === true;
@@ -80,7 +80,7 @@ export function plan(input: PlanInput, registry: Registry): Checked<Plan> {
   for (const resource of resources) {
     const fields = knownKind(resource.id, kinds);
     const found = live.get(resource.key);
-    if (found !== undefined) unwatched.push(...unwatchedOf(resource, found, fields));
+    if (found !== undefined) addUnwatched(unwatched, resource, found, fields);
     const from = renamed.get(resource.key);
     if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
     const past = pastOf(resource, found !== undefined);
@@ -247,12 +247,10 @@ function changedNames(
   });
 }
 
-/** Kept fields that protect and are not empty live, although the manifest does not state them. */
-function unwatchedOf(desired: DesiredResource, live: LiveResource, { silent }: KindFields): Plan['unwatched'] {
-  return silent.flatMap((field) => {
-    const value = live.spec[field.name];
-    return desired.spec[field.name] === undefined && value !== undefined && !equal(value, field.empty)
-      ? [{ id: desired.id, path: pointer(field.name) }]
-      : [];
-  });
+/** Adds the kept fields that protect and are not empty live, although the manifest does not state them. */
+function addUnwatched(unwatched: Unwatched[], { id, spec }: DesiredResource, live: LiveResource, { silent }: KindFields): void {
+  for (const { name, empty } of silent) {
+    const value = spec[name] === undefined ? live.spec[name] : undefined;
+    if (value !== undefined && !equal(value, empty)) unwatched.push({ id, path: pointer(name) });
+  }
 }

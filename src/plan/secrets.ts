@@ -4,7 +4,7 @@ import { compareText } from '../model/json.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { FieldChange } from '../model/plan.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
-import { sameSecret, type DesiredSecret } from '../model/secret.ts';
+import type { DesiredSecret } from '../model/secret.ts';
 
 /** What happens to the secrets of one resource, without their values. */
 export type SecretComparison = {
@@ -50,7 +50,7 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
       fields.push({ path, before: { absent: true }, after: { secret: wished.source, state: 'set' } });
     } else if (found.state === 'hidden' || wished.state !== 'value') {
       kept.push(path);
-    } else if (!sameSecret(wished, found)) {
+    } else if (!wished.equals(found)) {
       fields.push({ path, before: { secret: 'live', state: 'differs' }, after: { secret: wished.source, state: 'differs' } });
     }
   }

@@ -4,7 +4,6 @@ import { equal } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import { isWithin, pointer } from '../model/pointer.ts';
-import { sameSecret } from '../model/secret.ts';
 import { comparedFields } from './settle.ts';
 
 /** A kind with its fields sorted, once for looking at many resources. */
@@ -53,7 +52,7 @@ function sameSecrets(desired: DesiredResource, live: LiveResource): boolean {
     const wished = desired.secrets[path];
     const found = live.secrets[path];
     if (wished?.state === 'keep' && found !== undefined) continue;
-    if (wished?.state !== 'value' || found?.state !== 'value' || !sameSecret(wished, found)) return false;
+    if (wished?.state !== 'value' || found?.state !== 'value' || !wished.equals(found)) return false;
   }
   for (const path in live.secrets) if (desired.secrets[path] === undefined && desired.wholeSecrets.length > 0) return false;
   return true;

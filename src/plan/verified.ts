@@ -61,7 +61,7 @@ export function recalled(desired: DesiredResource, live: LiveResource, verified:
   if (entry.hash !== hashOf(desired, live.uid, key)) return undefined;
   const { leftOut = [], ...rest } = live;
   const secrets = Object.entries(desired.secrets).map(([path, wish]): readonly [Pointer, LiveSecret] => {
-    return [path, wish.state === 'value' ? { ...wish, source: 'live' } : { state: 'hidden', source: 'live' }];
+    return [path, wish.state === 'value' ? wish.from('live') : { state: 'hidden', source: 'live' }];
   });
   return { ...rest, secrets: Object.fromEntries(secrets), unknown: live.unknown.filter((path) => !leftOut.includes(path)) };
 }

@@ -1,4 +1,4 @@
-import type { DesiredState } from '../model/desired.ts';
+import { type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText } from '../model/json.ts';
 import { edgeKey, type Ends } from '../model/live-edges.ts';
 import type { LiveState } from '../model/live.ts';
@@ -30,7 +30,7 @@ export function declaring(manifests: DesiredState, naming: Naming): Declaring {
 function declared({ edges, resources }: DesiredState, { live, renames, placed }: Naming): ReadonlyMap<string, readonly Attachment[]> {
   const names = new Set([...resources.map(({ key }) => key), ...live.resources.map(({ id }) => id)]);
   const uids = new Map(live.resources.map(({ id, uid }) => [resourceId(kindOf(id), uid), id]));
-  const manifests = new Map(resources.map((resource) => [resource.id, resource]));
+  const manifests = desiredById(resources);
   const idOf = ({ kind, text }: { readonly kind: string; readonly text: string }): ResourceId => {
     const named = resourceId(kind, text);
     const id = renames?.get(named) ?? named;

@@ -1,4 +1,4 @@
-import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
@@ -57,5 +57,5 @@ function guards(kind: Kind, path: Pointer): boolean {
 
 /** Resources as the base wants them, by their id. */
 export function baseline(base: DesiredState | undefined): ReadonlyMap<string, DesiredResource> {
-  return new Map(base?.resources.map((resource) => [resource.id, resource]));
+  return desiredById(base?.resources ?? []);
 }

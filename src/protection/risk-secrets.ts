@@ -4,7 +4,7 @@ import type { LiveResource } from '../model/live.ts';
 import type { Change, FieldChange } from '../model/plan.ts';
 import { isWithin, pointer, tokensOf } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { looksLikeCredential, sameSecret, type LiveSecret } from '../model/secret.ts';
+import { looksLikeCredential, type LiveSecret } from '../model/secret.ts';
 import type { RiskDraft } from './risk-fields.ts';
 import type { RiskName } from './risk-codes.ts';
 
@@ -71,7 +71,7 @@ function isCopied({ after }: FieldChange): boolean {
 /** A copy, or the same value again. */
 function isSame(field: FieldChange, desired: DesiredResource | undefined, former: LiveResource): boolean {
   const [now, then] = [desired?.secrets[field.path], former.secrets[field.path]];
-  return isCopied(field) || (now?.state === 'value' && then?.state === 'value' && sameSecret(now, then));
+  return isCopied(field) || (now?.state === 'value' && then?.state === 'value' && now.equals(then));
 }
 
 function sameAs({ path, after }: FieldChange, { spec }: LiveResource): boolean {

@@ -1,7 +1,7 @@
-import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
-import type { LiveResource, LiveState } from '../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
 import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
@@ -66,9 +66,9 @@ function context(input: RiskInput): Context {
   let reached: ReadonlyMap<ResourceId, readonly ResourceId[]> | undefined;
   return {
     ...input,
-    resources: new Map(desired.resources.map((resource) => [resource.id, resource])),
+    resources: desiredById(desired.resources),
     earlier: baseline(base),
-    found: new Map(live.resources.map((resource) => [resource.id, resource])),
+    found: liveById(live.resources),
     edgesBy,
     causesOfEdge: edgeCauses(plan.changes, input.selectorOf),
     reach: (rule) => {

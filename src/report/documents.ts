@@ -69,8 +69,9 @@ function flowOf(value: Json): string | undefined {
   if (isScalar(value)) return scalarOf(value);
   if (Array.isArray(value)) return value.every((one: Json) => isScalar(one)) ? `[${value.map(scalarOf).join(', ')}]` : undefined;
   const entries = isObject(value) ? Object.entries(value) : [];
+  if (entries.length > 3) return undefined;
   const parts = entries.map(([, one]) => (isObject(one) && entries.length === 1 ? flowOf(one) : isScalar(one) ? scalarOf(one) : undefined));
-  if (entries.length > 3 || parts.includes(undefined)) return undefined;
+  if (parts.includes(undefined)) return undefined;
   return `{ ${entries.map(([key], index) => `${scalarOf(key)}: ${parts[index] ?? ''}`).join(', ')} }`;
 }
 
@@ -90,12 +91,24 @@ const plainKey = /^[A-Za-z]\w*:[A-Za-z_][\w.-]*$/;
 // Between single quotes patterns read as they were written.
 const readable = /^(?=.*["\\])[ -~]*$/;
 
-function keyOf(key: string): string {
-  return plainKey.test(key) ? key : scalarOf(key);
+const keyOf = remembered((key) => (plainKey.test(key) ? key : textOf(key)));
+
+/** Remembers what became of short texts: a thousand documents use the same words again and again. */
+function remembered(spell: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const spelled = spell(text);
+    if (text.length <= 40 && known.size < 2048) known.set(text, spelled);
+    return spelled;
+  };
 }
 
-function scalarOf(value: Json): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
+const scalarOf = (value: Json): string => (typeof value === 'string' ? wordOf(value) : JSON.stringify(value));
+const wordOf = remembered(textOf);
+
+function textOf(value: string): string {
   if (plain.test(value) && !reserved.test(value)) return value;
   return readable.test(value) ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value);
 }

@@ -5,7 +5,7 @@ import type { Gateway, Speech, WriteRequest } from '../../src/model/gateway.ts';
 import type { LiveResource } from '../../src/model/live.ts';
 import { normalizeObject } from '../../src/model/normalize.ts';
 import { kindOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
-import { sameSecret, seal } from '../../src/model/secret.ts';
+import { seal } from '../../src/model/secret.ts';
 import { exampleWrites, wholeSpec } from './examples.ts';
 
 /** A gateway under test. */
@@ -240,7 +240,7 @@ function writer(
 
 function holds(resource: LiveResource, path: string, value: string): boolean {
   const secret = resource.secrets[path];
-  return secret?.state === 'value' && sameSecret(secret, seal('expected', value));
+  return secret?.state === 'value' && secret.equals(seal('expected', value));
 }
 
 async function refusal(promise: Promise<unknown>): Promise<string> {

@@ -20,7 +20,7 @@ type Made = { readonly plan: Plan; readonly live: LiveState; readonly desired: D
 /** The text of a plan's file. */
 export function savedText({ plan, live, desired }: Made): string {
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
-  const rest = { tool: '0.1.0', whole: true, repository: [], sources: sourcesOf(resources) };
+  const rest = { tool: '0.1.0', whole: true, repository: [], sources: [...sourcesOf(resources)] };
   return jsonText(sealedPlan(planDocument([plan]), { ...rest, live: fingerprintsOf(plan, { desired, live, registry }) }));
 }
 

@@ -1,4 +1,5 @@
-import type { DesiredResource } from '../../model/desired.ts';
+import { type DesiredResource, desiredById } from '../../model/desired.ts';
+import { liveById } from '../../model/live.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Proposal } from '../../model/gateway.ts';
 import type { Json } from '../../model/json.ts';
@@ -21,13 +22,13 @@ export type Draft = {
 
 /** The objects that a proposal writes, in the order of its plan. */
 export function draftsOf({ plan, desired, live, joined }: Proposal): readonly Draft[] {
-  const resources = new Map(desired.resources.map((resource) => [resource.id, resource]));
-  const found = new Map(live.resources.map((resource) => [resource.id, resource.spec]));
+  const resources = desiredById(desired.resources);
+  const found = liveById(live.resources);
   return plan.changes.flatMap((change) => {
     const { id, action } = change;
     const resource = resources.get(id);
     if (resource === undefined || !isWritten(change) || action === 'delete') return [];
-    const stored = found.get(change.key ?? resource.key) ?? {};
+    const stored = found.get(change.key ?? resource.key)?.spec ?? {};
     const ours = Object.entries(resource.spec).filter(
       ([field]) => action === 'create' || !resource.ignore.some((path) => isWithin(pointer(field), path)),
     );

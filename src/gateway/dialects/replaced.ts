@@ -1,5 +1,5 @@
 import type { Proposal } from '../../model/gateway.ts';
-import type { LiveResource } from '../../model/live.ts';
+import { type LiveResource, liveById } from '../../model/live.ts';
 import { keyOf, type Reference } from '../../model/plan.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 
@@ -9,7 +9,7 @@ export type Replacement = { readonly id: ResourceId; readonly former: LiveResour
 /** The connections whose place is taken by this plan: what takes it is created, or what is left of the former one is closed or goes. */
 export function replacementsOf({ plan, desired, live }: Proposal): readonly Replacement[] {
   const written = new Set(plan.changes.map(keyOf));
-  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  const found = liveById(live.resources);
   return desired.resources.flatMap(({ id, replaces }) => {
     if (replaces === undefined || kindOf(id) !== 'Connection') return [];
     const former = found.get(resourceId('Connection', replaces));

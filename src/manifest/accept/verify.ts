@@ -1,9 +1,9 @@
-import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { editSpec, valueAt, type Edit } from '../../model/edit.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import type { LiveResource, LiveState } from '../../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { normalizeValue } from '../../model/normalize.ts';
 import type { FieldChange } from '../../model/plan.ts';
 import { isWithin, pointer, tokensOf } from '../../model/pointer.ts';
@@ -21,7 +21,7 @@ export function impliedBy(
   live: LiveState,
   wanted: readonly Difference[],
 ): ReadonlySet<Difference> {
-  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  const found = liveById(live.resources);
   const implied = new Set<Difference>();
   for (const [id, group] of groups(wanted)) {
     const resource = desired.resources.find((one) => one.id === id);
@@ -46,7 +46,7 @@ export function following(
   live: LiveState,
   wanted: readonly Difference[],
 ): readonly Difference[] {
-  const found = new Map(live.resources.map((resource) => [resource.id, resource]));
+  const found = liveById(live.resources);
   return [...groups(wanted)].flatMap(([id, group]) => {
     const resource = desired.resources.find((one) => one.id === id);
     const kind = registry.get(kindOf(id));
@@ -75,7 +75,7 @@ export function unlike(
   wanted: readonly Difference[],
 ): ReadonlyMap<Difference, string> {
   const failures = new Map<Difference, string>();
-  const all = new Map(loaded.resources.map((resource) => [resource.id, resource]));
+  const all = desiredById(loaded.resources);
   for (const [id, group] of groups(wanted)) {
     const [before, after] = [desired.resources.find((one) => one.id === id), all.get(id)];
     const kind = registry.get(kindOf(id));
