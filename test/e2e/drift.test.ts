@@ -113,7 +113,7 @@ test('a drift of a rule that is about to be renamed is told, and accepted; its n
   expect((await run('apply --yes')).code).toBe(0);
   const { list } = await gateway.call('GET', '/guardrails');
   const found = list.find(({ name }) => name === 'before') ?? {};
-  await gateway.call('PUT', `/guardrails/${String(found['id'])}`, { body: { ...found, description: 'by hand' } });
+  await gateway.call('PUT', `/guardrails/${idOf({ body: found })}`, { body: { ...found, description: 'by hand' } });
   repository.save({ 'access/rule.yaml': guardrail('after', undefined, {}, { renamedFrom: 'before' }) });
   const told = await run('drift --adopt');
   expect([told.code, told.stdout]).toEqual([
