@@ -61,12 +61,16 @@ export async function forTargets<F extends FleetFlags>(flags: F, world: World, v
   const isText = flags.format !== 'json' && flags.format !== 'sarif';
   for (const [index, name] of names.entries()) {
     if (isText && index > 0) print('\n\n');
+    // What is found in manifests says nothing of the target.
+    const isTitled = isText && verb.list === 'diagnostics';
+    if (isTitled) print(`${escapeTerminal(name)}\n\n`);
     const heard = listening(world, isText);
     const { code, failure } = await workFor(name, heard, flags, verb);
     codes.set(name, code);
     if (failure !== undefined) failures.push(failure);
     if (code === 1 || code === 3 || code === 4) note(`  target: ${escapeTerminal(name)}\n`);
-    if (isText && heard.text() === '') print(await untoldSection(name, code, { markdown: flags.format === 'markdown', ...heard }));
+    if (isText && heard.text() === '')
+      print(await untoldSection(isTitled ? undefined : name, code, { markdown: flags.format === 'markdown', ...heard }));
     if (!isText) documents.push(...documentsIn(heard.text()));
   }
   if (flags.format === 'json') print(jsonText(fleetDocument(verb.list, documents, failures)));
@@ -206,14 +210,14 @@ function documentsIn(text: string): readonly JsonObject[] {
   return isObject(parsed) ? [parsed] : [];
 }
 
-/** The section of a target that there is nothing else to print of. */
+/** The section of a target that there is nothing else to print of; its title, where it has none yet. */
 async function untoldSection(
-  name: string,
+  name: string | undefined,
   code: number,
   { markdown, diagnostics }: Pick<Listening, 'diagnostics'> & { readonly markdown: boolean },
 ): Promise<string> {
   const why = `exit ${code}, ${meanings[code] ?? ''}`;
-  if (!markdown) return `${escapeTerminal(name)}\n\nNothing to show: ${why}.\n`;
+  if (name === undefined || !markdown) return `${name === undefined ? '' : `${escapeTerminal(name)}\n\n`}Nothing to show: ${why}.\n`;
   const { messageMarkdown } = await import('../report/comment.ts');
   return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics: diagnostics(), version }, longestSection);
 }

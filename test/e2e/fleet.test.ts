@@ -40,6 +40,7 @@ test('several targets in one run: each has its section, one that is down stops n
     stdout: expect.stringMatching(/No drift[\s\S]*No drift/),
   });
   expect(await gateway.run('validate --all-targets --format json', cwd)).toMatchObject({ code: 0 });
+  expect((await gateway.run('validate --target one,two', cwd)).stdout).toMatch(/^one\n\nValid\..*\n\n\ntwo\n\nValid\..*\n$/);
   const { version, runs }: { version: string; runs: unknown[] } = JSON.parse(
     (await gateway.run('validate --all-targets --format sarif', cwd)).stdout,
   );
