@@ -12,6 +12,13 @@ async function main(argv: readonly string[]): Promise<number> {
   return run(argv, processWorld());
 }
 
+/** Waits until everything that was printed has been handed over. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+}
+
 let broken = false;
 
 /** A reader that went away (`| head`) is no error of ours; a full disk is told once, while the command goes on to its end. */
@@ -24,4 +31,6 @@ function onOutputError(error: NodeJS.ErrnoException): void {
 
 process.stdout.on('error', onOutputError);
 const exitCode = await main(process.argv.slice(2));
-process.exitCode = broken ? 1 : exitCode;
+await Promise.all([process.stdout, process.stderr].map(written));
+// Nothing is left but memory, and giving that back piece by piece takes as long as reading a thousand files.
+process.exit(broken ? 1 : exitCode);
