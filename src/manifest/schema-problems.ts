@@ -104,6 +104,7 @@ function unknownField(place: Place, key: string): Problem {
 
 /** Says where else the field belongs, for one written a level too high or too low. */
 function elsewhere(place: Place, key: string): string {
+  if (key === '<<') return 'YAML 1.2 has no merge keys: write the fields out; an alias may stand for a whole value';
   for (const level of ['metadata', 'spec']) {
     const node = nodeAt(place.schema, [level]);
     if (place.tokens[0] !== level && node !== undefined && allowedFields(node).includes(key)) return `it belongs into ${level}`;

@@ -100,6 +100,7 @@ test('a drift is told without the values of secrets where that is asked for; und
   expect(await run('drift')).toMatchObject({ code: 3, stderr: expect.stringContaining('secret/undefined-variable') });
   const unread = await run('drift --secrets unresolved');
   expect(unread).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 secret unverified') });
+  expectValid('drift', (await run('drift --secrets unresolved --format json --quiet')).stdout);
   const { body } = await gateway.call('GET', '/connections/sealed');
   await gateway.call('PUT', '/connections/sealed', { body: { ...body, secret: { 'envvar:MORE': 'eA==' } } });
   const { code, stdout } = await run('drift --secrets unresolved');
