@@ -1,10 +1,11 @@
-// What a team sees of Ostiary on GitHub, on this machine: a repository, an emulated GitHub, a gateway of its own, the bundled action.
+// What a team sees of Ostiary on GitHub, on this machine: a repository, an emulated GitHub, a gateway of its own, the bundled action;
+// and at last what pulling that gateway gives.
 // Run it with `npm run demo:pr`; it works in temporary folders and leaves nothing behind. The story itself is
 // test/support/pull-request-story.ts, which a test plays as well.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { dist, onStage, say, title } from './stage.js';
+import { cli, dist, onStage, say, title } from './stage.js';
 
 /** Makes JavaScript of the story: Node 20 runs no TypeScript. Packages are found from below node_modules alone. */
 async function loadStory() {
@@ -47,7 +48,8 @@ async function play() {
       for (const one of [place, steps]) mkdirSync(one);
       const run = openRunner(steps);
       const step = (options) => run(options, github, (cwd, env) => start(process.execPath, [join(dist, 'action.js')], { cwd, env }).ended);
-      await playPullRequests({ folder: place, gateway: { url, key }, github, step, title, say });
+      const ostiary = (args, options) => start(process.execPath, [cli, ...args], options).ended;
+      await playPullRequests({ folder: place, gateway: { url, key }, github, step, ostiary, title, say });
     } finally {
       await github.close();
     }

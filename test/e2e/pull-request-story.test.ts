@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ostiaryHere } from '../support/here.ts';
 import { playPullRequests } from '../support/pull-request-story.ts';
 import { useGateway } from './gateway.ts';
 import { useAction } from './github.ts';
@@ -17,10 +18,11 @@ test('the story that npm run demo:pr plays is true', { timeout: 240_000 }, async
     gateway: { url, key },
     github: bench.github(),
     step: bench.bundled,
+    ostiary: ostiaryHere,
     title: (text) => void titles.push(text),
     say: (text) => void said.push(text),
   });
-  expect(titles).toHaveLength(9);
+  expect(titles).toHaveLength(10);
   expect(said.filter((line) => line.length > 80 && !/^ {2}\u2502 (?:[|+!~<]|- `|.*\b[0-9a-f]{64}\b)/.test(line))).toEqual([]);
   expect(said.join('\n')).not.toContain('correct-horse');
   expect(await gateway.names('/connections')).toEqual(['orders-db', 'reports-db', 'sales-db']);

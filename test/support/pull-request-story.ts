@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { playDrift } from './drift-story.ts';
+import { playPull } from './pull-story.ts';
 import {
   write,
   propose,
@@ -21,7 +22,7 @@ import { commitAll, git } from './workflow.ts';
 /** Plays what a team sees of Ostiary on GitHub; throws where something is not as it is told. */
 export async function playPullRequests(stage: Stage): Promise<void> {
   const scene = await begin(stage);
-  for (const chapter of [change, rename, playDrift]) await chapter(scene);
+  for (const chapter of [change, rename, playDrift, playPull]) await chapter(scene);
 }
 
 const orders = (name: string, metadata = ''): string => `apiVersion: ostiary/v1

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject, type JsonObject } from '../../src/model/json.ts';
+import type { Ended, RunOptions } from './cli.ts';
 import type { TestGitHub } from './github.ts';
 import {
   commentsOn,
@@ -24,6 +25,8 @@ export type Stage = {
   readonly github: TestGitHub;
   /** Runs the action on GitHub's behalf. */
   readonly step: (options: StepOptions) => Promise<StepEnded>;
+  /** Runs a command line, as somebody at a terminal does. */
+  readonly ostiary: (args: readonly string[], options: RunOptions) => Promise<Pick<Ended, 'code' | 'stdout'>>;
   readonly title: (text: string) => void;
   readonly say: (text: string) => void;
 };
