@@ -44,7 +44,8 @@ function replacedAll({ text }: Page, { open, close, parts }: Whole, { additions,
   if (!holdsComment(text, all, parts)) return [all];
   if (first === undefined || !parts.every((part) => standsAlone(text, part))) return [{ ...all, loses: true }];
   const column = ' '.repeat(columnOf(text, first.start));
-  const lines = texts.map((one) => `${column}${one},\n`).join('');
+  const comma = commaBehind(text, parts.at(-1), close) === undefined ? '' : ',';
+  const lines = texts.map((one, index) => `${column}${one}${index < texts.length - 1 ? ',' : comma}\n`).join('');
   return [...parts.map((part) => cutRow(text, part)), at(lineStart(text, first.start), lines)];
 }
 

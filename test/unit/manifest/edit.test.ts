@@ -25,6 +25,7 @@ const cases: readonly (readonly [string, string, DocumentEdit, string])[] = [
   ['rows without a comma at their end', '{\n  "a": [\n    "x",\n    "y"\n  ]\n}\n', drop('/a', 'y'), '{\n  "a": [\n    "x"\n  ]\n}\n'],
   ['a row with the comment on it, others beside it', 'a: { k: 1,\n  l: 2, # why\n  m: 3 }\n', remove('/a/l'), 'a: { k: 1,\n  m: 3 }\n'],
   ['what stands alone in brackets, blanks as there', 'b: {k: 1}\na: [ x ]\n', set('/a', ['w']), 'b: {k: 1}\na: [ w ]\n'],
+  ['all rows, comments between kept', 'a: [\n  # x\n  x # 1\n]\n', set('/a', ['w', 'z']), 'a: [\n  # x\n  w,\n  z\n]\n'],
   ['an entry fewer, comments between kept', 'a:\n  # x\n  - x # 1\n  # y\n  - y\n', drop('/a', 'x'), 'a:\n  # x\n  # y\n  - y\n'],
   ['the last entry', 'a: # why\n  - x\nb: 1\n', drop('/a', 'x'), 'a: [] # why\nb: 1\n'],
   ['the last line of a file without an end', 'a: 1\nb: 2', remove('/b'), 'a: 1'],
