@@ -20,6 +20,9 @@ const withoutHttp2 = {
   load: (id) => (id === '\0without-http2' ? 'export default () => { throw new Error("HTTP/2 was not asked for"); };' : null),
 };
 
+/** What nearly every command begins with, and what of a plan `pull` needs before it has read anything. */
+const core = /src.(commands.(run|process-world|live|desired)|plan.verified|apply.pool|report.value|disk.make-folder)\.ts/;
+
 /** One split bundle for the command, the action and the library; the embedded database stays outside and is loaded by `serve` alone. */
 export default {
   input: { action: 'src/action.ts', cli: 'src/cli.ts', index: 'src/index.ts' },
@@ -30,12 +33,13 @@ export default {
   plugins: [silence, withoutHttp2],
   transform: { define: { __OSTIARY_VERSION__: JSON.stringify(version) } },
   output: {
-    // What every plan needs is one file, and what other commands need besides is one each: thirty small ones take longer
+    // What nearly every command needs is one file, and what some need besides is one each: thirty small ones take longer
     // to find and load than to run. `--version` loads nothing of that: the version stands apart, though the others know it too.
     codeSplitting: {
       groups: [
         { name: 'version', test: /commands.version/, priority: 5 },
-        { name: 'core', test: /commands.(run|process-world|plan)\.ts/, priority: 4 },
+        { name: 'core', test: core, priority: 4.5 },
+        { name: 'plan', test: /commands.plan\.ts/, priority: 4 },
         { name: 'apply', test: /commands.apply\.ts/, priority: 3 },
         { name: 'pull', test: /commands.pull\.ts/, priority: 2 },
         { name: 'pulled', test: /commands.pull-(make|write)\.ts/, priority: 1 },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compareText, type Json } from '../model/json.ts';
+import { sortedKeys, type Json } from '../model/json.ts';
 import type { FieldRule } from '../model/field.ts';
 import type { LiveResource } from '../model/live.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
@@ -62,9 +62,11 @@ export function secretWriter({ form, prefix, taken, referencePrefixes }: SecretW
       if (form === 'omit') return undefined;
       const at = pointer(field.name);
       if (live.unknown.includes(at)) unseen += 1;
-      const found = Object.entries(live.secrets)
-        .filter(([path]) => isWithin(path, at))
-        .toSorted(([left], [right]) => compareText(left, right));
+      const found: (readonly [Pointer, LiveSecret])[] = [];
+      for (const path of sortedKeys(live.secrets)) {
+        const secret = live.secrets[path];
+        if (secret !== undefined && isWithin(path, at)) found.push([path, secret]);
+      }
       if (field.secret === 'plain') return found[0] === undefined ? undefined : formOf(id, at, found[0][1]);
       if (found.length === 0) return undefined;
       return Object.fromEntries(found.map(([path, secret]) => [tokensOf(path)[1] ?? '', formOf(id, path, secret)]));

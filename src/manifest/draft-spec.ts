@@ -13,13 +13,26 @@ import { pointer } from '../model/pointer.ts';
 export function statedFields(kind: Kind, live: LiveResource, speech: Speech): ReadonlyMap<string, Json> {
   const derived = kind.derived(live.spec);
   const stated = new Map<string, Json>();
-  for (const field of kind.fields) {
-    const special = field.secret !== undefined || field.edge !== undefined || field.manifestOnly === true;
-    if (special || !hasField(speech, kind.name, field) || isUnknown(live, field)) continue;
+  for (const field of statable(kind, speech)) {
+    if (isUnknown(live, field)) continue;
     const value = live.spec[field.name] ?? field.empty;
     if (field.required || !isImplied(field, value, derived)) stated.set(field.name, statedValue(field, value));
   }
   return stated;
+}
+
+const known = new WeakMap<Speech, Map<string, readonly FieldRule[]>>();
+
+/** The plain fields that manifests for a gateway may state. */
+function statable(kind: Kind, speech: Speech): readonly FieldRule[] {
+  const kinds = known.get(speech) ?? new Map<string, readonly FieldRule[]>();
+  known.set(speech, kinds);
+  const found = kinds.get(kind.name);
+  if (found !== undefined) return found;
+  const plain = kind.fields.filter(({ secret, edge, manifestOnly }) => secret === undefined && edge === undefined && manifestOnly !== true);
+  const fields = plain.filter((field) => hasField(speech, kind.name, field));
+  kinds.set(kind.name, fields);
+  return fields;
 }
 
 function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {

@@ -11,50 +11,46 @@ export function jsonText(value: Json): string {
  * lists and small maps of words stand on one line where they fit.
  */
 export function yamlText(value: Json, columns = 0, indent = ''): string {
-  const lines: string[] = [];
-  addBlock({ lines, first: indent, indent }, value, columns);
-  return `${escapeYaml(lines.join('\n'))}\n`;
+  return escapeYaml(blockOf(value, { first: indent, indent }, columns));
 }
 
-/** The lines of a text so far, and what the next one and those below it begin with. */
-type Block = { readonly lines: string[]; readonly first: string; readonly indent: string };
+/** What the next line begins with, and those below it. */
+type Begin = { readonly first: string; readonly indent: string };
 
-/** Adds the lines of a value that stands on lines of its own, with so many columns left. */
-function addBlock({ lines, first, indent }: Block, value: Json, columns: number): void {
-  if (isScalar(value)) {
-    lines.push(`${first}${scalarOf(value)}`);
-    return;
-  }
+/** The lines of a value that stands on lines of its own, with so many columns left. */
+function blockOf(value: Json, { first, indent }: Begin, columns: number): string {
+  if (isScalar(value)) return `${first}${scalarOf(value)}\n`;
+  let text = '';
   let start = first;
   if (Array.isArray(value)) {
     for (const one of value) {
-      addHung({ lines, first: `${start}- `, indent: `${indent}  ` }, one, columns - 2);
+      text += hungOf(one, { first: `${start}- `, indent: `${indent}  ` }, columns - 2);
       start = indent;
     }
   } else if (isObject(value)) {
     for (const key of Object.keys(value)) {
-      addEntry({ lines, first: start, indent }, keyOf(key), value[key] ?? null, columns);
+      const name = keyOf(key);
+      const one = value[key] ?? null;
+      const isWord = typeof one !== 'object' && name.length <= longestKey;
+      text += isWord ? `${start}${name}: ${scalarOf(one)}\n` : entryOf(name, one, { begin: { first: start, indent }, columns });
       start = indent;
     }
   }
+  return text;
 }
 
-function addEntry({ lines, first, indent }: Block, key: string, value: Json, columns: number): void {
-  if (key.length > longestKey) {
-    lines.push(`${first}? ${key}`);
-    addHung({ lines, first: `${indent}: `, indent: `${indent}  ` }, value, columns - 2);
-    return;
-  }
+function entryOf(key: string, value: Json, { begin: { first, indent }, columns }: { begin: Begin; columns: number }): string {
+  if (key.length > longestKey) return `${first}? ${key}\n${hungOf(value, { first: `${indent}: `, indent: `${indent}  ` }, columns - 2)}`;
   const flat = flatOf(value, columns - key.length - 2);
-  lines.push(flat === undefined ? `${first}${key}:` : `${first}${key}: ${flat}`);
-  if (flat === undefined) addBlock({ lines, first: `${indent}  `, indent: `${indent}  ` }, value, columns - 2);
+  if (flat !== undefined) return `${first}${key}: ${flat}\n`;
+  const below = `${indent}  `;
+  return `${first}${key}:\n${blockOf(value, { first: below, indent: below }, columns - 2)}`;
 }
 
-/** Adds a value whose first line stands behind a mark. */
-function addHung(block: Block, value: Json, columns: number): void {
+/** A value whose first line stands behind a mark. */
+function hungOf(value: Json, begin: Begin, columns: number): string {
   const flat = flatOf(value, columns);
-  if (flat === undefined) addBlock(block, value, columns);
-  else block.lines.push(`${block.first}${flat}`);
+  return flat === undefined ? blockOf(value, begin, columns) : `${begin.first}${flat}\n`;
 }
 
 /** A value on one line; undefined where it needs several. */
@@ -68,11 +64,17 @@ function flatOf(value: Json, columns: number): string | undefined {
 function flowOf(value: Json): string | undefined {
   if (isScalar(value)) return scalarOf(value);
   if (Array.isArray(value)) return value.every((one: Json) => isScalar(one)) ? `[${value.map(scalarOf).join(', ')}]` : undefined;
-  const entries = isObject(value) ? Object.entries(value) : [];
-  if (entries.length > 3) return undefined;
-  const parts = entries.map(([, one]) => (isObject(one) && entries.length === 1 ? flowOf(one) : isScalar(one) ? scalarOf(one) : undefined));
-  if (parts.includes(undefined)) return undefined;
-  return `{ ${entries.map(([key], index) => `${scalarOf(key)}: ${parts[index] ?? ''}`).join(', ')} }`;
+  if (!isObject(value)) return undefined;
+  const keys = Object.keys(value);
+  if (keys.length > 3) return undefined;
+  let text = '';
+  for (const key of keys) {
+    const one = value[key] ?? null;
+    const part = isScalar(one) ? scalarOf(one) : isObject(one) && keys.length === 1 ? flowOf(one) : undefined;
+    if (part === undefined) return undefined;
+    text += `${text === '' ? '' : ', '}${scalarOf(key)}: ${part}`;
+  }
+  return `{ ${text} }`;
 }
 
 /** What fits on one line: also lists and maps without anything in them. */
