@@ -10,7 +10,8 @@ type Seen = { readonly desired: DesiredState; readonly live: LiveState; readonly
 
 /**
  * Finds the writes to each object that a plan changes, and to both ends of each edge; in the order of the log. Of what is gone
- * the gateway's id is known only where the log has it beside the name.
+ * the gateway's id is known only where the log has it beside the name. What was written before something was made anew was
+ * written to something else, which had its name.
  */
 export function writersOf(
   { changes, edges }: Pick<Plan, 'changes' | 'edges'>,
@@ -32,7 +33,7 @@ export function writersOf(
     [...ids].map((id): readonly [ResourceId, ReadonlySet<Write>] => {
       const [kind, name, uid] = [kindOf(id), nameOf(id), uids.get(id)];
       const beside = uid === undefined ? [...named(kind, [name])].flatMap(({ names }) => names.filter(isUuid)) : [uid];
-      return [id, named(kind, [name, ...beside])];
+      return [id, sinceMade(named(kind, [name, ...beside]), writes)];
     }),
   );
   const gone = [...ids].filter((id) => !uids.has(id));
@@ -41,6 +42,13 @@ export function writersOf(
     if (deletion !== undefined) found.set(id, new Set([...(found.get(id) ?? []), deletion]));
   }
   return new Map([...found].filter(([, own]) => own.size > 0).map(([id, own]) => [id, writes.filter((write) => own.has(write))]));
+}
+
+/** Of the writes that tell a name or an id those to what was made last. */
+function sinceMade(own: ReadonlySet<Write>, writes: readonly Write[]): ReadonlySet<Write> {
+  const newestFirst = writes.filter((write) => own.has(write));
+  const made = newestFirst.findIndex(({ method }) => method === 'POST');
+  return made < 0 ? own : new Set(newestFirst.slice(0, made + 1));
 }
 
 /** The one deletion of something that is not live any more, where it can have been nothing but this. */

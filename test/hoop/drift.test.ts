@@ -1,7 +1,26 @@
 import { expect, test } from 'vitest';
-import { connection } from '../e2e/project.ts';
+import { connection, guardrail } from '../e2e/project.ts';
 import { auditorToken, hoopProject, standardToken } from '../support/hoop-project.ts';
 import { converges } from './trap.ts';
+
+const denying = (words: readonly string[]): object => ({ name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words }] } });
+
+test('what was made anew by hand was changed by who made it so, not by who wrote to what had its name before', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }), 'access/b.yaml': guardrail('no-drop', ['DROP']) });
+  await converges(project);
+  const { body: made } = await project.send('GET', '/connections/orders-db');
+  await project.send('PUT', '/connections/orders-db', { ...Object(made), reviewers: ['sre'] });
+  await project.send('DELETE', '/connections/orders-db');
+  await project.send('POST', '/connections', { ...Object(made), reviewers: ['sre'] });
+  const { body: rules } = await project.send('GET', '/guardrails');
+  const [{ id }] = Object(rules);
+  await project.send('PUT', `/guardrails/${id}`, denying(['NONE']));
+  await project.send('DELETE', `/guardrails/${id}`);
+  await project.send('POST', '/guardrails', denying(['GRANT']));
+  const { code, stdout } = await project.ostiary(['drift']);
+  expect([code, stdout.match(/\((?:PUT|POST|DELETE) [^)]*\)/g)]).toEqual([2, ['(POST /api/connections)', '(POST /api/guardrails)']]);
+});
 
 test('the audit log tells who changed what; where it is not shown the drift is told all the same', async () => {
   const project = await hoopProject();
