@@ -115,7 +115,8 @@ export async function planned(
       ...insecureOverride(flags.url),
       ...footing.diagnostics,
       ...found,
-      ...foreseen,
+      // What comes of writing is told where something is written, or shown to be.
+      ...(flags.looking === true ? [] : foreseen),
       ...unsound,
       ...unusedAllowances(flags.allow, complete),
       ...unknownNames(consentsOf(flags), [...loaded.value.resources, ...loaded.value.unselected, ...live.resources]),

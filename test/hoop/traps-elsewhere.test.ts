@@ -80,6 +80,9 @@ test('26 a branch is dropped by every write of a configuration: it is told', asy
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_hook_ttl: 5 }) });
   const { stderr, code } = await project.ostiary(['plan']);
   expect([code, stderr]).toEqual([0, expect.stringContaining('warning hoop/git-branch')]);
+  const looked = await project.ostiary(['drift']);
+  expect([looked.code, looked.stdout, looked.stderr]).toEqual([2, expect.stringContaining('git_hook_ttl'), '']);
+  expect((await project.ostiary(['drift', '--revert', '--yes'])).stderr).toContain('warning hoop/git-branch');
 });
 
 test.each([
