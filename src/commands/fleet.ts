@@ -52,7 +52,7 @@ const meanings: Readonly<Record<number, string>> = {
  */
 export async function forTargets<F extends FleetFlags>(flags: F, world: World, verb: Verb<F>): Promise<number> {
   const names = targetsMeant(flags, world);
-  if (names === undefined) return verb.work(flags, world);
+  if (names === undefined) return workAlone(flags, world, verb);
   requireOwnFiles(pathsOf(flags));
   const { note, print } = printerFor(world, flags);
   const codes = new Map<string, number>();
@@ -77,6 +77,13 @@ export async function forTargets<F extends FleetFlags>(flags: F, world: World, v
   else if (!isText) print(jsonText(merged(documents)));
   tellEnds(codes, flags, world);
   return worstOf([...codes.values()]);
+}
+
+/** Does the work for the one target that is meant. Where its others have command lines of their own it is still one of several. */
+async function workAlone<F extends FleetFlags>(flags: F, world: World, verb: Verb<F>): Promise<number> {
+  if (world.oneOfSeveral !== true || flags.target === undefined) return verb.work(flags, world);
+  const { code } = await workFor(flags.target, listening(world, true), flags, verb);
+  return code;
 }
 
 /** Does the work for one target of several; what could not be finished stands in its JSON reports, too. */

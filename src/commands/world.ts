@@ -28,6 +28,8 @@ export type World = {
   readonly interrupts: () => AbortSignal;
   /** Asks whoever sits at the terminal; false where they say no or go away. */
   readonly confirms: (message: string) => Promise<boolean>;
+  /** Whether the command line is for one target of several, each of which has a command line of its own. */
+  readonly oneOfSeveral?: boolean;
   /** Hears every fact at once: a secret before anything is printed that was made with it. */
   readonly hears?: (fact: Fact) => void;
 };

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { expectValid } from '../support/documents.ts';
 import { place } from '../support/github.ts';
 import { adminToken, hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { commentsOn, commitAll, git, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
@@ -66,7 +69,7 @@ test('a pull request and its merge go to all targets: a comment, a record and a 
     'west/c.yaml': connection('fleet-more'),
   };
   const { cwd, number, plan } = await proposal('fleet', { 'ostiary.yaml': settings(hoop) }, files);
-  const planned = await plan({ 'all-targets': 'true', out: 'plan-{target}.json' });
+  const planned = await plan({ 'all-targets': 'true', out: 'plan-{target}.json', report: 'json=told-{target}.json' });
   expect(planned).toMatchObject({ code: 4, outputs: { outcome: 'unreachable', changed: 'true', 'max-risk': 'neutral' } });
   expect(JSON.parse(planned.outputs['counts'] ?? '')).toMatchObject({ create: 5, update: 0 });
   const { targets = '', digest } = planned.outputs;
@@ -78,6 +81,10 @@ test('a pull request and its merge go to all targets: a comment, a record and a 
       west: expect.objectContaining({ outcome: 'planned', counts: expect.objectContaining({ create: 3 }), digest: expect.any(String) }),
     },
   ]);
+  const report = readFileSync(join(cwd, 'told-down.json'), 'utf8');
+  expectValid('plan', report);
+  const failure = { target: 'down', exitCode: 4, diagnostics: [expect.objectContaining({ code: 'api/unreachable' })] };
+  expect(JSON.parse(report)).toMatchObject({ plans: [], failures: [failure] });
   expect(await titlesOn(number)).toEqual(['Plan for `east`', 'No plan for down', 'Plan for `west`']);
   expect(planned.summary).toMatch(/### Plan for `east`[\s\S]*### No plan for down\n[\s\S]*api\/unreachable[\s\S]*### Plan for `west`/);
   expect(planned.stdout).toMatch(

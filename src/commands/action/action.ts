@@ -44,7 +44,7 @@ async function tellingsOf(job: Job): Promise<readonly Telling[]> {
   const tellings: Telling[] = [];
   for (const one of begun.steps) {
     if (tellings.length > 0) inner.stdout.write('\n\n');
-    tellings.push(await carriedOut(one, begun.env, job));
+    tellings.push(await carriedOut(one, { env: begun.env, oneOfSeveral: begun.steps.length > 1 }, job));
   }
   const codes = new Map(tellings.map((telling) => [targetOf(telling.step) ?? '', telling.exitCode]));
   if (tellings.length > 1) tellEnds(codes, { color: false, quiet: false }, inner);
@@ -64,10 +64,10 @@ function listenerOf({ log, inner }: Pick<Job, 'log' | 'inner'>): Listener {
 }
 
 /** Runs the command line of one target. */
-async function carriedOut(said: Step, env: World['env'], job: Job): Promise<Telling> {
+async function carriedOut(said: Step, place: Pick<World, 'env' | 'oneOfSeveral'>, job: Job): Promise<Telling> {
   const { log, world, sleep } = job;
   const { world: heard, findings } = listenerOf(job);
-  const listening: World = { ...heard, env };
+  const listening: World = { ...heard, ...place };
   let step = said;
   const exitCode = await guarded(
     async () => {
