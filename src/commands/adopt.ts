@@ -48,12 +48,14 @@ export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Pr
   const after = withTexts(sources, files);
   const made = names.length === 0 ? nothing : (await import('./adopt-new.ts')).newManifests(names, { ...adopting, seen, sources: after });
   const show = shower(world.cwd);
+  const isAlone = setting.targets.length < 2;
+  const elsewhere = isAlone ? [] : (await import('./adopt-shared.ts')).wantedElsewhere(seen, files, world);
   const adoption = {
     ...home,
     ...(accepted === undefined ? {} : { accepted }),
     files: [...files.map(({ path }) => show(absolute(path, world))), ...made.created.map(({ file }) => file)],
     ...(made.created.length === 0 ? {} : { created: made.created }),
-    left: [...left, ...made.left],
+    left: [...left, ...made.left, ...elsewhere],
   };
   if (adoption.files.length === 0) return adoption;
   if (adopting.commit) return committed(adoption, { repository, seen, sources, files, created: made.files, adopting });

@@ -98,7 +98,7 @@ function lastOf<T>(values: readonly T[], keyOf: (value: T) => string): readonly 
 }
 
 /** What each manifest says, as one text. */
-function wordsOf({ resources, edges }: DesiredState): ReadonlyMap<ResourceId, string> {
+export function wordsOf({ resources, edges }: DesiredState): ReadonlyMap<ResourceId, string> {
   const words = new Map(resources.map(({ id, spec, ignore, secrets }) => [id, canonical([spec, ignore, sourcesOf(secrets)])]));
   for (const { rule, connection, declarations } of edges) {
     for (const { by, how } of declarations) words.set(by, `${words.get(by) ?? ''}\n${how} ${rule.text} ${connection.text}`);

@@ -35,7 +35,12 @@ export function config(urls: string | Readonly<Record<string, string>>): string 
   return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n${lines.join('')}`;
 }
 
-type Metadata = { readonly ignore?: readonly string[]; readonly replaces?: string; readonly renamedFrom?: string };
+type Metadata = {
+  readonly ignore?: readonly string[];
+  readonly replaces?: string;
+  readonly renamedFrom?: string;
+  readonly targets?: readonly string[];
+};
 
 /** A manifest's text; JSON is YAML. */
 export function manifest(kind: string, name: string, spec: JsonObject, metadata: Metadata = {}): string {

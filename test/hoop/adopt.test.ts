@@ -37,3 +37,38 @@ test('what somebody changed on the public gateway is accepted in place; then the
     /no-drop[^\n]*\n *\+ Connection\/added-db \(by selector\)\n[\s\S]*\nPlan: 1 to update, 3 unchanged\./,
   );
 });
+
+test('the other targets whose manifests say something else once a drift is accepted are named, with the objects', async () => {
+  const project = await hoopProject();
+  const targets = { prod: [], staging: [], dev: ['overlays/dev'], away: [] };
+  const words = Object.entries(targets).map(([name, overlays]) => {
+    const folder = name === 'away' ? 'away/' : 'access/';
+    return `  ${name}: { url: '${project.url}', manifests: [${folder}], overlays: ${JSON.stringify(overlays)} }\n`;
+  });
+  const patch = { apiVersion: 'ostiary/v1', kind: 'Connection', metadata: { name: 'orders-db' }, spec: { reviewers: ['sre'] } };
+  project.write({
+    'ostiary.yaml': `apiVersion: ostiary/v1\nkind: Config\ntargets:\n${words.join('')}`,
+    'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }),
+    'access/own.yaml': connection('sales-db', { reviewers: ['dba'] }, { targets: ['prod', 'dev'] }),
+    'away/b.yaml': connection('stock-db'),
+    'overlays/dev/a.yaml': JSON.stringify(patch),
+  });
+  expect((await project.ostiary(['apply', '--yes', '--target', 'prod'])).code).toBe(0);
+  for (const name of ['orders-db', 'sales-db']) {
+    const { body } = await project.send('GET', `/connections/${name}`);
+    await project.send('PUT', `/connections/${name}`, { ...Object(body), reviewers: ['security'] });
+  }
+  const { body: there } = await project.send('GET', '/connections/sales-db');
+  await project.send('POST', '/connections', { ...Object(there), name: 'added-db' });
+  const adopt = ['drift', '--adopt', '--no-commit', '--target', 'prod', '--new', 'Connection/added-db', '--format', 'json'];
+  const { code, stdout } = await project.ostiary(adopt);
+  const [{ adoption }] = JSON.parse(stdout).drifts;
+  const told = adoption.left.map((one: { readonly code: string; readonly message: string }) => `${one.code} ${one.message}`);
+  expect([code, told]).toEqual([
+    0,
+    [
+      'adopt/shared the target staging reads the same files: its manifests change, too, for Connection/orders-db',
+      'adopt/shared the target dev reads the same files: its manifests change, too, for Connection/sales-db',
+    ],
+  ]);
+});
