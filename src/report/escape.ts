@@ -96,10 +96,12 @@ export function escapeMarkdown(text: string): string {
   return parts.join(' ').trim();
 }
 
-/** The comma or colon after a run belongs to the sentence. */
+/** The comma or colon after a run belongs to the sentence, and so does a parenthesis that was opened before it. */
 function runSpan(run: string): string {
-  const sentence = /[^,.;:][,.;:]$/.test(run);
-  return sentence ? `${codeSpan(run.slice(0, -1))}${run.slice(-1)}` : codeSpan(run);
+  const sentence = /[^,.;:][,.;:]$/.test(run) ? run.slice(-1) : '';
+  const text = run.slice(0, run.length - sentence.length);
+  const closes = text.length > 1 && text.endsWith(')') && count(text, /\)/g) > count(text, /\(/g);
+  return closes ? `${codeSpan(text.slice(0, -1))})${sentence}` : `${codeSpan(text)}${sentence}`;
 }
 
 function count(text: string, pattern: RegExp): number {

@@ -53,6 +53,8 @@ describe('escapeMarkdown', () => {
     ['at 0123456789abcdef', 'at `0123456789abcdef`'],
     ['*bold* _thin_ ~~gone~~ :smile:', '`*bold* _thin_ ~~gone~~ :smile`:'],
     ['a | b', 'a &#124; b'],
+    ['by ada (PUT /connections/orders-db), twice', 'by ada (PUT `/connections/orders-db`), twice'],
+    ['f(x) (g(x))', '`f(x) (g(x))`'],
   ])('writes %j', (text, escaped) => {
     expect(escapeMarkdown(text)).toBe(escaped);
   });
