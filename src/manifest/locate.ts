@@ -35,9 +35,23 @@ export function markedPlaces(text: string): readonly Place[] | undefined {
   return roots;
 }
 
-function markedPlace(value: Json, at: Pick<Place, 'key' | 'value'>, marks: AllMarks): Place {
+/** What lies below a place is looked up when it is asked for: few places of a text ever are. */
+function markedPlace(value: Json, { key, value: start }: Pick<Place, 'key' | 'value'>, marks: AllMarks): Place {
+  let below: ReadonlyMap<string, Place> | undefined;
+  return {
+    key,
+    value: start,
+    get below() {
+      return (below ??= marksBelow(value, marks));
+    },
+  };
+}
+
+function marksBelow(value: Json, marks: AllMarks): ReadonlyMap<string, Place> {
+  const own = marks.get(value);
+  if (own === undefined) return nowhere;
   const below = new Map<string, Place>();
-  const entries = [...(marks.get(value) ?? [])].map(([name, mark]) => {
+  const entries = [...own].map(([name, mark]) => {
     const entry = childOf(value, name);
     return { name, entry, place: markedPlace(entry, mark, marks) };
   });
@@ -48,8 +62,10 @@ function markedPlace(value: Json, at: Pick<Place, 'key' | 'value'>, marks: AllMa
     }
   }
   for (const { name, place } of entries) below.set(name, place);
-  return { ...at, below };
+  return below;
 }
+
+const nowhere: ReadonlyMap<string, Place> = new Map();
 
 function scalarText(value: Json): string | undefined {
   return typeof value === 'object' && value !== null ? undefined : String(value);

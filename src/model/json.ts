@@ -35,11 +35,14 @@ export function sortedKeys(value: object): readonly string[] {
 /** Writes a JSON value as text in one way only: object keys sorted, no white space. */
 export function canonical(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((entry: Json) => canonical(entry)).join(',')}]`;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const entry of value) text += `${text === '' ? '' : ','}${canonical(entry)}`;
+    return `[${text}]`;
+  }
   if (!isObject(value)) return '';
-  return `{${sortedKeys(value)
-    .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`)
-    .join(',')}}`;
+  for (const key of sortedKeys(value)) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(value[key] ?? null)}`;
+  return `{${text}}`;
 }
 
 /** Orders two texts by code unit: the same everywhere, whatever the locale. */

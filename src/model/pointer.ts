@@ -14,6 +14,18 @@ function escaped(token: string): string {
 
 /** Splits a pointer into its tokens; the empty pointer has none. */
 export function tokensOf(path: Pointer): readonly string[] {
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  const tokens = split(path);
+  if (known.size < mostKnown) known.set(path, tokens);
+  return tokens;
+}
+
+/** Pointers that were split before: a thousand objects of a kind have the same fields. */
+const known = new Map<Pointer, readonly string[]>();
+const mostKnown = 4096;
+
+function split(path: Pointer): readonly string[] {
   if (path === '') return [];
   const tokens = path.slice(1).split('/');
   return path.includes('~') ? tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) : tokens;
