@@ -30,10 +30,17 @@ function ostiary({ url, key }, args, { expect, lines = 40 }) {
   const text = stdout.trimEnd().split('\n');
   const tail = 4;
   const shown = text.length <= lines ? text : [...text.slice(0, lines - tail), `    … ${text.length - lines} lines more …`, ...text.slice(-tail)];
-  for (const line of shown) say(`  ${line}`);
+  for (const line of shown) say(fitting(`  ${line}`));
   if (status !== expect) throw new Error(`ostiary ${args[0]} ended with ${status}, not ${expect}\n${stderr}`);
   say(`  (exit ${status}, ${((Date.now() - started) / 1000).toFixed(1)} s)\n`);
   return stdout;
+}
+
+/** A line that a terminal shows as one; the command itself cannot ask, because its output is read here. */
+function fitting(line) {
+  const { columns } = process.stdout;
+  const characters = [...line];
+  return columns > 0 && characters.length > columns ? `${characters.slice(0, columns - 1).join('')}\u2026` : line;
 }
 
 /** Somebody changes a connection by hand: nobody reviews any more, and a session may last a day. */

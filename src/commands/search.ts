@@ -1,4 +1,6 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
+import { diagnosticsText } from '../report/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/listings.ts';
 import type { ViewFlags } from './flags.ts';
@@ -18,9 +20,8 @@ export async function search(flags: SearchFlags, world: World): Promise<number> 
   const service = await connectService({ flags, world });
   try {
     const document = await waiting('searching the gateway', { flags, world }, () => service.search(term));
-    for (const text of document.errors) {
-      printer.hint(`${printer.errors.colour.yellow('warning')} api/partial  a part could not be searched: ${escapeTerminal(text)}\n`);
-    }
+    const missing = document.errors.map(partial);
+    if (missing.length > 0) printer.hint(diagnosticsText(missing, printer.errors));
     const { connections, resources, runbooks } = document;
     if (format === 'text' && connections.length + resources.length + runbooks.length === 0) {
       printer.hint(`nothing is called like "${escapeTerminal(term)}"\n`);
@@ -29,4 +30,8 @@ export async function search(flags: SearchFlags, world: World): Promise<number> 
   } finally {
     await service.close();
   }
+}
+
+function partial(text: string): Diagnostic {
+  return { code: 'api/partial', severity: 'warning', message: `a part could not be searched: ${text}` };
 }
