@@ -50,7 +50,9 @@ async function changeByHand({ url, key }, name) {
   const body = JSON.stringify({ ...found, reviewers: [], access_max_duration: 86400 });
   const answer = await fetch(`${url}/connections/${name}`, { method: 'PUT', headers, body });
   if (!answer.ok) throw new Error(`PUT /connections/${name}: ${answer.status} ${await answer.text()}`);
-  say(`PUT /connections/${name}: reviewers [${found.reviewers.join(', ')}] \u2192 [], access_max_duration ${found.access_max_duration} \u2192 86400`);
+  say(`PUT /connections/${name}`);
+  say(`  reviewers            [${found.reviewers.join(', ')}] \u2192 []`);
+  say(`  access_max_duration  ${found.access_max_duration} \u2192 86400`);
 }
 
 function mustSay(text, wanted) {
