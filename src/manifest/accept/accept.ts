@@ -9,10 +9,11 @@ import { kindOf } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { loadManifests, readTarget, type LoadInput } from '../load.ts';
 import type { Manifest } from '../manifest.ts';
+import { changedEntries } from './changed-entries.ts';
 import { differencesOf, type Difference } from './drift.ts';
 import { declaredEdges, edgeEdits } from './edge-edits.ts';
 import { fieldEdits } from './field-edits.ts';
-import { edited, withTexts, type Tagged } from './texts.ts';
+import { edited, groupBy, withTexts, type Tagged } from './texts.ts';
 import { following, impliedBy, unlike } from './verify.ts';
 
 /** All that accepting follows from: the manifests of one target, what is live, and the plan between them. */
@@ -108,16 +109,24 @@ function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, 
   const implied = impliedBy(load.registry, desired, live, wanted);
   const found = new Map(live.resources.map(({ id, spec }) => [id, spec]));
   const specs = new Map(desired.resources.map(({ id, key }) => [id, found.get(key)]));
+  const own = wanted.filter((one) => one.is === 'field').filter((one) => !implied.has(one));
+  const whole = [...groupBy(own, ({ id }) => id)].flatMap(([id, some]) => {
+    const manifest = byId.get(id);
+    return manifest === undefined ? [] : changedEntries(manifest, some);
+  });
   const failures = new Map<Difference, string>();
-  const edits = wanted.flatMap((one): readonly Tagged[] => {
-    if (one.is === 'edge' || implied.has(one)) return [];
+  const edits = own.flatMap((one): readonly Tagged[] => {
     const manifest = byId.get(one.id);
     const made = manifest === undefined ? { why: 'no manifest declares it' } : fieldEdits(manifest, one.field, specs.get(one.id) ?? {});
     if (!('why' in made)) return made.map((edit) => ({ ...edit, by: [one] }));
     failures.set(one, made.why);
     return [];
   });
-  return failures.size > 0 ? { texts: new Map(), failures } : edited(load, edits, new Map());
+  if (failures.size > 0) return { texts: new Map(), failures };
+  const paired = new Set<Difference>(whole.flatMap(({ by }) => by));
+  const inPlace = whole.flatMap(({ by, edits: some }) => some.map((edit): Tagged => ({ ...edit, by })));
+  const kept = edited(load, [...edits.filter(({ by }) => !by.some((one) => paired.has(one))), ...inPlace], new Map());
+  return whole.length === 0 || kept.failures.size === 0 ? kept : edited(load, edits, new Map());
 }
 
 /** The edges that manifests are to declare: those that they do, with what was detached and attached by hand. */

@@ -54,7 +54,7 @@ function liveValue(before: Value): Json | undefined {
 }
 
 /** The rules from a field of spec down to the one that holds the value as a whole, and the tokens inside that. */
-function ruleAt(
+export function ruleAt(
   fields: readonly FieldRule[],
   tokens: readonly string[],
 ): { readonly rules: readonly FieldRule[]; readonly rest: readonly string[] } {
@@ -162,13 +162,14 @@ function entryEdits(step: Step, rule: KeyedRule, raw: readonly Json[]): readonly
 }
 
 /** Where the entry of a token stands in a list as it is written. */
-function indexOf(rule: KeyedRule, raw: readonly Json[], token: string): number {
+export function indexOf(rule: KeyedRule, raw: readonly Json[], token: string): number {
   const normal = raw.map((entry) => (isObject(entry) ? normalizeObject(rule.fields, entry) : entry));
   const wanted = byToken(rule, normal).get(token);
   return wanted === undefined ? -1 : normal.findIndex((entry) => equal(entry, wanted));
 }
 
-function listOf(value: Json | undefined): readonly Json[] {
+/** The entries of what may be a list. */
+export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
