@@ -34,7 +34,7 @@ function writeOf(row: JsonObject, self: string, dialect: Asked['dialect']): read
   if (row['outcome'] !== true || row['http_method'] === 'GET') return [];
   const path = text(row['http_path']);
   const by = actorOf(row, ['actor_name', 'actor_email', 'actor_subject']);
-  const { kind, rest } = subjectOf(path, dialect);
+  const { kind, rest } = subjectOf(text(row['http_method']), path, dialect);
   return [
     {
       at: text(row['created_at']),
@@ -60,13 +60,16 @@ function actorOf(row: JsonObject, fields: readonly string[]): string {
   return fields.map((field) => text(row[field])).find((one) => one !== '') ?? '';
 }
 
-/** Whose path it is, and what stands behind the path of its list: a name or an id. */
-function subjectOf(path: string, { kinds }: Asked['dialect']): { readonly kind: string; readonly rest: string } {
+/** Whose path it is, and what stands behind the path of its list: a name or an id, also where a list below that was put in place. */
+function subjectOf(method: string, path: string, { kinds }: Asked['dialect']): { readonly kind: string; readonly rest: string } {
   for (const [kind, { list }] of Object.entries(kinds)) {
     const [root = ''] = list.path.split('?');
     if (path.endsWith(root)) return { kind, rest: '' };
     const at = path.indexOf(`${root}/`);
-    if (at >= 0) return { kind, rest: decoded(path.slice(at + root.length + 1)) };
+    if (at < 0) continue;
+    const rest = path.slice(at + root.length + 1);
+    const [own = ''] = rest.split('/');
+    return { kind, rest: decoded(method === 'PUT' ? own : rest) };
   }
   return { kind: '', rest: '' };
 }

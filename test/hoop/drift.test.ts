@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connection, guardrail } from '../e2e/project.ts';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { auditorToken, hoopProject, standardToken } from '../support/hoop-project.ts';
 import { converges } from './trap.ts';
 
@@ -20,6 +20,20 @@ test('what was made anew by hand was changed by who made it so, not by who wrote
   await project.send('POST', '/guardrails', denying(['GRANT']));
   const { code, stdout } = await project.ostiary(['drift']);
   expect([code, stdout.match(/\((?:PUT|POST|DELETE) [^)]*\)/g)]).toEqual([2, ['(POST /api/connections)', '(POST /api/guardrails)']]);
+});
+
+test('who attached a rule through the list below a connection wrote to the connection', async () => {
+  const project = await hoopProject();
+  const entities = [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }];
+  const mask = manifest('DataMaskingRule', 'pii', { supported_entity_types: entities, connection_ids: ['sales-db'] });
+  project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('sales-db'), 'access/c.yaml': mask });
+  await converges(project);
+  const { body: rules } = await project.send('GET', '/datamasking-rules');
+  const [{ id: rule }] = Object(rules);
+  const path = '/connections/orders-db/datamasking-rules';
+  expect((await project.send('PUT', path, [{ rule_id: rule, status: 'active' }])).status).toBe(200);
+  const { code, stdout } = await project.ostiary(['drift']);
+  expect([code, stdout]).toEqual([2, expect.stringContaining(`(PUT /api${path})`)]);
 });
 
 test('the audit log tells who changed what; where it is not shown the drift is told all the same', async () => {
