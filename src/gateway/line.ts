@@ -41,7 +41,7 @@ export type Line = {
   readonly close: () => Promise<void>;
 };
 
-const defaultTimeouts: Timeouts = { connect: 10_000, idle: 60_000 };
+const defaultTimeouts: Timeouts = { connect: 10_000, idle: 60_000, whole: 300_000 };
 const defaultMaxBytes = 512 * 1024 * 1024;
 
 /** Opens a line to a gateway; asks it who it is unless the dialect is given. */

@@ -7,6 +7,8 @@ export type Timeouts = {
   readonly connect: number;
   /** Milliseconds without a byte, before the headers and between parts of the body. */
   readonly idle: number;
+  /** Milliseconds for one body as a whole: a gateway that sends a byte now and then is never idle. */
+  readonly whole: number;
 };
 
 export type Exchange = {
@@ -49,7 +51,7 @@ export function openTransport(timeouts: Timeouts, maxBytes: number): Transport {
         const value = answer.headers[name];
         return typeof value === 'string' ? value : value?.[0];
       };
-      const bytes = await readBytes(answer.body, maxBytes);
+      const bytes = await readBytes(answer.body, maxBytes, timeouts.whole);
       return { status: answer.statusCode, header, text: textOf(unpacked(bytes, header('content-encoding'), maxBytes)) };
     },
     async close() {
@@ -60,12 +62,14 @@ export function openTransport(timeouts: Timeouts, maxBytes: number): Transport {
   };
 }
 
-async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number, milliseconds: number): Promise<Uint8Array> {
+  const began = performance.now();
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of body) {
     size += part.byteLength;
     if (size > maxBytes) throw largerThan(maxBytes);
+    if (performance.now() - began > milliseconds) throw Object.assign(new Error('the answer has no end'), { code: 'ETIMEDOUT' });
     parts.push(part);
   }
   return Buffer.concat(parts, size);

@@ -28,7 +28,7 @@ export async function serve(replies: readonly Reply[] | Reply): Promise<FlakySer
 }
 
 export function open(url: string, options: Partial<ClientOptions> & { readonly maxBytes?: number } = {}): Opened {
-  const transport = openTransport({ connect: 300, idle: 300 }, options.maxBytes ?? 1_000_000);
+  const transport = openTransport({ connect: 300, idle: 300, whole: 600 }, options.maxBytes ?? 1_000_000);
   closing.push(() => transport.close());
   const pauses: number[] = [];
   const events: RequestEvent[] = [];

@@ -73,6 +73,14 @@ describe('failures', () => {
     expect(pauses.length === 0 || error.message.includes('EAI_AGAIN')).toBe(true);
   });
 
+  it('a gateway whose answer goes on and on is api/timeout', async () => {
+    const server = await serve((response) => {
+      const blanks = setInterval(() => response.write(' '), 50);
+      response.on('close', () => clearInterval(blanks));
+    });
+    expect((await open(server.url, { limits: { ...defaultRetryLimits, tries: 1 } }).fail(get)).code).toBe('api/timeout');
+  });
+
   it('a gateway that says nothing is api/timeout', async () => {
     const { fail } = open((await serve(silence)).url, { limits: { ...defaultRetryLimits, tries: 1 } });
     const error = await fail(get);
