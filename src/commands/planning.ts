@@ -101,7 +101,9 @@ export async function planned(
     if (checked.value === undefined) throw new InputError(found);
     const wanted = narrow(checked.value, base);
     const joined = joinedSpecs(wanted, live, registry);
-    const { diagnostics: foreseen, refusals, indivisible, references } = await gateway.preflight({ plan: wanted, desired, live, joined });
+    const { diagnostics: problems, refusals, indivisible, references } = await gateway.preflight({ plan: wanted, desired, live, joined });
+    // What comes of writing is told where something is written, or shown to be.
+    const foreseen = flags.looking === true ? [] : problems;
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const windowed = withWindows(wanted, indivisible, live, registry);
     const applied = footing.base?.desired === loaded.value ? desired : base?.desired;
@@ -115,8 +117,7 @@ export async function planned(
       ...insecureOverride(flags.url),
       ...footing.diagnostics,
       ...found,
-      // What comes of writing is told where something is written, or shown to be.
-      ...(flags.looking === true ? [] : foreseen),
+      ...foreseen,
       ...unsound,
       ...unusedAllowances(flags.allow, complete),
       ...unknownNames(consentsOf(flags), [...loaded.value.resources, ...loaded.value.unselected, ...live.resources]),

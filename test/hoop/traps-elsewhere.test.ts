@@ -67,6 +67,8 @@ test('24 a host in other letters is another repository to the gateway: it is tol
   const spelled = ops.git_url.replace('git.example.com', 'Git.Example.com');
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_url: spelled }) });
   await refused(project, 'hoop/git-host');
+  expect((await project.ostiary(['drift'])).stdout).toContain('git_url');
+  expect((await project.ostiary(['drift', '--revert', '--yes'])).code).toBe(3);
   project.write({
     'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_url: `${ops.git_url.replace(/\.git$/, '')}?x=1` }),
   });
