@@ -80,7 +80,7 @@ function replaced(value: Json, place: number, other: Json): Json {
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, visit(entry)])) : value;
 }
 
-test('whatever a gateway sends is read, or told as an error of the gateway', { timeout: 60_000 }, async () => {
+test('whatever a gateway sends is read, or told as an error of the gateway', async () => {
   const answers = await recorded();
   let broken: { readonly path: string; readonly text: string } | undefined;
   const server = await startFlakyServer((response, { path }) => {
@@ -144,7 +144,7 @@ const nasty = fc.oneof(
   fc.constantFrom('a'.repeat(50_000), `${'a'.repeat(50_000)}!`, 'a-'.repeat(25_000), '(?'.repeat(20_000), '\\'.repeat(20_001)),
 );
 
-test('no text of a manifest makes the look ahead throw or take long', { timeout: 60_000 }, async () => {
+test('no text of a manifest makes the look ahead throw or take long', async () => {
   const model = await startHoopModel({
     licence: 'oss',
     provider: null,
