@@ -212,8 +212,8 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
 
 /** Tells whether the gateway attaches some of the object's protection only after it has saved it. */
 function attachesLate({ change, kind }: Effect): boolean {
-  const late = kind.fields.filter((field) => field.late === true);
-  return change.fields.some(({ path }) => late.some((field) => isWithin(path, pointer(field.name))));
+  const late = kind.fields.filter((field) => field.late === true).map(({ name }) => pointer(name));
+  return change.fields.some(({ path }) => late.some((field) => isWithin(path, field)));
 }
 
 /** Tells whether the change, once whole, opens something that can be closed. */

@@ -70,6 +70,10 @@ function decides(value: Json, tokens: readonly string[]): boolean {
 
 /** Finds a place in spec: list entries by index, entries of sets by their value and of keyed lists by their key. */
 export function locateInSpec(manifest: Manifest, path: Pointer): Position {
+  const [top, ...below] = tokensOf(path);
+  // Most places are fields of a manifest that has no overlay.
+  if (top !== undefined && below.length === 0 && manifest.layers.length === 1)
+    return manifest.layers[0].locate(Object.hasOwn(manifest.spec, top) ? `/spec${path}` : '/spec');
   const tokens: string[] = ['spec'];
   let found: Json | undefined = manifest.spec;
   let rule: FieldRule | undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DesiredResource } from '../model/desired.ts';
-import { canonical, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
+import { canonical, sortedKeys, type JsonObject } from '../model/json.ts';
 import type { Change, EdgeChange, TargetIdentity, Value } from '../model/plan.ts';
 import type { SecretPlace } from '../model/saved-plan.ts';
 
@@ -14,12 +14,15 @@ export function digestOf(
   edges: readonly EdgeChange[],
   sources: Iterable<SecretPlace>,
 ): string {
-  const document: Json = {
-    target: { ...target },
-    changes: changes.filter((change) => changesMore(change) || writesEdge(change, edges)).map(changeDocument),
-    edges: edges.filter(({ action }) => action !== 'foreign').map(({ rule, connection, action }) => ({ rule, connection, action })),
-  };
-  return createHash('sha256').update(canonical(document)).update(sourcesText(sources)).digest('hex');
+  const hash = createHash('sha256');
+  const told = changes.filter((change) => changesMore(change) || writesEdge(change, edges));
+  const written = edges.filter(({ action }) => action !== 'foreign');
+  // The canonical text of one document, change by change: that of a thousand as a whole would be taken to pieces again.
+  hash.update('{"changes":[');
+  for (const [index, change] of told.entries()) hash.update(`${index === 0 ? '' : ','}${canonical(changeDocument(change))}`);
+  hash.update(`],"edges":${canonical(written.map(({ rule, connection, action }) => ({ rule, connection, action })))}`);
+  hash.update(`,"target":${canonical({ ...target })}}`);
+  return hash.update(sourcesText(sources)).digest('hex');
 }
 
 /** Where every secret of the resources comes from, one after another; resources come sorted. */
