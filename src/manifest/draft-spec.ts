@@ -10,10 +10,10 @@ import { pointer } from '../model/pointer.ts';
  * The plain fields of a live object as a manifest states them: without what omitting means anyway, but with every value
  * that omitting would keep, so that somebody watches it.
  */
-export function statedFields(kind: Kind, live: LiveResource, speech: Speech): ReadonlyMap<string, Json> {
+export function statedFields(kind: Kind, live: LiveResource, fields: readonly FieldRule[]): ReadonlyMap<string, Json> {
   const derived = kind.derived(live.spec);
   const stated = new Map<string, Json>();
-  for (const field of statable(kind, speech)) {
+  for (const field of fields) {
     if (isUnknown(live, field)) continue;
     const value = live.spec[field.name] ?? field.empty;
     if (field.required || !isImplied(field, value, derived)) stated.set(field.name, statedValue(field, value));
@@ -21,18 +21,10 @@ export function statedFields(kind: Kind, live: LiveResource, speech: Speech): Re
   return stated;
 }
 
-const known = new WeakMap<Speech, Map<string, readonly FieldRule[]>>();
-
 /** The plain fields that manifests for a gateway may state. */
-function statable(kind: Kind, speech: Speech): readonly FieldRule[] {
-  const kinds = known.get(speech) ?? new Map<string, readonly FieldRule[]>();
-  known.set(speech, kinds);
-  const found = kinds.get(kind.name);
-  if (found !== undefined) return found;
+export function statableFields(kind: Kind, speech: Speech): readonly FieldRule[] {
   const plain = kind.fields.filter(({ secret, edge, manifestOnly }) => secret === undefined && edge === undefined && manifestOnly !== true);
-  const fields = plain.filter((field) => hasField(speech, kind.name, field));
-  kinds.set(kind.name, fields);
-  return fields;
+  return plain.filter((field) => hasField(speech, kind.name, field));
 }
 
 function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {

@@ -1,3 +1,4 @@
+import type { FieldRule } from '../model/field.ts';
 import type { Speech } from '../model/gateway.ts';
 import { compareText, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
@@ -8,7 +9,7 @@ import type { Unstated } from '../model/pulled.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { secretWriter, type SecretWriter, type SecretWriting } from './draft-secrets.ts';
 import { soundBody } from './draft-sound.ts';
-import { statedFields } from './draft-spec.ts';
+import { statableFields, statedFields } from './draft-spec.ts';
 import { plainText } from './file-names.ts';
 import { viewKind } from './kind-view.ts';
 
@@ -55,18 +56,20 @@ type Sketch = { readonly live: LiveResource; readonly id: ResourceId; readonly m
 export function draftManifests(drafting: Drafting): Drafts {
   const { registry, secrets: writing, declared } = drafting;
   const secrets = secretWriter(writing);
-  const views = new Map([...registry].map(([name, kind]) => [name, viewKind(kind)]));
+  const views = new Map(
+    [...registry].map(([name, kind]) => [name, { view: viewKind(kind), fields: statableFields(kind, drafting.speech) }]),
+  );
   const excluded = new Map(drafting.excluded);
   const unstated: Unstated[] = [];
   const labels = new Set<ResourceId>(declared);
   const sketches: Sketch[] = [];
   for (const live of drafting.live.toSorted((left, right) => compareText(left.id, right.id))) {
-    const view = views.get(kindOf(live.id));
+    const { view, fields = [] } = views.get(kindOf(live.id)) ?? {};
     if (view === undefined || excluded.has(live.id)) continue;
     const id = labelled(view.kind, live.id, labels);
     const body = {
       metadata: metadataOf(id, live.id, drafting),
-      spec: specOf(view.kind, live, { id, speech: drafting.speech, writer: secrets }),
+      spec: specOf(view.kind, live, { id, fields, writer: secrets }),
     };
     const rules = { secrets: { envPrefixes: [writing.prefix], referencePrefixes: writing.referencePrefixes }, targets: drafting.targets };
     const sound = drafting.doubtful.has(live.id) ? soundBody(view, body, rules) : { body, dropped: [] };
@@ -103,10 +106,10 @@ function metadataOf(id: ResourceId, key: ResourceId, { ignored, targets }: Draft
   };
 }
 
-type Writing = { readonly id: ResourceId; readonly speech: Speech; readonly writer: SecretWriter };
+type Writing = { readonly id: ResourceId; readonly fields: readonly FieldRule[]; readonly writer: SecretWriter };
 
-function specOf(kind: Kind, live: LiveResource, { id, speech, writer }: Writing): JsonObject {
-  const stated = statedFields(kind, live, speech);
+function specOf(kind: Kind, live: LiveResource, { id, fields, writer }: Writing): JsonObject {
+  const stated = statedFields(kind, live, fields);
   const spec: Record<string, Json> = {};
   for (const field of kind.fields) {
     const value = field.secret === undefined ? stated.get(field.name) : writer.write(id, live, field);

@@ -49,7 +49,10 @@ export function keyOf({ view, id, name, spec }: Manifest): ResourceId {
 
 /** Finds places in whichever of the manifest's documents had the last word on them. */
 export function locateIn(manifest: Manifest): Locate {
-  return (path, part) => (decidingLayer(manifest, tokensOf(path)) ?? manifest.layers[0]).locate(path, part);
+  const { layers } = manifest;
+  // Most manifests have no overlay, and nothing to decide.
+  if (layers.length === 1) return layers[0].locate;
+  return (path, part) => (decidingLayer(manifest, tokensOf(path)) ?? layers[0]).locate(path, part);
 }
 
 /** The manifest's document that has the last word on a place; undefined where none speaks of it. */
@@ -70,10 +73,6 @@ function decides(value: Json, tokens: readonly string[]): boolean {
 
 /** Finds a place in spec: list entries by index, entries of sets by their value and of keyed lists by their key. */
 export function locateInSpec(manifest: Manifest, path: Pointer): Position {
-  const [top, ...below] = tokensOf(path);
-  // Most places are fields of a manifest that has no overlay.
-  if (top !== undefined && below.length === 0 && manifest.layers.length === 1)
-    return manifest.layers[0].locate(Object.hasOwn(manifest.spec, top) ? `/spec${path}` : '/spec');
   const tokens: string[] = ['spec'];
   let found: Json | undefined = manifest.spec;
   let rule: FieldRule | undefined;

@@ -1,3 +1,5 @@
+import { remembered } from './remember.ts';
+
 /** A JSON Pointer (RFC 6901); in keyed lists the key stands instead of the index. */
 export type Pointer = string;
 
@@ -13,17 +15,7 @@ function escaped(token: string): string {
 }
 
 /** Splits a pointer into its tokens; the empty pointer has none. */
-export function tokensOf(path: Pointer): readonly string[] {
-  const before = known.get(path);
-  if (before !== undefined) return before;
-  const tokens = split(path);
-  if (known.size < mostKnown) known.set(path, tokens);
-  return tokens;
-}
-
-/** Pointers that were split before: a thousand objects of a kind have the same fields. */
-const known = new Map<Pointer, readonly string[]>();
-const mostKnown = 4096;
+export const tokensOf: (path: Pointer) => readonly string[] = remembered(split);
 
 function split(path: Pointer): readonly string[] {
   if (path === '') return [];

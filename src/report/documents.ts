@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../model/json.ts';
+import { remembered } from '../model/remember.ts';
 import { escapeJson, escapeYaml } from './escape.ts';
 
 /** A value as indented JSON that a terminal shows as it is. */
@@ -94,18 +95,6 @@ const plainKey = /^[A-Za-z]\w*:[A-Za-z_][\w.-]*$/;
 const readable = /^(?=.*["\\])[ -~]*$/;
 
 const keyOf = remembered((key) => (plainKey.test(key) ? key : textOf(key)));
-
-/** Remembers what became of short texts: a thousand documents use the same words again and again. */
-function remembered(spell: (text: string) => string): (text: string) => string {
-  const known = new Map<string, string>();
-  return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const spelled = spell(text);
-    if (text.length <= 40 && known.size < 2048) known.set(text, spelled);
-    return spelled;
-  };
-}
 
 const scalarOf = (value: Json): string => (typeof value === 'string' ? wordOf(value) : JSON.stringify(value));
 const wordOf = remembered(textOf);

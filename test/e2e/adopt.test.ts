@@ -111,15 +111,15 @@ describe('drift --adopt', () => {
   });
 
   test('works in a clone that has only the last commit, behind a link, and never throws away what others committed on the branch', async () => {
-    const repository = make({ 'ostiary.yaml': config(gateway.url()), 'shared/a.yaml': orders('two-a') });
-    repository.link('access/a.yaml', '../shared/a.yaml');
+    const repository = make({ 'ostiary.yaml': config(gateway.url()), 'teams/a.yaml': orders('two-a') });
+    repository.link('access/a.yaml', '../teams/a.yaml');
     repository.commit();
     const origin = makeOrigin(repository);
     expect((await run('apply --yes', repository)).code).toBe(0);
     await change('/connections/two-a', { access_max_duration: 600 });
     expect((await run('drift --adopt', clone(origin, '--depth=1'))).code).toBe(0);
     const first = origin.git('rev-parse', branch);
-    expect(origin.git('diff', '--name-only', 'main', branch)).toBe('shared/a.yaml');
+    expect(origin.git('diff', '--name-only', 'main', branch)).toBe('teams/a.yaml');
     expect((await run('drift --adopt', clone(origin, '--depth=1'))).code).toBe(0);
     expect(origin.git('rev-parse', branch)).toBe(first);
     const theirs = clone(origin);

@@ -1,11 +1,12 @@
-import type { DesiredState } from '../../model/desired.ts';
+import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
 import { valueAt } from '../../model/edit.ts';
 import { edgeKey, type Ends } from '../../model/live-edges.ts';
-import type { LiveState } from '../../model/live.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type LiveState, liveById } from '../../model/live.ts';
 import type { FieldChange, Plan } from '../../model/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import { kindOf } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { loadManifests, readTarget, type LoadInput } from '../load.ts';
 import type { Manifest } from '../manifest.ts';
@@ -107,8 +108,8 @@ function attempt(load: LoadInput, { desired, live, wanted }: Work): Attempt {
 function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, live, wanted }: Work): Attempt {
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   const implied = impliedBy(load.registry, desired, live, wanted);
-  const found = new Map(live.resources.map(({ id, spec }) => [id, spec]));
-  const specs = new Map(desired.resources.map(({ id, key }) => [id, found.get(key)]));
+  const [resources, found] = [desiredById(desired.resources), liveById(live.resources)];
+  const specOf = (id: ResourceId): JsonObject => found.get(resources.get(id)?.key ?? id)?.spec ?? {};
   const own = wanted.filter((one) => one.is === 'field').filter((one) => !implied.has(one));
   const whole = [...groupBy(own, ({ id }) => id)].flatMap(([id, some]) => {
     const manifest = byId.get(id);
@@ -117,7 +118,7 @@ function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, 
   const failures = new Map<Difference, string>();
   const edits = own.flatMap((one): readonly Tagged[] => {
     const manifest = byId.get(one.id);
-    const made = manifest === undefined ? { why: 'no manifest declares it' } : fieldEdits(manifest, one.field, specs.get(one.id) ?? {});
+    const made = manifest === undefined ? { why: 'no manifest declares it' } : fieldEdits(manifest, one.field, specOf(one.id));
     if (!('why' in made)) return made.map((edit) => ({ ...edit, by: [one] }));
     failures.set(one, made.why);
     return [];
