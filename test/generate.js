@@ -1,0 +1,135 @@
+// Writes the code that follows from the schemas: the index of kinds and the compiled validators. `--check` compares instead and exits with 1.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import standalone from 'ajv/dist/standalone/index.js';
+
+const kinds = readdirSync('schemas')
+  .filter((file) => file.endsWith('.schema.json'))
+  .map((file) => file.replace(/\.schema\.json$/, ''))
+  .toSorted();
+
+/** Documents that people write and that are not manifests of a kind. */
+const documents = ['config', 'policy'];
+
+const outputs = {
+  'src/kinds/index.ts': kindsIndex,
+  'src/manifest/validators.js': manifestValidators,
+  'src/plan/validators.js': planValidator,
+};
+
+const check = process.argv.includes('--check');
+for (const [path, generate] of Object.entries(outputs)) {
+  const text = generate();
+  if (readFileSync(path, 'utf8') === text) continue;
+  if (check) {
+    process.stderr.write(`${path} does not follow from the schemas; run npm run generate\n`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, text);
+    process.stdout.write(`${path} written\n`);
+  }
+}
+
+/** Returns the module that lists every kind. */
+function kindsIndex() {
+  const names = kinds.map((file) => file.replaceAll(/-(.)/g, (_, letter) => letter.toUpperCase()));
+  return [
+    '// Generated from the schemas by `npm run generate`; do not edit.',
+    "import type { Kind, Registry } from '../model/kind.ts';",
+    ...kinds.map((file, index) => `import { ${names[index]} } from './${file}.ts';`),
+    '',
+    `const kinds: readonly Kind[] = [${names.join(', ')}];`,
+    '',
+    '/** All kinds by name. */',
+    'export const registry: Registry = new Map(kinds.map((kind) => [kind.name, kind]));',
+    '',
+  ].join('\n');
+}
+
+/** Returns one module for everything that people write: manifests by kind, the config file, and policies. */
+function manifestValidators() {
+  const ajv = compiler({ allErrors: true });
+  const names = {};
+  const titles = [];
+  for (const [index, file] of kinds.entries()) {
+    const schema = read(`schemas/${file}.schema.json`);
+    titles.push(schema.title);
+    names[`manifest${index}`] = schema.$id;
+    ajv.addSchema(withoutNotes(schema));
+  }
+  for (const name of documents) {
+    const schema = read(`schemas/documents/${name}.schema.json`);
+    ajv.addSchema(withoutNotes(schema));
+    names[name] = schema.$id;
+  }
+  const table = titles.map((title, index) => `  ${title}: manifest${index},`);
+  const body = moduleOf(ajv, names).replaceAll(/export const (manifest\d+) =/g, 'const $1 =');
+  return `${body}export const manifests = {\n${table.join('\n')}\n};\n`;
+}
+
+/** Returns the module that validates saved plans; it stops at the first error. */
+function planValidator() {
+  const schema = read('schemas/documents/plan.schema.json');
+  const ajv = compiler({ allErrors: false });
+  ajv.addSchema(withoutNotes(schema));
+  return moduleOf(ajv, { plan: schema.$id });
+}
+
+/** Returns the validators as one ES module that imports only the parts of ajv that run with them. */
+function moduleOf(ajv, names) {
+  const imports = [];
+  const body = standalone
+    .default(ajv, names)
+    .replace('"use strict";', '')
+    .replaceAll(/require\("(ajv\/dist\/runtime\/(\w+))"\)\.default/g, (_, path, name) => {
+      const line = `import ${name} from '${path}.js';`;
+      if (!imports.includes(line)) imports.push(line);
+      return `(${name}.default ?? ${name})`;
+    });
+  return [
+    '// Generated from the schemas by `npm run generate`; do not edit.',
+    ...imports,
+    body.replaceAll(/;(?=(?:export )?(?:const|function) )/g, ';\n').replaceAll(/\}(?=function )/g, '}\n'),
+    '',
+  ].join('\n');
+}
+
+function compiler({ allErrors }) {
+  return new Ajv2020({
+    allErrors,
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    inlineRefs: false,
+    messages: false,
+    code: { source: true, esm: true },
+  });
+}
+
+function read(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+/**
+ * Returns the schema without what only people and editors read, without read-only fields (unknown fields to the validator)
+ * and without the forms of secrets (`isSecret` checks them).
+ */
+function withoutNotes(node, isMap = false) {
+  if (Array.isArray(node.anyOf) && node.anyOf.some((form) => form.$ref === '#/$defs/secretValue')) return {};
+  const kept = Object.entries(node).filter(([key, value]) => {
+    if (isMap) return !isObject(value) || !('not' in value);
+    return !key.startsWith('x-ostiary-') && !['title', 'description', 'default', 'examples', 'deprecated'].includes(key);
+  });
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, valueWithoutNotes(value, !isMap && (key === 'properties' || key === '$defs'))]),
+  );
+}
+
+function valueWithoutNotes(value, isMap) {
+  if (Array.isArray(value)) return value.map((entry) => valueWithoutNotes(entry, false));
+  return isObject(value) ? withoutNotes(value, isMap) : value;
+}
+
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
