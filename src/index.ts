@@ -7,7 +7,7 @@ export { registry } from './kinds/index.ts';
 export { openGateway, type GatewayOptions } from './gateway/open.ts';
 
 /** Plans: pure, and data. */
-export { plan, type PlanInput } from './plan/plan.ts';
+export { plan, type PlanInput } from './reconcile/diff/plan.ts';
 
 /** What a plan means for people. */
 export { protectionOf } from './protection/protection.ts';

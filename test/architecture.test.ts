@@ -8,8 +8,8 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   kinds: { rooms: ['model', 'schemas'], packages: [], pure: true },
   disk: { rooms: ['model'], packages: ['ignore'] },
   manifest: { rooms: ['model', 'schemas'], packages: ['yaml', 'ajv'], pure: true },
-  plan: { rooms: ['model'], packages: ['ajv'], pure: true },
   protection: { rooms: ['model'], packages: ['@marcbachmann/cel-js', 're2js'], pure: true },
+  reconcile: { rooms: ['model', 'protection'], packages: ['ajv'], pure: true },
   apply: { rooms: ['model'], packages: [] },
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
@@ -17,10 +17,10 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   github: { rooms: ['model'], packages: ['@octokit/rest'] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   commands: {
-    rooms: ['model', 'kinds', 'disk', 'manifest', 'plan', 'protection', 'apply', 'report', 'gateway', 'git', 'github', 'server'],
+    rooms: ['model', 'kinds', 'disk', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway', 'git', 'github', 'server'],
     packages: ['commander', 'picocolors', '@clack/prompts'],
   },
-  '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'plan', 'protection', 'apply', 'report', 'gateway'], packages: [] },
+  '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway'], packages: [] },
 };
 
 type Source = { readonly path: string; readonly room: string; readonly text: string; readonly imports: readonly string[] };

@@ -3,7 +3,7 @@ import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { isWritten, type Plan, type Refusal } from '../model/plan.ts';
-import { withoutBreakers } from '../plan/refusals.ts';
+import { withoutBreakers } from '../reconcile/guard/refusals.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
 import { isUnfinished } from '../report/outcomes.ts';
 import { planText } from '../report/plan-text.ts';

@@ -2,7 +2,7 @@ import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
-import { explain as explainResource } from '../plan/explain.ts';
+import { explain as explainResource } from '../reconcile/explain/explain.ts';
 import { rulesOnOne, viewsOf } from '../protection/diff.ts';
 import { explainJson, explainText } from '../report/explain.ts';
 import type { BaseFlags, Format, PlanFlags, TargetFlags } from './flags.ts';

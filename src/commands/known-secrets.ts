@@ -3,8 +3,16 @@ import { readCache, writeCache } from '../disk/cache.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Gateway } from '../model/gateway.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { replacedBy } from '../plan/inherit.ts';
-import { needsSecrets, printVerified, readVerified, recalled, verification, verificationName, type Verified } from '../plan/verified.ts';
+import { replacedBy } from '../reconcile/prepare/inherit.ts';
+import {
+  needsSecrets,
+  printVerified,
+  readVerified,
+  recalled,
+  verification,
+  verificationName,
+  type Verified,
+} from '../reconcile/prepare/verified.ts';
 
 /** Where secrets are read, and what was verified of them before. */
 export type SecretReading = { readonly gateway: Gateway; readonly key: Buffer; readonly folder: string };

@@ -11,8 +11,8 @@ import type { Plan } from '../model/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import type { Differing } from '../model/pulled.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
-import { forDialect } from '../plan/dialect.ts';
-import { plan } from '../plan/plan.ts';
+import { forDialect } from '../reconcile/prepare/dialect.ts';
+import { plan } from '../reconcile/diff/plan.ts';
 
 /** What a plan of the project would say once the drafts are written. */
 export type Verdict = {

@@ -13,7 +13,7 @@ import type { Pointer } from '../model/pointer.ts';
 import type { LeftOut, Pulled, SecretForm, Unstated } from '../model/pulled.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import { declaredEnds, indexOf } from '../plan/edge-index.ts';
+import { declaredEnds, indexOf } from '../reconcile/diff/edge-index.ts';
 import { manifestText } from '../report/manifest-text.ts';
 import { loadSources } from './desired.ts';
 import { schemaPath } from './init.ts';

@@ -8,7 +8,7 @@ import type { LiveResource, LiveState } from '../model/live.ts';
 import type { LeftOut, Pulled, SecretForm } from '../model/pulled.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
-import { needsSecrets } from '../plan/verified.ts';
+import { needsSecrets } from '../reconcile/prepare/verified.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
 import { pullJson, pullText } from '../report/pull.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';

@@ -3,7 +3,7 @@ import { headOf, openRepository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
-import { lettingGo } from '../plan/orphans.ts';
+import { lettingGo } from '../reconcile/diff/orphans.ts';
 import { isAsLoaded, readTreeOf, type Site } from './at-commit.ts';
 import { isTracked, type FootingInput } from './footing.ts';
 

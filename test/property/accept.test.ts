@@ -9,7 +9,7 @@ import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { SourceFile } from '../../src/model/source.ts';
-import { plan } from '../../src/plan/plan.ts';
+import { plan } from '../../src/reconcile/diff/plan.ts';
 import { tries } from '../support/chance.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { noLimits, testTarget } from '../support/run.ts';

@@ -5,7 +5,7 @@ import { valueAt } from '../../src/model/edit.ts';
 import { keyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan.ts';
 import { isWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
-import { driftOf } from '../../src/plan/drift.ts';
+import { driftOf } from '../../src/reconcile/drift/drift.ts';
 import { tries } from '../support/chance.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
 import type { MemoryFault, MemoryGateway } from '../support/memory-gateway.ts';

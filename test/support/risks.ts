@@ -6,7 +6,7 @@ import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/res
 import { seal } from '../../src/model/secret.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { risksIn } from '../../src/model/plan-risk.ts';
-import { plan } from '../../src/plan/plan.ts';
+import { plan } from '../../src/reconcile/diff/plan.ts';
 import { assess } from '../../src/protection/assess.ts';
 import { desiredState } from './desired.ts';
 import { liveOf } from './resources.ts';

@@ -8,7 +8,7 @@ import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { plan } from '../../src/plan/plan.ts';
+import { plan } from '../../src/reconcile/diff/plan.ts';
 
 export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1 };
 export const testTarget = { name: 'test', url: 'http://memory.test', dialect: 'interface' } as const;

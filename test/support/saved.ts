@@ -10,8 +10,8 @@ import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan, Refusal } from '../../src/model/plan.ts';
 import type { SavedPlan } from '../../src/model/saved-plan.ts';
-import { sourcesOf } from '../../src/plan/digest.ts';
-import { openPlan, sealedPlan } from '../../src/plan/saved-plan.ts';
+import { sourcesOf } from '../../src/reconcile/saved-plan/digest.ts';
+import { openPlan, sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { jsonText } from '../../src/report/documents.ts';
 import { planDocument } from '../../src/report/plan-json.ts';
 

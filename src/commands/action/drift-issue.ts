@@ -4,7 +4,7 @@ import { closeIssue, keepIssue } from '../../github/sticky-issue.ts';
 import { stickyLimit } from '../../github/sticky.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/drift.ts';
-import { isDrifted } from '../../plan/drift.ts';
+import { isDrifted } from '../../reconcile/drift/drift.ts';
 import { adoptionContent, adoptionRequest } from '../../report/adoption.ts';
 import type { Message } from '../../report/comment.ts';
 import { driftIssue } from '../../report/drift-issue.ts';

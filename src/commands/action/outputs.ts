@@ -2,7 +2,7 @@ import type { Json } from '../../model/json.ts';
 import { isWritten } from '../../model/plan.ts';
 import { highestRiskOf } from '../../model/plan-risk.ts';
 import { riskClasses } from '../../model/risk.ts';
-import { isDrifted } from '../../plan/drift.ts';
+import { isDrifted } from '../../reconcile/drift/drift.ts';
 import { countsOf } from '../../report/counts.ts';
 import { driftCounts } from '../../report/drift-rows.ts';
 import { outcomeCounts } from '../../report/outcomes.ts';

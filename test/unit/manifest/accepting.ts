@@ -4,7 +4,7 @@ import { loadManifests, type LoadInput } from '../../../src/manifest/load.ts';
 import type { Base } from '../../../src/model/base.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
-import { plan } from '../../../src/plan/plan.ts';
+import { plan } from '../../../src/reconcile/diff/plan.ts';
 import { memoryGateway, type MemoryGateway } from '../../support/memory-gateway.ts';
 import { carryOut, noLimits, planAgainst, planOf, testTarget } from '../../support/run.ts';
 import { sources } from './loading.ts';

@@ -8,7 +8,7 @@ import { normalizeObject } from '../../../src/model/normalize.ts';
 import type { Value } from '../../../src/model/plan.ts';
 import type { Way } from '../../../src/model/protection.ts';
 import { kindOf } from '../../../src/model/resource.ts';
-import { compareSpecs } from '../../../src/plan/compare.ts';
+import { compareSpecs } from '../../../src/reconcile/diff/compare.ts';
 import { tries } from '../../support/chance.ts';
 import { scenario } from '../../support/scenario.ts';
 

@@ -1,0 +1,85 @@
+import { byToken, elementToken, type KeyedRule } from '../../model/entries.ts';
+import type { FieldRule } from '../../model/field.ts';
+import { compareText, equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { FieldChange, Value } from '../../model/plan.ts';
+import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
+
+const absent: Value = { absent: true };
+
+/**
+ * What differs between two normalised specs: per element of a set, per key of a map, per entry and field of a keyed
+ * list, elsewhere per field. Fields that desired leaves out are not compared, nor is anything at or below `skip`.
+ */
+export function compareSpecs(
+  fields: readonly FieldRule[],
+  desired: JsonObject,
+  live: JsonObject,
+  skip: readonly Pointer[],
+): readonly FieldChange[] {
+  return compareObjects(fields, desired, live, { at: '', skip });
+}
+
+type Place = { readonly at: Pointer; readonly skip: readonly Pointer[] };
+
+function compareObjects(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject, place: Place): readonly FieldChange[] {
+  const changes: FieldChange[] = [];
+  for (const field of fields) {
+    const wished = desired[field.name];
+    if (wished === undefined) continue;
+    const found = live[field.name] ?? field.empty;
+    if (equal(wished, found)) continue;
+    const below = { at: `${place.at}${pointer(field.name)}`, skip: place.skip };
+    if (!skipped(below)) changes.push(...compareValues(field, wished, found, below));
+  }
+  return changes;
+}
+
+function compareValues(field: FieldRule, desired: Json, live: Json, place: Place): readonly FieldChange[] {
+  if (field.shape === 'object' && isObject(desired) && isObject(live)) return compareObjects(field.fields, desired, live, place);
+  if (field.shape === 'map' && isObject(desired) && isObject(live))
+    return compareParts(new Map(Object.entries(desired)), new Map(Object.entries(live)), place);
+  if (Array.isArray(desired) && Array.isArray(live)) {
+    if (field.shape === 'set') return compareParts(elements(desired), elements(live), place);
+    if (field.shape === 'keyed') return compareEntries(field, desired, live, place);
+  }
+  return [{ path: place.at, before: { value: live }, after: { value: desired } }];
+}
+
+function compareParts(desired: ReadonlyMap<string, Json>, live: ReadonlyMap<string, Json>, place: Place): readonly FieldChange[] {
+  return union(desired, live).flatMap((token) => {
+    const wished = desired.get(token);
+    const found = live.get(token);
+    const path = `${place.at}${pointer(token)}`;
+    if (equal(wished, found) || skipped({ at: path, skip: place.skip })) return [];
+    return [{ path, before: valueOf(found), after: valueOf(wished) }];
+  });
+}
+
+function compareEntries(field: KeyedRule, desired: readonly Json[], live: readonly Json[], place: Place): readonly FieldChange[] {
+  const wished = byToken(field, desired);
+  const found = byToken(field, live);
+  return union(wished, found).flatMap((token) => {
+    const path = `${place.at}${pointer(token)}`;
+    if (skipped({ at: path, skip: place.skip })) return [];
+    const one = wished.get(token);
+    const other = found.get(token);
+    if (isObject(one) && isObject(other)) return compareObjects(field.fields, one, other, { at: path, skip: place.skip });
+    return equal(one, other) ? [] : [{ path, before: valueOf(other), after: valueOf(one) }];
+  });
+}
+
+function elements(values: readonly Json[]): ReadonlyMap<string, Json> {
+  return new Map(values.map((value) => [elementToken(value), value]));
+}
+
+function union(left: ReadonlyMap<string, unknown>, right: ReadonlyMap<string, unknown>): readonly string[] {
+  return [...new Set([...left.keys(), ...right.keys()])].toSorted(compareText);
+}
+
+function valueOf(value: Json | undefined): Value {
+  return value === undefined ? absent : { value };
+}
+
+function skipped(place: Place): boolean {
+  return place.skip.some((path) => isWithin(place.at, path));
+}

@@ -1,0 +1,74 @@
+import type { EdgeAction, Origin } from '../../model/plan.ts';
+import { isWithin, pointer } from '../../model/pointer.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { edgeKey, type Ends } from '../../model/live-edges.ts';
+import { edgeField, type Index } from './edge-index.ts';
+
+/** What becomes of an edge, who writes it, and since when it is not as it should be. */
+export type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId; readonly origin?: Origin };
+
+/** A declared edge that is not live is attached, by an end that can write it. */
+export function attachment(ends: Ends, exists: boolean, index: Index): EdgeOutcome | 'unwritable' | undefined {
+  if (exists) return undefined;
+  if (!index.selected.has(ends.rule) && !index.selected.has(ends.connection)) return undefined;
+  if (isManaged(ends.connection, index)) return { action: 'blocked' };
+  const writers = index.live.has(ends.connection) ? [ends.rule, ends.connection] : [ends.connection, ends.rule];
+  const writer = writers.find((id) => canWrite(id, ends, index));
+  if (writer !== undefined) return { action: 'attach', by: writer, ...originOf(ends, index) };
+  return isManaged(ends.rule, index) ? { action: 'blocked' } : 'unwritable';
+}
+
+/**
+ * An edge that no manifest declares goes only if both ends have a manifest, or if the base declared it and no end is an
+ * orphan; neither end may be managed or ignore it, and an end of this run must be able to write it. One that somebody
+ * attached by hand since the base is held: taking it away would protect less.
+ */
+export function removal(ends: Ends, index: Index): EdgeOutcome | 'unwritable' | undefined {
+  const { rule, connection } = ends;
+  const doomed = [rule, connection].find((id) => index.doomed.has(id));
+  if (doomed !== undefined) return { action: 'detach', by: doomed, origin: 'intent' };
+  if (!index.selected.has(rule) && !index.selected.has(connection)) return undefined;
+  const ours = index.declared.has(rule) && index.declared.has(connection);
+  const applied = index.past?.has(edgeKey(ends)) === true;
+  const isOrphaned = index.orphans.has(rule) || index.orphans.has(connection);
+  if (isOrphaned || !(ours || applied)) return { action: 'foreign' };
+  if (isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
+  const reverts = index.reverts.has(rule) || index.reverts.has(connection);
+  if (index.past !== undefined && !applied && !reverts) return { action: 'held', origin: 'drift' };
+  const writer = [rule, connection].find((id) => canWrite(id, ends, index));
+  if (writer === undefined) return [rule, connection].some((id) => isLeftOut(id, index)) ? 'unwritable' : { action: 'foreign' };
+  if (index.past === undefined) return { action: 'detach', by: writer };
+  return { action: 'detach', by: writer, origin: applied ? 'intent' : 'drift' };
+}
+
+/** A missing edge that the base declared was detached by hand. */
+function originOf(ends: Ends, { past }: Index): Pick<EdgeOutcome, 'origin'> {
+  return past === undefined ? {} : { origin: past.has(edgeKey(ends)) ? 'drift' : 'intent' };
+}
+
+/** It has a manifest, which is not of this run. */
+function isLeftOut(id: ResourceId, index: Index): boolean {
+  return index.declared.has(id) && !index.selected.has(id);
+}
+
+/** An end can write an edge if it is ours in this run, not managed, has a field for it, and the other end is or will be there. */
+function canWrite(id: ResourceId, ends: Ends, index: Index): boolean {
+  const other = id === ends.rule ? ends.connection : ends.rule;
+  if (!index.selected.has(id) || isManaged(id, index)) return false;
+  const there = index.live.has(other) || index.selected.has(other) || index.hidden.has(other) || index.edges.has(edgeKey(ends));
+  if (!there) return false;
+  return edgeField(index.kinds.get(kindOf(id)), kindOf(other)) !== undefined;
+}
+
+function isManaged(id: ResourceId, index: Index): boolean {
+  return index.live.get(id)?.managedBy !== undefined;
+}
+
+function isIgnored(ends: Ends, index: Index): boolean {
+  return [ends.rule, ends.connection].some((id) => {
+    const other = id === ends.rule ? ends.connection : ends.rule;
+    const field = edgeField(index.kinds.get(kindOf(id)), kindOf(other));
+    const ignore = index.declared.get(id) ?? [];
+    return field !== undefined && ignore.some((path) => isWithin(pointer(field, nameOf(other)), path));
+  });
+}

@@ -1,0 +1,73 @@
+import type { DesiredResource } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { LiveResource, LiveState, Named } from '../../model/live.ts';
+import { isWithin, pointer } from '../../model/pointer.ts';
+import { closest } from '../../model/suggest.ts';
+
+/** A desired spec whose references are spelled as live ones are. */
+export type Resolved = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * Resolves references to things that no manifest declares (agents): names and ids alike become the live spelling.
+ * What is equal to live, or not compared with it, is taken as it is.
+ */
+export function resolveReferences(kind: Kind, desired: DesiredResource, live: LiveResource | undefined, state: LiveState): Resolved {
+  const diagnostics: Diagnostic[] = [];
+  let spec = desired.spec;
+  for (const field of kind.fields) {
+    const text = desired.spec[field.name];
+    if (field.refers === undefined || field.edge !== undefined || typeof text !== 'string' || text === '') continue;
+    const path = pointer(field.name);
+    if (live !== undefined && (text === live.spec[field.name] || desired.ignore.some((prefix) => isWithin(path, prefix)))) continue;
+    const found = lookUp(field.refers, text, state.lookups[field.refers]);
+    if ('name' in found) spec = { ...spec, [field.name]: found.name };
+    else diagnostics.push({ ...found, severity: 'error', at: desired.locate(path), resource: desired.id });
+  }
+  return { spec, diagnostics };
+}
+
+type Miss = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
+
+function lookUp(kind: string, text: string, known: readonly Named[] | undefined): { readonly name: string } | Miss {
+  if (known === undefined) {
+    if (isUuid(text)) return { name: text.toLowerCase() };
+    return {
+      code: 'manifest/dangling-reference',
+      message: `this gateway does not list its ${kind.toLowerCase()}s, so "${text}" cannot be looked up`,
+      hint: 'give the id (a uuid) instead of the name',
+    };
+  }
+  const named = known.filter((one) => one.name === text);
+  if (named.length > 1) {
+    const ids = named.map((one) => one.uid).join(', ');
+    return {
+      code: 'manifest/ambiguous-reference',
+      message: `the gateway has ${named.length} ${kind.toLowerCase()}s named "${text}"`,
+      hint: `give the id instead: ${ids}`,
+    };
+  }
+  if (named.length === 1) return { name: text };
+  const byId = known.find((one) => one.uid === text.toLowerCase());
+  if (byId !== undefined) return { name: known.filter((one) => one.name === byId.name).length === 1 ? byId.name : byId.uid };
+  const near = closest(
+    text,
+    known.map((one) => one.name),
+  );
+  return {
+    code: 'manifest/dangling-reference',
+    message: `the gateway has no ${kind.toLowerCase()} "${text}"`,
+    hint:
+      near === undefined
+        ? known.length === 0
+          ? 'it has none yet'
+          : `it has: ${known.map((one) => one.name).join(', ')}`
+        : `did you mean "${near}"?`,
+  };
+}
+
+/** Tells whether a text has the form of the ids that gateways give. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}

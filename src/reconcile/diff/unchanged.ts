@@ -1,0 +1,59 @@
+import type { DesiredResource } from '../../model/desired.ts';
+import type { FieldRule } from '../../model/field.ts';
+import { equal } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/live.ts';
+import { isWithin, pointer } from '../../model/pointer.ts';
+import { comparedFields } from './settle.ts';
+
+/** A kind with its fields sorted, once for looking at many resources. */
+export type KindFields = {
+  readonly kind: Kind;
+  readonly compared: readonly FieldRule[];
+  /** Those of them whose empty value may stand for another one. */
+  readonly filledIn: readonly FieldRule[];
+  /** Fields that protect, and that a manifest may leave out without a word. */
+  readonly silent: readonly FieldRule[];
+};
+
+export function kindFields(kind: Kind): KindFields {
+  const compared = comparedFields(kind);
+  return {
+    kind,
+    compared,
+    filledIn: compared.filter((field) => field.omitted !== 'empty'),
+    silent: kind.fields.filter((field) => field.omitted === 'kept' && field.protects !== undefined),
+  };
+}
+
+/**
+ * Tells at a glance that a resource is live as it is wanted; most are. False where a closer look is needed, not only
+ * where there is a difference.
+ */
+export function isUnchanged({ compared, filledIn }: KindFields, desired: DesiredResource, live: LiveResource): boolean {
+  if (desired.ignore.length > 0 || !isSeen(compared, desired, live)) return false;
+  for (const { name, empty } of compared) {
+    const wished = desired.spec[name];
+    if (wished !== undefined && !equal(wished, live.spec[name] ?? empty)) return false;
+  }
+  if (filledIn.some(({ name, empty }) => desired.stated.has(name) && equal(desired.spec[name], empty))) return false;
+  return sameSecrets(desired, live);
+}
+
+/** Tells whether everything that the manifest says can be seen; secrets that it does not speak of need not be. */
+function isSeen(compared: KindFields['compared'], { secrets, wholeSecrets }: DesiredResource, { unknown }: LiveResource): boolean {
+  if (unknown.length === 0) return true;
+  if (wholeSecrets.length > 0 || Object.keys(secrets).length > 0) return false;
+  return !unknown.some((path) => path === '' || compared.some(({ name }) => isWithin(path, pointer(name))));
+}
+
+function sameSecrets(desired: DesiredResource, live: LiveResource): boolean {
+  for (const path in desired.secrets) {
+    const wished = desired.secrets[path];
+    const found = live.secrets[path];
+    if (wished?.state === 'keep' && found !== undefined) continue;
+    if (wished?.state !== 'value' || found?.state !== 'value' || !wished.equals(found)) return false;
+  }
+  for (const path in live.secrets) if (desired.secrets[path] === undefined && desired.wholeSecrets.length > 0) return false;
+  return true;
+}

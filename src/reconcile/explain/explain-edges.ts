@@ -1,0 +1,115 @@
+import { desiredById } from '../../model/desired.ts';
+import type { EdgeOwner, ExplanationRow } from '../../model/explanation.ts';
+import type { FieldRule } from '../../model/field.ts';
+import { compareText } from '../../model/json.ts';
+import { edgeKey, type Ends } from '../../model/live-edges.ts';
+import type { EdgeChange } from '../../model/plan.ts';
+import { isWithin, pointer } from '../../model/pointer.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { explainedOrigin, originText } from './explain-origin.ts';
+import { endsOf, indexOf, type Index } from '../diff/edge-index.ts';
+import type { Subject } from './explain-subject.ts';
+
+/** All edges that a field of a resource speaks of: live ones, declared ones, each with whose it is and why. */
+export function edgeRows(field: FieldRule, subject: Subject): readonly ExplanationRow[] {
+  const { key, plan, resource, found } = subject;
+  const self = resource?.key ?? key;
+  const facts = factsOf(subject);
+  const mine = plan.edges.filter(
+    (edge) => (field.edge === 'rule' ? edge.rule : edge.connection) === self && kindOf(otherEnd(edge, self)) === field.refers,
+  );
+  const planned = new Map(mine.map((edge) => [otherEnd(edge, self), edge]));
+  const attached = new Set(found?.edges[field.name]);
+  return [...new Set([...attached, ...planned.keys()])].toSorted(compareText).map((other): ExplanationRow => {
+    const edge = planned.get(other);
+    const ends = field.edge === 'rule' ? { rule: self, connection: other } : { rule: other, connection: self };
+    const wanted = edge === undefined ? resource !== undefined : edge.action === 'attach' || edge.action === 'blocked';
+    const declared = facts.declared(ends);
+    return {
+      path: pointer(field.name, nameOf(other)),
+      ...(wanted ? { desired: { value: 'attached' } } : {}),
+      ...(attached.has(other) ? { live: { value: 'attached' } } : {}),
+      ...(facts.index.past?.has(edgeKey(ends)) === true ? { base: { value: 'attached' } } : {}),
+      ...reasonOf({ edge, ends, other, field, declared }, subject),
+      ...(declared.length === 0 ? {} : { declared: declared.map(({ place }) => place) }),
+    };
+  });
+}
+
+type Declared = { readonly place: string; readonly bySelector: boolean };
+type Facts = { readonly index: Index; readonly declared: (ends: Ends) => readonly Declared[] };
+
+/** Where edges are declared, and which of them were applied. */
+function factsOf({ desired, live, base, registry }: Subject): Facts {
+  const index = indexOf({ desired, live, registry, base: base?.desired });
+  const manifests = desiredById(desired.resources);
+  const places = new Map<string, Declared[]>();
+  for (const edge of desired.edges) {
+    const { rule, connection } = endsOf(edge, index);
+    if (rule === undefined || connection === undefined) continue;
+    const key = edgeKey({ rule, connection });
+    const found = edge.declarations.flatMap(({ by, path, how }): readonly Declared[] => {
+      const at = manifests.get(by)?.locate(path);
+      return at === undefined ? [] : [{ place: `${at.file}:${at.line}:${at.column}`, bySelector: how === 'selector' }];
+    });
+    places.set(
+      key,
+      [...(places.get(key) ?? []), ...found].toSorted((left, right) => compareText(left.place, right.place)),
+    );
+  }
+  return { index, declared: (ends) => places.get(edgeKey(ends)) ?? [] };
+}
+
+type EdgeCase = {
+  /** What is planned for it; undefined where it is as declared. */
+  readonly edge: EdgeChange | undefined;
+  readonly ends: Ends;
+  readonly other: ResourceId;
+  readonly field: FieldRule;
+  readonly declared: readonly Declared[];
+};
+
+type Reason = Pick<ExplanationRow, 'status' | 'origin' | 'why' | 'owner'>;
+
+function reasonOf({ edge, ends, other, field, declared }: EdgeCase, subject: Subject): Reason {
+  if (edge === undefined && subject.resource === undefined) return { status: 'kept', why: 'no manifest declares the object' };
+  const shown = declared.map(({ place, bySelector }) => (bySelector ? `${place}, by a selector` : place));
+  const places = shown.length === 0 ? '' : ` (${shown.join('; ')})`;
+  if (edge === undefined) return { status: 'same', owner: 'manifests', why: `declared${places} and live` };
+  if (edge.action === 'foreign') return { status: 'foreign', ...foreignReason({ ends, other, field }, subject) };
+  const origin = edge.action === 'held' ? 'held' : edge.action === 'blocked' ? undefined : explainedOrigin({}, edge);
+  const why = [edgeText(edge, places), origin === undefined ? '' : originText(origin, other)].filter((text) => text !== '').join('; ');
+  const statuses = { attach: 'differs', detach: 'differs', held: 'held', blocked: 'blocked' } as const;
+  return { status: statuses[edge.action], owner: 'manifests', ...(origin === undefined ? {} : { origin }), why };
+}
+
+function edgeText({ action, by }: EdgeChange, places: string): string {
+  if (action === 'attach') return `declared${places}, not live: attached by ${by ?? 'apply'}`;
+  if (action === 'detach') return `live, and declared on neither side any more: detached by ${by ?? 'apply'}`;
+  return action === 'blocked' ? `declared${places}, but an end is managed by somebody else` : '';
+}
+
+/** Whose an edge is that no manifest of ours may remove. */
+function foreignReason(
+  { ends, other, field }: Pick<EdgeCase, 'ends' | 'other' | 'field'>,
+  subject: Subject,
+): Pick<Reason, 'why' | 'owner'> {
+  const { plan, live, resource } = subject;
+  const orphan = plan.orphans.find(({ id }) => id === ends.rule || id === ends.connection);
+  if (orphan !== undefined) return told('orphan', `live, and ${orphan.id} is an orphan: the edge stays as long as that does`);
+  const managed = live.resources.find(({ id, managedBy }) => managedBy !== undefined && (id === ends.rule || id === ends.connection));
+  if (managed !== undefined) return told('manager', `live, and ${managed.id} is managed by ${managed.managedBy ?? ''}: never removed`);
+  const place = pointer(field.name, nameOf(other));
+  if (resource?.ignore.some((one) => isWithin(place, one)) === true)
+    return told('foreign', 'live, and metadata.ignore names it: carried by every write, never removed');
+  const why = plan.unmanaged.includes(other) ? `no manifest declares ${other}, so the edge is not ours to remove` : 'not ours to remove';
+  return told('foreign', `live, and ${why}: carried by every write`);
+}
+
+function told(owner: EdgeOwner, why: string): Pick<Reason, 'why' | 'owner'> {
+  return { owner, why };
+}
+
+function otherEnd(edge: EdgeChange, key: ResourceId): ResourceId {
+  return edge.rule === key ? edge.connection : edge.rule;
+}

@@ -1,0 +1,46 @@
+import type { Base } from '../../model/base.ts';
+import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
+import type { LiveResource, LiveState } from '../../model/live.ts';
+import type { Change, Plan } from '../../model/plan.ts';
+import { renamesOf, withNames } from '../../model/rename.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { historian } from '../diff/history.ts';
+
+/** What there is to explain a resource from. */
+export type ExplainInput = {
+  readonly id: ResourceId;
+  readonly kind: Kind;
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  /** What was last applied, where that is known. */
+  readonly base: Base | undefined;
+  readonly plan: Plan;
+  readonly registry: Registry;
+  /** Only this field. */
+  readonly field?: string | undefined;
+};
+
+/** The resource itself: as it is wanted, live, and was applied; what is missing of these is undefined. */
+export type Subject = ExplainInput & {
+  /** What the gateway knows it by. */
+  readonly key: ResourceId;
+  readonly resource: DesiredResource | undefined;
+  readonly found: LiveResource | undefined;
+  readonly past: DesiredResource | undefined;
+  readonly change: Change | undefined;
+};
+
+/** Finds the resource on all sides, by the names that it has there. */
+export function subjectOf(input: ExplainInput): Subject {
+  const { id, desired, base, plan } = input;
+  const resource = desired.resources.find((one) => one.id === id);
+  const key = resource?.key ?? id;
+  const live = withNames(input.live, renamesOf(plan.changes));
+  const found = live.resources.find((one) => one.id === key);
+  const past =
+    resource === undefined
+      ? base?.desired.resources.find((one) => one.id === id || one.key === id)
+      : historian(base)(resource, found !== undefined)?.base;
+  return { ...input, live, key, resource, found, past, change: plan.changes.find((one) => one.id === id) };
+}

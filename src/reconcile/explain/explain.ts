@@ -1,0 +1,168 @@
+import type { DesiredResource } from '../../model/desired.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/explanation.ts';
+import type { FieldRule } from '../../model/field.ts';
+import { compareText, equal, type Json } from '../../model/json.ts';
+import type { Change, Plan, Value } from '../../model/plan.ts';
+import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { edgeRows } from './explain-edges.ts';
+import { countedOrigins, explainedOrigin, partsOf } from './explain-origin.ts';
+import { subjectOf, type ExplainInput, type Subject } from './explain-subject.ts';
+
+/** Says of every field what was applied, what is wanted and what is live, and why that is, or is not, a change; undefined for nothing. */
+export function explain(input: ExplainInput): Explanation | undefined {
+  const subject = subjectOf(input);
+  const { id, base, kind, resource, found, past } = subject;
+  if (resource === undefined && found === undefined) return undefined;
+  const fields = kind.fields.filter((field) => field.manifestOnly !== true && (input.field === undefined || field.name === input.field));
+  const rows = fields.flatMap((field) => {
+    if (field.edge !== undefined) return edgeRows(field, subject);
+    return field.secret === undefined ? [fieldRow(field, subject)] : secretRows(field, subject);
+  });
+  const at = (resource ?? past)?.locate('');
+  return {
+    id,
+    ...(at === undefined ? {} : { at }),
+    ...(base === undefined ? {} : { base: base.commit }),
+    summary: [summaryOf(subject), ...refusalsOf(subject)].join('; '),
+    rows,
+  };
+}
+
+function refusalsOf({ id, plan }: Subject): readonly string[] {
+  return plan.refusals.filter(({ resource }) => resource === id).map(({ code, message }) => `refused, ${code}: ${message}`);
+}
+
+function summaryOf(subject: Subject): string {
+  const { resource, found, past, change, plan, id } = subject;
+  const orphan = plan.orphans.find((one) => one.id === id);
+  if (orphan !== undefined && resource === undefined) return orphanWhy(orphan, change);
+  if (resource === undefined) return undeclaredWhy(subject);
+  if (found === undefined)
+    return past === undefined ? 'it is not live: apply creates it' : 'it was applied and is not live any more: apply creates it again';
+  if (change === undefined) return 'no change: what the manifest wants is what is live';
+  if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'somebody else'}, so it is never written`;
+  if (change.action === 'held') return 'held: what differs was tightened by hand, so it is left so; --revert undoes it';
+  if (change.reasons.includes('unfinished')) return 'unfinished: an apply that was cut off created it closed; apply opens it';
+  return `apply ${change.action}s it: ${movesOf(change, plan)}`;
+}
+
+function undeclaredWhy({ plan, id, found, change }: Subject): string {
+  if (change?.reasons.includes('replaced') === true) return 'another one takes its place, so apply closes it';
+  if (!plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run leaves it as it is';
+  const whose = found?.managedBy === undefined ? 'unmanaged' : `managed by ${found.managedBy}`;
+  return `${whose}: it is live, but no manifest declares it, so it is never touched`;
+}
+
+/** Who moved, counted over all that differs; the plan's own reasons where nobody knows. */
+function movesOf(change: Change, { edges }: Plan): string {
+  const written = edges.filter(({ by }) => by === change.id || by === change.key);
+  const origins = [...change.fields, ...written].flatMap((one) => explainedOrigin(change, one) ?? []);
+  return origins.length === 0 ? change.reasons.join(', ') : countedOrigins(origins);
+}
+
+function orphanWhy({ removedIn, subject, kept }: Plan['orphans'][number], change: Change | undefined): string {
+  const since = removedIn === undefined ? '' : `, removed in ${removedIn.slice(0, 7)}`;
+  const named = subject === undefined || subject === '' ? '' : ` "${subject}"`;
+  const fate = change === undefined ? (kept ?? '--prune would delete it') : `apply ${change.action}s it`;
+  return `orphan: applied once, in no manifest any more${since}${named}; ${fate}`;
+}
+
+function fieldRow(field: FieldRule, subject: Subject): ExplanationRow {
+  const { resource, found, past } = subject;
+  const path = pointer(field.name);
+  const row = {
+    path,
+    ...side('desired', resource?.spec[field.name]),
+    ...side('live', found?.spec[field.name]),
+    ...side('base', past?.spec[field.name]),
+    ...(resource?.stated.has(field.name) === true ? { at: resource.locate(path) } : {}),
+  };
+  if (resource === undefined) return { ...row, status: 'kept', why: 'no manifest declares the object' };
+  if (found?.unknown.some((one) => isWithin(path, one)) === true)
+    return { ...row, status: 'unknown', why: 'this token may not see it, so it is never compared' };
+  if (resource.ignore.some((one) => isWithin(path, one)))
+    return { ...row, status: 'ignored', why: 'metadata.ignore names it: never compared, always carried' };
+  const wished = resource.spec[field.name];
+  if (wished === undefined) return { ...row, status: 'kept', why: 'omitted, and omitting this field keeps what is live' };
+  const partly = resource.ignore.some((one) => isWithin(one, path)) ? '; metadata.ignore leaves parts of it out' : '';
+  const stated = `${statedText(field, resource)}${partly}`;
+  const parts = partsOf(subject.change, path);
+  if (parts.length > 0) return { ...row, ...differing(parts, { path, stated }) };
+  return { ...row, status: isDerived(field, resource, wished) ? 'derived' : 'same', why: stated };
+}
+
+function side(name: 'desired' | 'live' | 'base', value: Json | undefined): { readonly [side in typeof name]?: Value } {
+  return value === undefined ? {} : { [name]: { value } };
+}
+
+type Difference = Pick<ExplanationRow, 'status' | 'why' | 'origin' | 'parts'>;
+
+/** What differs as a whole is told in one; otherwise part by part, where there is something to tell of each. */
+function differing(parts: readonly ExplainedPart[], { path, stated }: { readonly path: Pointer; readonly stated: string }): Difference {
+  const status = parts.every(({ origin }) => origin === 'held') ? 'held' : 'differs';
+  const [only] = parts;
+  if (parts.length > 1 || only?.path !== path) return { status, why: stated, parts };
+  return {
+    status,
+    why: [stated, only.why].filter((text) => text !== '').join('; '),
+    ...(only.origin === undefined ? {} : { origin: only.origin }),
+  };
+}
+
+function isDerived(field: FieldRule, desired: DesiredResource, value: Json): boolean {
+  return field.omitted === 'derived' && !desired.stated.has(field.name) && !equal(value, field.empty);
+}
+
+function statedText(field: FieldRule, desired: DesiredResource): string {
+  if (desired.stated.has(field.name)) return 'stated in the manifest';
+  if (field.omitted === 'derived') return 'omitted: follows from other fields';
+  return 'omitted: a manifest is complete, so the field is wanted empty';
+}
+
+function secretRows(field: FieldRule, subject: Subject): readonly ExplanationRow[] {
+  const { resource, found, past } = subject;
+  const prefix = pointer(field.name);
+  const all = [resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {}));
+  const paths = all.filter((path) => isWithin(path, prefix));
+  return [...new Set(paths)].toSorted(compareText).map((path): ExplanationRow => {
+    const wished = resource?.secrets[path];
+    const live = found?.secrets[path];
+    const applied = past?.secrets[path];
+    const [part] = partsOf(subject.change, path);
+    const why = secretWhy(path, { desired: resource, found: live?.state, changed: part !== undefined });
+    return {
+      path,
+      ...(wished === undefined ? {} : { desired: sourceOf(wished) }),
+      ...(live === undefined ? {} : { live: { secret: 'live', state: live.state === 'hidden' ? 'unknown' : 'kept' } }),
+      ...(applied === undefined ? {} : { base: sourceOf(applied) }),
+      ...(wished === undefined || resource === undefined ? {} : { at: resource.locate(path) }),
+      status: part === undefined ? 'secret' : part.origin === 'held' ? 'held' : 'differs',
+      ...(part?.origin === undefined ? {} : { origin: part.origin }),
+      why: part === undefined || part.why === '' ? why : `${why}; ${part.why}`,
+    };
+  });
+}
+
+function sourceOf({ source, state }: DesiredResource['secrets'][string]): Value {
+  return { secret: source, state: state === 'keep' ? 'kept' : 'set' };
+}
+
+type SecretSides = {
+  readonly desired: DesiredResource | undefined;
+  readonly found: 'value' | 'hidden' | undefined;
+  readonly changed: boolean;
+};
+
+function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): string {
+  const wished = desired?.secrets[path];
+  if (desired?.ignore.some((one) => isWithin(path, one)) === true) return 'metadata.ignore names it: never compared, always carried';
+  if (wished === undefined)
+    return changed ? 'the manifest gives the whole map, and this key is not in it' : 'not stated, so it stays as it is';
+  if (wished.state === 'keep')
+    return found === undefined ? 'keep: the value is not ours, and the gateway has none' : 'keep: the value is not ours';
+  if (found === undefined) return 'not live yet';
+  if (wished.state === 'unresolved')
+    return changed ? 'it comes from elsewhere than before; it was not read' : 'it was not read; its source is as before';
+  if (found === 'hidden') return 'this token may not see the value, so it cannot be compared';
+  return changed ? 'the values differ' : 'the values are the same';
+}

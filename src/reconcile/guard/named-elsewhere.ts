@@ -1,0 +1,46 @@
+import type { DesiredState } from '../../model/desired.ts';
+import { canonical, compareText } from '../../model/json.ts';
+import type { Plan, Reference, Refusal } from '../../model/plan.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+
+const most = 5;
+
+/** The plan with what names something that is replaced, in an order of its own. */
+export function withReferences(plan: Plan, references: readonly Reference[]): Plan {
+  if (references.length === 0) return plan;
+  const keyed = references.map((one) => [canonical([one.id, one.sort, one.name ?? '', one.how]), one] as const);
+  return { ...plan, references: keyed.toSorted(([left], [right]) => compareText(left, right)).map(([, one]) => one) };
+}
+
+/** A refusal for each object that takes a place, where something that is not ours names the former one and would not apply to it. */
+export function referenceRefusals({ references = [] }: Plan, { resources }: DesiredState): readonly Refusal[] {
+  const groups = new Map<ResourceId, Reference[]>();
+  for (const one of references) groups.set(one.id, [...(groups.get(one.id) ?? []), one]);
+  return [...groups].map(([id, found]): Refusal => {
+    const at = resources.find((resource) => resource.id === id)?.locate('');
+    return {
+      code: 'plan/replaces-references',
+      message: messageOf(id, found),
+      hint: `let them name ${nameOf(id)} too, on the gateway; nothing here writes them`,
+      allowable: true,
+      resource: id,
+      ...(at === undefined ? {} : { at }),
+    };
+  });
+}
+
+function messageOf(id: ResourceId, found: readonly Reference[]): string {
+  const former = found[0]?.replaces ?? '';
+  const known = found.filter(({ name }) => name !== undefined).map(({ sort, name = '' }) => `${sort} "${name}"`);
+  const unseen = found.filter(({ name }) => name === undefined).map(({ sort }) => `${sort}s`);
+  const shown = known.length > most ? [...known.slice(0, most), `${known.length - most} more`] : known;
+  const [verb, tail] = known.length === 1 ? ['names', 'does'] : ['name', 'do'];
+  return [
+    ...(known.length === 0 ? [] : [`${listed(shown)} ${verb} ${former}, and ${tail} not go on to ${nameOf(id)}`]),
+    ...(unseen.length === 0 ? [] : [`whether ${listed(unseen)} name ${former} is not shown to this token`]),
+  ].join('; ');
+}
+
+function listed(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+}

@@ -1,0 +1,113 @@
+import type { Limits } from '../../model/config.ts';
+import type { Allowance, Change, Plan, Refusal } from '../../model/plan.ts';
+import { windowText } from '../../model/window.ts';
+import type { Losses } from './losses.ts';
+
+/** What breakers measure a plan against: how many live objects are ours, and what may be done to how many of them. */
+export type Measure = {
+  readonly ours: number;
+  readonly losses: Losses;
+  readonly limits: Limits;
+  readonly allowed: readonly Allowance[];
+  /** Resources that may be taken over with whatever differs, as the user said. */
+  readonly adopts: ReadonlySet<string>;
+};
+
+/** The breakers that a plan trips, and what else it would be refused for; those that the user allowed are returned apart. */
+export function refusalsOf(changes: readonly Change[], others: readonly Refusal[], measure: Measure): Sorted {
+  return sorted([...adoptions(changes, measure), ...others, ...tooMany(changes, measure)], measure.allowed);
+}
+
+/** The plan, refused also for what its gateway does not take, and for the windows that it would open unless those are allowed. */
+export function refuse(plan: Plan, more: readonly Refusal[], allowed: readonly Allowance[]): Plan {
+  const { refusals, used } = sorted([...more, ...windowRefusals(plan)], allowed);
+  if (refusals.length === 0 && used.length === 0) return plan;
+  return { ...plan, refusals: [...plan.refusals, ...refusals], allowed: [...plan.allowed, ...used] };
+}
+
+/** A plan that was made before, refused for more by now, less what the user allows. */
+export function refuseAgain(plan: Plan, more: readonly Refusal[], allowed: readonly Allowance[]): Plan {
+  const { refusals, used } = sorted([...plan.refusals, ...more], allowed);
+  return { ...plan, refusals, allowed: [...plan.allowed, ...used] };
+}
+
+/** The plan without the breakers that it trips: they guard what nobody saw. */
+export function withoutBreakers(plan: Plan): Plan {
+  return { ...plan, refusals: plan.refusals.filter(({ code }) => !breakers.has(code)) };
+}
+
+const breakers: ReadonlySet<string> = new Set(['plan/too-many-updates', 'plan/too-many-deletes', 'plan/too-many-lose-protection']);
+
+type Sorted = { readonly refusals: readonly Refusal[]; readonly used: readonly Allowance[] };
+
+function sorted(found: readonly Refusal[], allowed: readonly Allowance[]): Sorted {
+  const isAllowed = ({ code, allowable }: Refusal): boolean => allowable && allowed.some((one) => one.code === code);
+  return {
+    refusals: found.filter((refusal) => !isAllowed(refusal)),
+    used: allowed.filter((one) => found.some((refusal) => refusal.allowable && refusal.code === one.code)),
+  };
+}
+
+function windowRefusals({ once = [], changes }: Plan): readonly Refusal[] {
+  const places = new Map(changes.map(({ id, at }) => [id, at]));
+  return once
+    .filter(({ windows }) => windows.length > 0)
+    .map(({ id, why, windows }): Refusal => {
+      const at = places.get(id);
+      return {
+        code: 'plan/window',
+        message: `it cannot be written twice, ${why}: ${windows.map(windowText).join('; ')}`,
+        hint: 'apply one of the two apart from the other (--only), in the order that you choose, or let the moment pass',
+        allowable: true,
+        resource: id,
+        ...(at === undefined ? {} : { at }),
+      };
+    });
+}
+
+/** What is live already is not overwritten because somebody gave a manifest its name. */
+function adoptions(changes: readonly Change[], { adopts }: Measure): readonly Refusal[] {
+  return changes.flatMap(({ id, adoption }): readonly Refusal[] => {
+    if (adoption !== true || adopts.has(id)) return [];
+    const message = 'it is live already, was never applied from here, and differs from its manifest';
+    const hint = `look at what would change; then write metadata.adopt: true, or pass --adopt ${id}`;
+    return [{ code: 'plan/adoption', message, hint, allowable: false, resource: id }];
+  });
+}
+
+function tooMany(changes: readonly Change[], { ours, losses, limits }: Measure): readonly Refusal[] {
+  // What an earlier apply created closed and did not come to open is no update of what was there.
+  const updates = changes.filter(({ action, reasons }) => action === 'update' && !reasons.includes('unfinished')).length;
+  const deletes = changes.filter(({ action }) => action === 'delete').length;
+  const { connections, losing } = losses;
+  return [
+    ...breaker(
+      'plan/too-many-updates',
+      { count: updates, of: ours, most: limits.updates, from: limits.from },
+      'live objects would be updated',
+    ),
+    ...breaker(
+      'plan/too-many-deletes',
+      { count: deletes, of: ours, most: limits.deletes, from: limits.from },
+      'live objects would be deleted',
+    ),
+    ...breaker(
+      'plan/too-many-lose-protection',
+      { count: losing.size, of: connections, most: limits.protections, from: limits.from },
+      'live connections would lose a protection',
+    ),
+  ];
+}
+
+type Share = { readonly count: number; readonly of: number; readonly most: number; readonly from: number };
+
+/** Divides rather than multiplies: only so is a share of exactly the limit equal to it. */
+function breaker(code: Refusal['code'], { count, of, most, from }: Share, what: string): readonly Refusal[] {
+  if (count === 0 || of < from || count / of <= most) return [];
+  const message = `${count} of ${of} ${what}, more than ${percent(most)}`;
+  return [{ code, message, hint: 'look at the plan closely: is it what you meant?', allowable: true }];
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import type { Checked } from '../../model/diagnostic.ts';
+import { canonical, isObject, type JsonObject } from '../../model/json.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
+import { isOfLive, keyOf, type Change, type EdgeChange } from '../../model/plan.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import { kindOf } from '../../model/resource.ts';
+import type { SavedPlan } from '../../model/saved-plan.ts';
+import { digestOf } from './digest.ts';
+import { repeatedKey } from './repeated-key.ts';
+import { plan as isPlanDocument } from './validators.js';
+
+/** Longer files are not read, and not written. */
+export const longestPlan: number = 64 * 1024 * 1024;
+
+/** Manifests nest 64 deep at most, and a plan puts them a little deeper. */
+const deepest = 128;
+
+/** The one plan of a document with all that must still be so when it is carried out, under a checksum. */
+export function sealedPlan(document: JsonObject, { tool, whole, repository, live, sources }: Omit<SavedPlan, 'plan'>): JsonObject {
+  const saved = {
+    tool,
+    whole,
+    repository,
+    live: live.map((one) => ({ ...one })),
+    sources: sources.map((one) => ({ ...one })),
+  };
+  return { ...document, saved: { ...saved, checksum: checksumOf({ ...document, saved }) } };
+}
+
+/** What a saved plan says of its format: the version, where it is one that this program does not know. */
+export type Opened = SavedPlan | { readonly version: string };
+
+/** Reads a saved plan; whatever is not exactly as it was saved is one diagnostic. */
+export function openPlan(text: string, registry: Registry): Checked<Opened> {
+  const document = parsed(text);
+  if (typeof document === 'string') return broken(document);
+  const version = document['version'];
+  if (version !== 1 && typeof version === 'number') return { value: { version: String(version) }, diagnostics: [] };
+  if (!isPlanDocument(document)) {
+    const [error] = isPlanDocument.errors ?? [];
+    return broken(`it is not as plans are written, at ${error?.instancePath || 'its top'} (${error?.keyword ?? 'form'})`);
+  }
+  const { plans, saved } = document;
+  const [plan] = plans;
+  if (saved === undefined) return broken('it is a report of a plan; --out writes what --plan takes');
+  if (plan === undefined || plans.length > 1) return broken(`it holds ${plans.length} plans, and not one`);
+  if (saved.checksum !== checksumOf(unsealed(document))) return broken('it was changed since it was saved: the checksum is another');
+  if (plan.digest !== digestOf(plan.target, plan.changes, plan.edges, saved.sources)) return broken('its digest is that of another plan');
+  const mistake = mistakeIn(plan, saved, registry);
+  if (mistake !== undefined) return broken(mistake);
+  const { checksum: _, ...rest } = saved;
+  return { value: { plan, ...rest }, diagnostics: [] };
+}
+
+function broken(reason: string): Checked<never> {
+  const hint = 'plan again, with --out';
+  return { diagnostics: [{ code: 'plan/broken-file', severity: 'error', message: `this is no saved plan: ${reason}`, hint }] };
+}
+
+function parsed(text: string): JsonObject | string {
+  if (text.trim() === '') return 'it is empty';
+  if (isDeep(text)) return `it nests more than ${deepest} deep`;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return 'it is no JSON object';
+    const key = repeatedKey(text);
+    return key === undefined ? value : `an object in it has the key ${JSON.stringify(key)} twice`;
+  } catch {
+    return 'it is no JSON, or not whole';
+  }
+}
+
+/** Counts brackets, those inside of texts as well where they are not closed: a plan has no reason for so many. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (quoted && code === backslash) index += 1;
+    else if (code === quote) quoted = !quoted;
+    else if (!quoted && (code === openBrace || code === openBracket)) depth += 1;
+    else if (!quoted && (code === openBrace + 2 || code === openBracket + 2)) depth -= 1;
+    if (depth > deepest) return true;
+  }
+  return false;
+}
+
+const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
+
+function unsealed(document: JsonObject): JsonObject {
+  const { saved } = document;
+  if (!isObject(saved)) return document;
+  const { checksum: _, ...rest } = saved;
+  return { ...document, saved: rest };
+}
+
+function checksumOf(document: JsonObject): string {
+  return createHash('sha256').update(canonical(document)).digest('hex');
+}
+
+/** What no plan says, though the schema lets it pass. */
+function mistakeIn(
+  plan: { readonly changes: readonly Change[]; readonly edges: readonly EdgeChange[] },
+  saved: Pick<SavedPlan, 'live'>,
+  registry: Registry,
+): string | undefined {
+  const ids = new Set(plan.changes.map(({ id }) => id));
+  const keys = new Set(plan.changes.map(keyOf));
+  if (keys.size < plan.changes.length) return 'it changes one object twice';
+  const seen = new Set(saved.live.map(({ id, uid }) => `${uid} ${id}`));
+  for (const change of plan.changes) {
+    const kind = registry.get(kindOf(change.id));
+    if (kind === undefined || kindOf(keyOf(change)) !== kind.name) return `${change.id} is of no known kind`;
+    const path = change.fields.find((field) => !isKnownPath(kind, field.path));
+    if (path !== undefined) return `${change.id} has no field ${path.path}`;
+    if (isOfLive(change) && !seen.has(`${change.uid} ${keyOf(change)}`)) return `it does not say what ${change.id} was`;
+  }
+  const edge = plan.edges.find(({ by }) => by !== undefined && !keys.has(by) && !ids.has(by));
+  return edge === undefined ? undefined : `${edge.by}, which writes an edge, is not changed`;
+}
+
+function isKnownPath(kind: Kind, path: string): boolean {
+  const [name] = tokensOf(path);
+  return kind.fields.some((field) => field.name === name && field.edge === undefined);
+}
