@@ -14,7 +14,7 @@ const documents = ['config', 'policy'];
 const outputs = {
   'src/kinds/index.ts': kindsIndex,
   'src/manifest/validators.js': manifestValidators,
-  'src/plan/validators.js': planValidator,
+  'src/reconcile/saved-plan/validators.js': planValidator,
 };
 
 const check = process.argv.includes('--check');
