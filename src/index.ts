@@ -31,7 +31,7 @@ export { ApiError, AppError, InputError, RefusedError, UsageError } from './mode
 export type { Gateway, GatewayIdentity } from './model/gateway.ts';
 export type { Kind, Registry } from './model/kind.ts';
 export type { LiveResource, LiveState } from './model/live.ts';
-export type { ApplyResult, JournalEntry, Outcome } from './model/outcome.ts';
-export type { Change, EdgeChange, FieldChange, Plan, Refusal, Value } from './model/plan.ts';
-export type { AspectChange, Headline, PostureChange, Protection } from './model/protection.ts';
+export type { ApplyResult, JournalEntry, Outcome } from './model/result/outcome.ts';
+export type { Change, EdgeChange, FieldChange, Plan, Refusal, Value } from './model/plan/plan.ts';
+export type { AspectChange, Headline, PostureChange, Protection } from './model/protection/protection.ts';
 export type { ResourceId } from './model/resource.ts';

@@ -17,7 +17,7 @@ import { planJson } from '../src/report/plan-json.ts';
 import { planMarkdown } from '../src/report/plan-markdown.ts';
 import { planText } from '../src/report/plan-text.ts';
 import { plainPalette } from '../src/report/terminal.ts';
-import type { Reference } from '../src/model/plan.ts';
+import type { Reference } from '../src/model/plan/plan.ts';
 import type { SourceFile } from '../src/model/source.ts';
 import { compactJson } from './support/compact-json.ts';
 import { memoryGateway } from './support/memory-gateway.ts';

@@ -1,6 +1,6 @@
 import { ApiError, AppError } from '../model/errors.ts';
-import type { ApplyResult, Outcome } from '../model/outcome.ts';
-import { renamesOf, withNames } from '../model/rename.ts';
+import type { ApplyResult, Outcome } from '../model/result/outcome.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { countsByStatus, isSuccess, outcomeOf, type StepResult, type TakenStep } from './outcomes.ts';
 import { runPool } from './pool.ts';

@@ -1,9 +1,9 @@
-import { specAfter } from '../model/after.ts';
-import { joinDirections, neutral, specDirection, type Direction } from '../model/direction.ts';
+import { specAfter } from '../model/spec/spec-after.ts';
+import { joinDirections, neutral, specDirection, type Direction } from '../model/spec/direction.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import { liveEdges } from '../model/live-edges.ts';
+import { liveEdges } from '../model/edges.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type EdgeChange, type Plan } from '../model/plan.ts';
+import { isWritten, keyOf, type Change, type EdgeChange, type Plan } from '../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 
 /** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */

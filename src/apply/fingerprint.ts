@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { editSpec, valueAt, type Edit } from '../model/edit.ts';
+import { editSpec, valueAt, type Edit } from '../model/spec/edit.ts';
 import type { FieldRule } from '../model/field.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import { isOfLive, keyOf, type Change, type FieldChange, type Plan, type Value } from '../model/plan.ts';
+import { isOfLive, keyOf, type Change, type FieldChange, type Plan, type Value } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import type { Fingerprint, SavedPlan } from '../model/saved-plan.ts';
+import type { Fingerprint, SavedPlan } from '../model/plan/saved-plan.ts';
 
 /** What a live object was when it was planned: its fingerprint, and of its fields those that are known. */
 export type Seen = Fingerprint & { readonly spec: JsonObject };

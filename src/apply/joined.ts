@@ -1,10 +1,10 @@
 import type { Registry } from '../model/kind.ts';
 import { type LiveState, liveById } from '../model/live.ts';
-import { keyOf, type Plan } from '../model/plan.ts';
-import { renamesOf, withNames } from '../model/rename.ts';
+import { keyOf, type Plan } from '../model/plan/plan.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
 import type { ResourceId, Spec } from '../model/resource.ts';
-import { unionSpec } from '../model/union.ts';
-import { specAfter } from '../model/after.ts';
+import { unionSpec } from '../model/spec/merge-strictest.ts';
+import { specAfter } from '../model/spec/spec-after.ts';
 import { stepsOf } from './steps.ts';
 
 /** What objects hold for a while because they are written twice: live and desired joined. */

@@ -1,5 +1,5 @@
-import type { Outcome, OutcomeStatus } from '../model/outcome.ts';
-import type { Change } from '../model/plan.ts';
+import type { Outcome, OutcomeStatus } from '../model/result/outcome.ts';
+import type { Change } from '../model/plan/plan.ts';
 import type { Part } from './steps.ts';
 
 /** What became of one step. */

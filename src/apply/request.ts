@@ -1,14 +1,14 @@
-import { editSpec, type Edit } from '../model/edit.ts';
+import { editSpec, type Edit } from '../model/spec/edit.ts';
 import { compareText, equal, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
-import { keyOf } from '../model/plan.ts';
+import { keyOf } from '../model/plan/plan.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
-import { unionSpec } from '../model/union.ts';
-import { specAfter } from '../model/after.ts';
+import { unionSpec } from '../model/spec/merge-strictest.ts';
+import { specAfter } from '../model/spec/spec-after.ts';
 import { otherEnd } from './effects.ts';
 import type { Step } from './steps.ts';
 

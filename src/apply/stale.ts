@@ -1,7 +1,7 @@
 import type { Kind } from '../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type Plan, type Refusal } from '../model/plan.ts';
-import { renamesOf, withNames } from '../model/rename.ts';
+import { isWritten, keyOf, type Change, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { movedIn, movedText } from './fingerprint.ts';
 import type { ApplyInput } from './progress.ts';

@@ -1,11 +1,11 @@
-import { joinDirections, type Direction } from '../model/direction.ts';
-import { keyOf, type EdgeChange, type Change, type Moment, type Plan } from '../model/plan.ts';
+import { joinDirections, type Direction } from '../model/spec/direction.ts';
+import { keyOf, type EdgeChange, type Change, type Moment, type Plan } from '../model/plan/plan.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import { isWithin, pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { specAfter } from '../model/after.ts';
-import { renamesOf, withNames } from '../model/rename.ts';
+import { specAfter } from '../model/spec/spec-after.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { keyOf } from '../model/plan.ts';
+import { keyOf } from '../model/plan/plan.ts';
 import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { StepResult } from './outcomes.ts';

@@ -1,4 +1,4 @@
-import { keyOf } from '../model/plan.ts';
+import { keyOf } from '../model/plan/plan.ts';
 import type { WriteRequest } from '../model/gateway.ts';
 import type { LiveResource } from '../model/live.ts';
 import { tokensOf } from '../model/pointer.ts';

@@ -1,11 +1,11 @@
-import { specAfter } from '../model/after.ts';
-import { neutral, specDirection, type Direction } from '../model/direction.ts';
+import { specAfter } from '../model/spec/spec-after.ts';
+import { neutral, specDirection, type Direction } from '../model/spec/direction.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { keyOf, type Moment, type Plan, type Window, type WrittenOnce } from '../model/plan.ts';
+import { keyOf, type Moment, type Plan, type Window, type WrittenOnce } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
-import { renamesOf, withNames } from '../model/rename.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
 import type { ResourceId, Spec } from '../model/resource.ts';
 import { effectOn, effectsOf, isRule, otherEnd, type Effect } from './effects.ts';
 import { ownDirection, stepsOf, type Step } from './steps.ts';

@@ -3,7 +3,7 @@ import { decodeFile, realOf } from '../disk/walk.ts';
 import { inTheWay, keepBranch, ownTrailer, pushBranch, readCommitted, type NextFile } from '../git/branch.ts';
 import { headOf, type Repository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Adoption } from '../model/drift.ts';
+import type { Adoption } from '../model/result/drift.ts';
 import { AppError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';

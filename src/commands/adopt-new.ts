@@ -7,7 +7,7 @@ import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
 import { tokensOf } from '../model/pointer.ts';
-import type { Pulled, Written } from '../model/pulled.ts';
+import type { Pulled, Written } from '../model/result/pull-result.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';

@@ -1,8 +1,8 @@
 import { apply as carryOut } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
-import type { ApplyResult } from '../model/outcome.ts';
-import { isWritten, type Plan, type Refusal } from '../model/plan.ts';
+import type { ApplyResult } from '../model/result/outcome.ts';
+import { isWritten, type Plan, type Refusal } from '../model/plan/plan.ts';
 import { withoutBreakers } from '../reconcile/guard/refusals.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
 import { isUnfinished } from '../report/outcomes.ts';

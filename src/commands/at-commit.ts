@@ -11,7 +11,7 @@ import { treeHash } from '../manifest/tree.ts';
 import type { Config, Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
-import type { Policy } from '../model/policy.ts';
+import type { Policy } from '../model/protection/policy.ts';
 import { isManifestFolder, type SourceFile } from '../model/source.ts';
 import type { Setting } from './setting.ts';
 

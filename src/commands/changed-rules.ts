@@ -1,10 +1,9 @@
 import { registry } from '../kinds/index.ts';
-import type { Base } from '../model/base.ts';
-import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import type { Base, DesiredResource, DesiredState } from '../model/desired.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic, type Finding } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
-import { isWritten, type Plan } from '../model/plan.ts';
+import { isWritten, type Plan } from '../model/plan/plan.ts';
 
 /**
  * Looks through the rules that a plan writes and adds the samples that come out otherwise to what it means for people; a rule

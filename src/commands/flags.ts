@@ -1,5 +1,5 @@
-import type { Allowance } from '../model/plan.ts';
-import type { RiskClass } from '../model/risk.ts';
+import type { Allowance } from '../model/plan/plan.ts';
+import type { RiskClass } from '../model/plan/risk.ts';
 
 export const formats = ['text', 'json', 'markdown'] as const;
 

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError, RefusedError } from '../model/errors.ts';
-import type { Refusal } from '../model/plan.ts';
+import type { Refusal } from '../model/plan/plan.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { printerFor } from './printer.ts';

@@ -1,6 +1,6 @@
 import { openJournal } from '../disk/journal.ts';
 import { AppError } from '../model/errors.ts';
-import type { ApplyEvent, JournalEntry, RequestEvent } from '../model/outcome.ts';
+import type { ApplyEvent, JournalEntry, RequestEvent } from '../model/result/outcome.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { absolute } from './setting.ts';
 import type { World } from './world.ts';

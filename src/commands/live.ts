@@ -6,7 +6,7 @@ import type { Target } from '../model/config.ts';
 import type { Checked } from '../model/diagnostic.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { RequestEvent } from '../model/outcome.ts';
+import type { RequestEvent } from '../model/result/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Service } from '../model/service.ts';
 import type { TargetFlags } from './flags.ts';

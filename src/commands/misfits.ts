@@ -1,5 +1,5 @@
 import type { DesiredState } from '../model/desired.ts';
-import { isWritten, type Plan, type Refusal, type TargetIdentity } from '../model/plan.ts';
+import { isWritten, type Plan, type Refusal, type TargetIdentity } from '../model/plan/plan.ts';
 import { kindOf } from '../model/resource.ts';
 
 /** A saved plan of another version of the format. */

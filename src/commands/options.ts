@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isDay } from '../model/day.ts';
-import type { Allowance } from '../model/plan.ts';
-import { riskClasses } from '../model/risk.ts';
+import type { Allowance } from '../model/plan/plan.ts';
+import { riskClasses } from '../model/plan/risk.ts';
 import { noDigest } from './misfits.ts';
 import { formats, secretsChoices, type ReportFlag, type ReportFormat } from './flags.ts';
 

@@ -1,5 +1,5 @@
 import { registry } from '../kinds/index.ts';
-import type { ApplyResult } from '../model/outcome.ts';
+import type { ApplyResult } from '../model/result/outcome.ts';
 import type { PlanFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
 

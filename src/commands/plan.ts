@@ -1,4 +1,4 @@
-import { isWritten } from '../model/plan.ts';
+import { isWritten } from '../model/plan/plan.ts';
 import type { PlanFlags } from './flags.ts';
 import { pageMaker } from './page.ts';
 import { planned } from './planning.ts';

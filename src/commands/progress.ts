@@ -1,5 +1,5 @@
-import type { ApplyEvent } from '../model/outcome.ts';
-import { isWritten, type Plan } from '../model/plan.ts';
+import type { ApplyEvent } from '../model/result/outcome.ts';
+import { isWritten, type Plan } from '../model/plan/plan.ts';
 import { progressLine } from '../report/apply.ts';
 import type { OutputFlags } from './flags.ts';
 import type { World } from './world.ts';

@@ -7,10 +7,10 @@ import { draftManifests, type Draft, type Drafting, type Drafts } from '../manif
 import { manifestFiles } from '../manifest/file-names.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
-import { edgeKey, liveEdges } from '../model/live-edges.ts';
+import { edgeKey, liveEdges } from '../model/edges.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
-import type { LeftOut, Pulled, SecretForm, Unstated } from '../model/pulled.ts';
+import type { LeftOut, Pulled, SecretForm, Unstated } from '../model/result/pull-result.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { declaredEnds, indexOf } from '../reconcile/diff/edge-index.ts';

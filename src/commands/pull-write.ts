@@ -4,7 +4,7 @@ import { codeOf } from '../disk/reason.ts';
 import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { OpenVariable } from '../manifest/draft-secrets.ts';
-import type { Pulled } from '../model/pulled.ts';
+import type { Pulled } from '../model/result/pull-result.ts';
 import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';
 import { removedText } from '../report/terraform.ts';

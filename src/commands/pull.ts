@@ -5,7 +5,7 @@ import { matchState } from '../manifest/inherit-state.ts';
 import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import type { LeftOut, Pulled, SecretForm } from '../model/pulled.ts';
+import type { LeftOut, Pulled, SecretForm } from '../model/result/pull-result.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 import { needsSecrets } from '../reconcile/prepare/verified.ts';

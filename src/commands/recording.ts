@@ -2,7 +2,7 @@ import { hasOrigin, appliedName, appliedRef, keepApplied, pushApplied } from '..
 import { headOf, openRepository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import { lettingGo } from '../reconcile/diff/orphans.ts';
 import { isAsLoaded, readTreeOf, type Site } from './at-commit.ts';
 import { isTracked, type FootingInput } from './footing.ts';

@@ -2,7 +2,7 @@ import type { SecretOf } from '../apply/request.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import { isWritten, keyOf, type Plan, type Refusal } from '../model/plan.ts';
+import { isWritten, keyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
 import type { Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { DesiredSecret } from '../model/secret.ts';

@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Drift } from '../model/drift.ts';
+import type { Drift } from '../model/result/drift.ts';
 import { UsageError } from '../model/errors.ts';
-import type { ApplyResult } from '../model/outcome.ts';
-import type { Plan } from '../model/plan.ts';
+import type { ApplyResult } from '../model/result/outcome.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import { writeReport } from '../disk/write.ts';
 import { applyJson, applyMarkdown, applyText } from '../report/apply.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';

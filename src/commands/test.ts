@@ -1,6 +1,6 @@
 import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
-import type { TargetTrials } from '../model/trial.ts';
+import type { TargetTrials } from '../model/result/sample-result.ts';
 import { writeReport } from '../disk/write.ts';
 import { patternCache } from '../protection/pattern/compile.ts';
 import { trySamples } from '../protection/try-samples.ts';

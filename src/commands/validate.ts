@@ -1,7 +1,7 @@
 import { registry } from '../kinds/index.ts';
 import { deferredReferences } from '../manifest/deferred.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
-import type { RuleTrials } from '../model/trial.ts';
+import type { RuleTrials } from '../model/result/sample-result.ts';
 import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/diagnostics.ts';
 import { sarifText } from '../report/sarif.ts';
 import { desiredFor } from './desired.ts';

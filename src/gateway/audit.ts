@@ -1,4 +1,4 @@
-import type { Write } from '../model/drift.ts';
+import type { Write } from '../model/result/drift.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Dialect } from './dialect.ts';
 import type { Line } from './line.ts';

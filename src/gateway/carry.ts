@@ -1,6 +1,6 @@
 import type { FieldRule } from '../model/field.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
-import { normalizeObject } from '../model/normalize.ts';
+import { normalizeObject } from '../model/spec/normalize.ts';
 
 /**
  * The value as it is written over a stored one: keys that no schema knows are carried from the stored objects inside

@@ -1,4 +1,4 @@
-import type { RequestEvent } from '../model/outcome.ts';
+import type { RequestEvent } from '../model/result/outcome.ts';
 import { ApiError, AppError } from '../model/errors.ts';
 import type { Advice } from './dialect.ts';
 import { networkFailure, parsed, statusFailure, unreadable, type Asked, type Failed } from './failure.ts';

@@ -2,7 +2,7 @@ import type { FieldRule } from '../model/field.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
-import { normalizeValue } from '../model/normalize.ts';
+import { normalizeValue } from '../model/spec/normalize.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { resourceId, type ResourceId } from '../model/resource.ts';
 import { seal, type LiveSecret } from '../model/secret.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
-import type { RequestEvent } from '../model/outcome.ts';
+import type { RequestEvent } from '../model/result/outcome.ts';
 import { openClient, type Client } from './client.ts';
 import type { Answers, Dialect, Hello, Introduction } from './dialect.ts';
 import { dialectOf } from './dialects/index.ts';

@@ -2,7 +2,7 @@ import { ApiError, type ApiFailure } from '../model/errors.ts';
 import type { WriteRequest } from '../model/gateway.ts';
 import { compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { LiveResource } from '../model/live.ts';
-import { normalizeValue } from '../model/normalize.ts';
+import { normalizeValue } from '../model/spec/normalize.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { carriedBy } from './from-wire.ts';
 import { addressOf, identityOf, type Link } from './link.ts';

@@ -1,4 +1,4 @@
-import type { Commit } from '../model/base.ts';
+import type { Commit } from '../model/desired.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { isManifestName } from '../model/source.ts';
 import { askGit } from './ask-git.ts';

@@ -3,7 +3,7 @@ import { sortedKeys, type Json } from '../model/json.ts';
 import type { FieldRule } from '../model/field.ts';
 import type { LiveResource } from '../model/live.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
-import type { SecretForm } from '../model/pulled.ts';
+import type { SecretForm } from '../model/result/pull-result.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import type { LiveSecret } from '../model/secret.ts';
 

@@ -3,7 +3,7 @@ import { equal, isObject, sortedKeys, type Json, type JsonObject } from '../mode
 import { hasField, type Speech } from '../model/gateway.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
-import { normalizeValue } from '../model/normalize.ts';
+import { normalizeValue } from '../model/spec/normalize.ts';
 import { pointer } from '../model/pointer.ts';
 
 /**

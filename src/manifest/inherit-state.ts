@@ -1,5 +1,5 @@
 import type { LiveResource } from '../model/live.ts';
-import type { Inherited, Owned } from '../model/pulled.ts';
+import type { Inherited, Owned } from '../model/result/pull-result.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { StateObject } from './terraform-state.ts';
 

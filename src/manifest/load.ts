@@ -3,7 +3,7 @@ import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type Finding
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
-import type { Policy } from '../model/policy.ts';
+import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { checkManifest } from './checks.ts';

@@ -3,7 +3,7 @@ import { isDay } from '../model/day.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import type { Policy, Requirement, Waiver } from '../model/policy.ts';
+import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
 import { unknownTarget } from './checks.ts';
 import { diagnose, diagnoseAt, type Book } from './diagnose.ts';
 import type { ManifestDocument } from './document.ts';

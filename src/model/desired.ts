@@ -1,8 +1,8 @@
 import type { Diagnostic, Finding, Position } from './diagnostic.ts';
-import { indexer } from './index-by.ts';
+import { indexer } from './memoize.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
-import type { Policy } from './policy.ts';
+import type { Policy } from './protection/policy.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
 
@@ -77,3 +77,14 @@ export type DesiredState = {
   /** What the manifests ask of connections besides; absent where they ask for nothing. */
   readonly policies?: readonly Policy[];
 };
+
+/** What the last commit that was wholly applied to a target wanted; of its secrets the sources count, resolved or not. */
+export type Base = {
+  readonly commit: string;
+  readonly desired: DesiredState;
+  /** The commit that took away each manifest that is gone since, as far as the history tells. */
+  readonly removedIn: ReadonlyMap<ResourceId, Commit>;
+};
+
+/** A commit by its hash and the first line of its message. */
+export type Commit = { readonly id: string; readonly subject: string };

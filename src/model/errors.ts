@@ -1,5 +1,5 @@
 import type { Diagnostic } from './diagnostic.ts';
-import type { Refusal } from './plan.ts';
+import type { Refusal } from './plan/plan.ts';
 
 /** The world or we are broken; `commands/guard.ts` alone catches. */
 export class AppError extends Error {

@@ -2,7 +2,7 @@ import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { FieldRule } from './field.ts';
 import type { LiveResource, LiveState } from './live.ts';
-import type { Plan, Reference, Refusal } from './plan.ts';
+import type { Plan, Reference, Refusal } from './plan/plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { Secret } from './secret.ts';

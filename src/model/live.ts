@@ -1,4 +1,4 @@
-import { indexer } from './index-by.ts';
+import { indexer } from './memoize.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { LiveSecret } from './secret.ts';

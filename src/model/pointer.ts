@@ -1,4 +1,4 @@
-import { remembered } from './remember.ts';
+import { remembered } from './memoize.ts';
 
 /** A JSON Pointer (RFC 6901); in keyed lists the key stands instead of the index. */
 export type Pointer = string;

@@ -1,5 +1,5 @@
 import type { Checked } from './diagnostic.ts';
-import type { Write } from './drift.ts';
+import type { Write } from './result/drift.ts';
 import type { GatewayIdentity } from './gateway.ts';
 import type { JsonObject } from './json.ts';
 

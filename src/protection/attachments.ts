@@ -1,5 +1,5 @@
 import { compareText } from '../model/json.ts';
-import type { Attachment } from '../model/protection.ts';
+import type { Attachment } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { rulesOn, textsOf, type Scene } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan.ts';
-import type { Protection, Way } from '../model/protection.ts';
+import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan/plan.ts';
+import type { Protection, Way } from '../model/protection/protection.ts';
 import { causesOf, type Causes } from './causes.ts';
 import { reversed, viewsOf, type Manifests } from './diff.ts';
 import { protectionFrom } from './protection.ts';

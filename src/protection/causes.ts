@@ -1,9 +1,9 @@
 import type { Position } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
-import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange } from '../model/plan.ts';
+import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange } from '../model/plan/plan.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
-import type { Aspect, Cause, Way } from '../model/protection.ts';
+import type { Aspect, Cause, Way } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { aspectsOf, fieldDirection, ruleAspects } from './direction.ts';
 

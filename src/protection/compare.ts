@@ -1,4 +1,4 @@
-import { aspects, type Aspect, type Way } from '../model/protection.ts';
+import { aspects, type Aspect, type Way } from '../model/protection/protection.ts';
 import { partsOf, type Part, type Posture } from './posture.ts';
 
 /** How one aspect differs: what surely protects less or more afterwards, and what nobody can compare. */

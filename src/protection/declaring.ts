@@ -1,9 +1,9 @@
 import { type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText } from '../model/json.ts';
-import { edgeKey, type Ends } from '../model/live-edges.ts';
+import { edgeKey, type Ends } from '../model/edges.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Attachment } from '../model/protection.ts';
-import type { Renames } from '../model/rename.ts';
+import type { Attachment } from '../model/protection/protection.ts';
+import type { Renames } from '../model/plan/renames.ts';
 import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { placeText } from './causes.ts';
 

@@ -1,9 +1,9 @@
 import type { DesiredState } from '../model/desired.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
-import type { Aspect, AspectChange, PostureChange, RuleOn, Way } from '../model/protection.ts';
-import { renamesOf, withNames } from '../model/rename.ts';
+import { isWritten, keyOf, type Change, type Plan } from '../model/plan/plan.ts';
+import type { Aspect, AspectChange, PostureChange, RuleOn, Way } from '../model/protection/protection.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { declaring } from './declaring.ts';
 import { wholeCause, type Bearing, type Causes } from './causes.ts';

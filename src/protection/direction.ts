@@ -1,8 +1,8 @@
-import { directionOf, wayOf } from '../model/direction.ts';
+import { directionOf, wayOf } from '../model/spec/direction.ts';
 import type { Kind } from '../model/kind.ts';
-import type { FieldChange } from '../model/plan.ts';
+import type { FieldChange } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
-import type { Aspect, Way } from '../model/protection.ts';
+import type { Aspect, Way } from '../model/protection/protection.ts';
 
 /** Which way one field of a kind goes. */
 export function fieldDirection(kind: Kind, field: Pick<FieldChange, 'path' | 'before' | 'after'>): Way {

@@ -1,11 +1,10 @@
-import type { Base } from '../model/base.ts';
-import type { DesiredState, Sample } from '../model/desired.ts';
+import type { Base, DesiredState, Sample } from '../model/desired.ts';
 import { canonical, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
-import type { Flip } from '../model/protection.ts';
-import { renamesOf, withNames } from '../model/rename.ts';
+import { isWritten, keyOf, type Change, type Plan } from '../model/plan/plan.ts';
+import type { Flip } from '../model/protection/protection.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf } from '../model/resource.ts';
 import type { PlannedWrites } from './diff.ts';
 import { patternCache, type Patterns } from './pattern/compile.ts';

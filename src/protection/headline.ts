@@ -1,5 +1,5 @@
 import { canonical, compareText, equal, type JsonObject } from '../model/json.ts';
-import type { Aspect, Cause, Headline, Way } from '../model/protection.ts';
+import type { Aspect, Cause, Headline, Way } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Touched } from './diff.ts';
 import { wordsFor, type Sure, type Words } from './phrases.ts';

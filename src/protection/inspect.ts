@@ -1,6 +1,6 @@
 import type { DesiredResource } from '../model/desired.ts';
 import type { Finding } from '../model/diagnostic.ts';
-import type { RuleTrials } from '../model/trial.ts';
+import type { RuleTrials } from '../model/result/sample-result.ts';
 import { lintRule } from './lint/lint.ts';
 import { patternCache } from './pattern/compile.ts';
 import { sampleFindings } from './sample-findings.ts';

@@ -1,4 +1,4 @@
-import type { Aspect } from '../model/protection.ts';
+import type { Aspect } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { approvals } from './compare.ts';
 import { partsOf, type Part, type Posture } from './posture.ts';

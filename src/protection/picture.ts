@@ -1,8 +1,8 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Plan } from '../model/plan.ts';
-import type { Picture, PictureRow } from '../model/picture.ts';
-import { aspects, type Aspect, type PostureChange } from '../model/protection.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import type { Picture, PictureRow } from '../model/protection/protection-matrix.ts';
+import { aspects, type Aspect, type PostureChange } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { viewsOf, type Manifests } from './diff.ts';
 import { partsOf, postureOfNothing, type Posture } from './posture.ts';

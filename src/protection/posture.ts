@@ -1,7 +1,7 @@
 import { canonical, compareText, isObject, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
 import type { AccessRule } from '../model/live.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
-import { aspects, type Aspect, type Attached } from '../model/protection.ts';
+import { aspects, type Aspect, type Attached } from '../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { attachmentsOn } from './attachments.ts';
 import { aspectsOf, ruleAspects } from './direction.ts';

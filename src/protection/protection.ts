@@ -1,6 +1,6 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Protection } from '../model/protection.ts';
+import type { Protection } from '../model/protection/protection.ts';
 import { causesOf, type Causes } from './causes.ts';
 import { postureDiff, viewsOf, type PlannedWrites, type Views } from './diff.ts';
 import { headlinesOf } from './headline.ts';

@@ -1,5 +1,5 @@
 import { canonical, compareText, type Json } from '../model/json.ts';
-import type { Reach, TagCount, Way } from '../model/protection.ts';
+import type { Reach, TagCount, Way } from '../model/protection/protection.ts';
 import { kindOf } from '../model/resource.ts';
 import type { Bearing } from './causes.ts';
 import type { Touched } from './diff.ts';

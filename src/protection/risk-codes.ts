@@ -1,4 +1,4 @@
-import type { Risk } from '../model/risk.ts';
+import type { Risk } from '../model/plan/risk.ts';
 
 /** Every reason code of a risk: what it usually is, and what it means; docs/protections.md says the same. */
 export const riskCodes = {

@@ -1,5 +1,5 @@
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { RiskClass } from '../model/risk.ts';
+import type { RiskClass } from '../model/plan/risk.ts';
 import { comparePart, reviewWay } from './compare.ts';
 import { sidesOf, type Posture } from './posture.ts';
 import type { RiskName } from './risk-codes.ts';

@@ -1,7 +1,7 @@
 import { positionOf } from '../model/diagnostic.ts';
-import type { Plan, Refusal } from '../model/plan.ts';
-import { risksIn, type BorneRisk } from '../model/plan-risk.ts';
-import { highestRisk, isAbove, type Risk, type RiskClass } from '../model/risk.ts';
+import type { Plan, Refusal } from '../model/plan/plan.ts';
+import { risksIn, type BorneRisk } from '../model/plan/plan-risk.ts';
+import { highestRisk, isAbove, type Risk, type RiskClass } from '../model/plan/risk.ts';
 
 const shown = 3;
 

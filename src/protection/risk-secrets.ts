@@ -1,7 +1,7 @@
 import type { DesiredResource } from '../model/desired.ts';
 import { equal } from '../model/json.ts';
 import type { LiveResource } from '../model/live.ts';
-import type { Change, FieldChange } from '../model/plan.ts';
+import type { Change, FieldChange } from '../model/plan/plan.ts';
 import { isWithin, pointer, tokensOf } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { looksLikeCredential, type LiveSecret } from '../model/secret.ts';

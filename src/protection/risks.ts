@@ -2,10 +2,10 @@ import { type DesiredResource, type DesiredState, desiredById } from '../model/d
 import { compareText, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan.ts';
+import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan/plan.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import { riskClasses, type Risk, type UnwrittenRisks } from '../model/risk.ts';
+import { riskClasses, type Risk, type UnwrittenRisks } from '../model/plan/risk.ts';
 import { edgeCauses, placeText, type SelectorOf } from './causes.ts';
 import { aspectsOf } from './direction.ts';
 import type { Views } from './diff.ts';

@@ -1,5 +1,5 @@
 import type { Diagnostic, Finding } from '../model/diagnostic.ts';
-import type { RuleTrials } from '../model/trial.ts';
+import type { RuleTrials } from '../model/result/sample-result.ts';
 import { shortText } from './short-text.ts';
 
 /** The samples that a rule fails, as findings in its manifest. */

@@ -1,14 +1,14 @@
-import { specAfter } from '../model/after.ts';
+import { specAfter } from '../model/spec/spec-after.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import { liveEdges } from '../model/live-edges.ts';
+import { liveEdges } from '../model/edges.ts';
 import type { AccessRule, LiveState } from '../model/live.ts';
-import { normalizeObject } from '../model/normalize.ts';
-import { isWritten, keyOf, type Change, type Plan } from '../model/plan.ts';
+import { normalizeObject } from '../model/spec/normalize.ts';
+import { isWritten, keyOf, type Change, type Plan } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
-import type { Aspect } from '../model/protection.ts';
-import { renamesOf, withNames } from '../model/rename.ts';
+import type { Aspect } from '../model/protection/protection.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { declaring, type Declaring } from './declaring.ts';
 

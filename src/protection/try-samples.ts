@@ -2,7 +2,7 @@ import type { DesiredResource, Sample } from '../model/desired.ts';
 import type { JsonObject } from '../model/json.ts';
 import { kindOf } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
-import type { RuleTrials, Trial } from '../model/trial.ts';
+import type { RuleTrials, Trial } from '../model/result/sample-result.ts';
 import type { Patterns } from './pattern/compile.ts';
 import { textsOf } from './scene.ts';
 import { customTypes, entriesOf, registeredTypes, tryGuardrail, tryMasking, type Hit, type Verdict } from './simulate.ts';

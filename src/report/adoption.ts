@@ -1,4 +1,4 @@
-import type { Adoption } from '../model/drift.ts';
+import type { Adoption } from '../model/result/drift.ts';
 import { footer, type Message } from './comment.ts';
 import { plural, shortList } from './counts.ts';
 import { diagnosticsMarkdown } from './diagnostics-markdown.ts';

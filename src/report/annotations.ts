@@ -1,6 +1,6 @@
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
-import type { ApplyResult } from '../model/outcome.ts';
-import { isWritten, type Action, type Change, type Plan } from '../model/plan.ts';
+import type { ApplyResult } from '../model/result/outcome.ts';
+import { isWritten, type Action, type Change, type Plan } from '../model/plan/plan.ts';
 import { noteText, rowsOf } from './change-rows.ts';
 import { shortList } from './counts.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
-import type { Outcome, OutcomeStatus } from '../model/outcome.ts';
-import type { Action } from '../model/plan.ts';
+import type { Outcome, OutcomeStatus } from '../model/result/outcome.ts';
+import type { Action } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { codeSpan, escapeJson, escapeMarkdown, escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';

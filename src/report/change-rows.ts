@@ -1,5 +1,5 @@
-import { elementToken } from '../model/entries.ts';
-import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../model/plan.ts';
+import { elementToken } from '../model/spec/list-tokens.ts';
+import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../model/plan/plan.ts';
 import { tokensOf } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { spokenValue } from './duration.ts';

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Drift } from '../model/drift.ts';
-import type { ApplyResult } from '../model/outcome.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Drift } from '../model/result/drift.ts';
+import type { ApplyResult } from '../model/result/outcome.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import { applyMarkdown } from './apply.ts';
 import { diagnosticsMarkdown } from './diagnostics-markdown.ts';
 import { driftMarkdown } from './drift-markdown.ts';

@@ -1,4 +1,4 @@
-import type { Action, Plan } from '../model/plan.ts';
+import type { Action, Plan } from '../model/plan/plan.ts';
 import { clip } from './width.ts';
 
 export type Counts = Readonly<Record<Action, number>> & { readonly unchanged: number };

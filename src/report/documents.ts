@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../model/json.ts';
-import { remembered } from '../model/remember.ts';
+import { remembered } from '../model/memoize.ts';
 import { escapeJson, escapeYaml } from './escape.ts';
 
 /** A value as indented JSON that a terminal shows as it is. */

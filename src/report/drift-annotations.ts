@@ -1,4 +1,4 @@
-import type { Drift } from '../model/drift.ts';
+import type { Drift } from '../model/result/drift.ts';
 import type { Annotation } from './annotations.ts';
 import { driftRows } from './drift-rows.ts';
 import { shortList } from './counts.ts';

@@ -1,4 +1,4 @@
-import type { Drift } from '../model/drift.ts';
+import type { Drift } from '../model/result/drift.ts';
 import { footer, type Message } from './comment.ts';
 import { driftMarkdown } from './drift-markdown.ts';
 

@@ -1,4 +1,4 @@
-import type { Adoption, Drift } from '../model/drift.ts';
+import type { Adoption, Drift } from '../model/result/drift.ts';
 import type { JsonObject } from '../model/json.ts';
 import { driftRows } from './drift-rows.ts';
 import { escapeJson } from './escape.ts';

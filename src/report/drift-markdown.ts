@@ -1,4 +1,4 @@
-import type { Drift } from '../model/drift.ts';
+import type { Drift } from '../model/result/drift.ts';
 import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
 import { shortList } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';

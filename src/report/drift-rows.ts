@@ -1,5 +1,5 @@
-import type { Drift, Write } from '../model/drift.ts';
-import { keyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../model/plan.ts';
+import type { Drift, Write } from '../model/result/drift.ts';
+import { keyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../model/plan/plan.ts';
 import { groupEdges, edgeRowsOf, rowsOf, type EdgeRow, type Row } from './change-rows.ts';
 import { plural, shortList } from './counts.ts';
 import { escapeTerminal } from './escape.ts';

@@ -1,4 +1,4 @@
-import type { Drift } from '../model/drift.ts';
+import type { Drift } from '../model/result/drift.ts';
 import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
 import { placeText } from './change-rows.ts';
 import { escapeTerminal } from './escape.ts';

@@ -1,7 +1,7 @@
 import { durationText } from '../model/duration.ts';
-import type { Value } from '../model/plan.ts';
+import type { Value } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
-import type { Aspect } from '../model/protection.ts';
+import type { Aspect } from '../model/protection/protection.ts';
 
 /** Fields that count seconds. */
 const inSeconds: ReadonlySet<string> = new Set(['access_max_duration', 'git_hook_ttl']);

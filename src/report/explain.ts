@@ -1,9 +1,9 @@
 import { positionOf, type Position } from '../model/diagnostic.ts';
-import type { ExplainedPart, Explanation, ExplanationRow } from '../model/explanation.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../model/result/explanation.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Value } from '../model/plan.ts';
+import type { Value } from '../model/plan/plan.ts';
 import type { Pointer } from '../model/pointer.ts';
-import type { Aspect, RuleOn } from '../model/protection.ts';
+import type { Aspect, RuleOn } from '../model/protection/protection.ts';
 import { attachmentsText } from './attachments.ts';
 import { rowsOf } from './change-rows.ts';
 import { shortList } from './counts.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
-import type { Change } from '../model/plan.ts';
-import type { Flip, Protection } from '../model/protection.ts';
+import type { Change } from '../model/plan/plan.ts';
+import type { Flip, Protection } from '../model/protection/protection.ts';
 import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
 import type { Block } from './shed.ts';
 import { clip } from './width.ts';

@@ -1,8 +1,8 @@
-import { keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan.ts';
+import { keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan/plan.ts';
 import { isWithin, type Pointer } from '../model/pointer.ts';
-import type { Flip } from '../model/protection.ts';
+import type { Flip } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { Risk } from '../model/risk.ts';
+import type { Risk } from '../model/plan/risk.ts';
 import { groupEdges, noteText } from './change-rows.ts';
 import { plural } from './counts.ts';
 import { flipsIn } from './flips.ts';

@@ -1,4 +1,4 @@
-import type { RuleTrials, TargetTrials, Trial } from '../model/trial.ts';
+import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
 import { escapeXml } from './escape.ts';
 import { allRules, countTrials } from './trials.ts';
 import { clip } from './width.ts';

@@ -1,6 +1,6 @@
-import type { EdgeAction, EdgeChange, Orphan, Plan, Reference } from '../model/plan.ts';
+import type { EdgeAction, EdgeChange, Orphan, Plan, Reference } from '../model/plan/plan.ts';
 import { nameOf } from '../model/resource.ts';
-import { windowText } from '../model/window.ts';
+import { windowText } from '../model/plan/exposure-window.ts';
 import { edgeText, removedText } from './change-rows.ts';
 import { plural } from './counts.ts';
 import { escapeTerminal } from './escape.ts';

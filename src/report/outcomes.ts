@@ -1,5 +1,5 @@
-import type { ApplyResult, Outcome } from '../model/outcome.ts';
-import type { Action, Plan } from '../model/plan.ts';
+import type { ApplyResult, Outcome } from '../model/result/outcome.ts';
+import type { Action, Plan } from '../model/plan/plan.ts';
 
 /** A plan and what became of it. */
 export type Applied = {

@@ -1,8 +1,8 @@
 import jsonPatch from 'fast-json-patch';
 import type { Position } from '../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Change, EdgeChange, FieldChange, Plan, Reference, Value, WrittenOnce } from '../model/plan.ts';
-import { highestRiskOf } from '../model/plan-risk.ts';
+import type { Change, EdgeChange, FieldChange, Plan, Reference, Value, WrittenOnce } from '../model/plan/plan.ts';
+import { highestRiskOf } from '../model/plan/plan-risk.ts';
 import { escapeJson } from './escape.ts';
 import { policiesObject } from './policies.ts';
 import { protectionObject } from './protection-json.ts';

@@ -1,5 +1,5 @@
-import type { Action, Change, Plan, Refusal } from '../model/plan.ts';
-import { highestRiskOf } from '../model/plan-risk.ts';
+import type { Action, Change, Plan, Refusal } from '../model/plan/plan.ts';
+import { highestRiskOf } from '../model/plan/plan-risk.ts';
 import { edgeRowsOf, edgeText, rowsOf, symbols, type Part, type Row } from './change-rows.ts';
 import { countsOf, countsText, plural, shortList, summaryText } from './counts.ts';
 import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';

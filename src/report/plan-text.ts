@@ -1,6 +1,6 @@
-import { isWritten, type Change, type Plan } from '../model/plan.ts';
-import { highestRiskOf } from '../model/plan-risk.ts';
-import type { Flip } from '../model/protection.ts';
+import { isWritten, type Change, type Plan } from '../model/plan/plan.ts';
+import { highestRiskOf } from '../model/plan/plan-risk.ts';
+import type { Flip } from '../model/protection/protection.ts';
 import { edgeRowsOf, edgeText, placeText, rowsOf, symbols } from './change-rows.ts';
 import { shortList, summaryText } from './counts.ts';
 import { escapeTerminal } from './escape.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import type { PolicyReport } from '../model/policy.ts';
+import type { PolicyReport } from '../model/protection/policy.ts';
 import { plural } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
 

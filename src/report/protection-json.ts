@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import type { AspectChange, Attached, Cause, PostureChange, Protection, Reach, RuleOn } from '../model/protection.ts';
+import type { AspectChange, Attached, Cause, PostureChange, Protection, Reach, RuleOn } from '../model/protection/protection.ts';
 import { flipObject } from './flips.ts';
 
 /** What a plan means for connections as the JSON value that the plan's schema describes. */

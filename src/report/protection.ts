@@ -1,7 +1,7 @@
 import type { Json } from '../model/json.ts';
-import type { Cause, Headline, Way } from '../model/protection.ts';
+import type { Cause, Headline, Way } from '../model/protection/protection.ts';
 import { positionOf, type Position } from '../model/diagnostic.ts';
-import type { Orphan, Plan } from '../model/plan.ts';
+import type { Orphan, Plan } from '../model/plan/plan.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import { shortList } from './counts.ts';
 import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';

@@ -1,5 +1,5 @@
 import { compareText, type Json } from '../model/json.ts';
-import type { Differing, Inherited, LeftOut, Owned, Pulled, Written } from '../model/pulled.ts';
+import type { Differing, Inherited, LeftOut, Owned, Pulled, Written } from '../model/result/pull-result.ts';
 import { kindOf } from '../model/resource.ts';
 import { plural, shortList } from './counts.ts';
 import { jsonText } from './documents.ts';

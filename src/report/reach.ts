@@ -1,6 +1,6 @@
 import { positionOf } from '../model/diagnostic.ts';
-import type { Plan } from '../model/plan.ts';
-import type { Reach } from '../model/protection.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import type { Reach } from '../model/protection/protection.ts';
 import { nameOf } from '../model/resource.ts';
 import { removedText } from './change-rows.ts';
 import { plural, shortList } from './counts.ts';

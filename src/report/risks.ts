@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import { highestRisk, riskClasses, type Risk, type RiskClass } from '../model/risk.ts';
+import { highestRisk, riskClasses, type Risk, type RiskClass } from '../model/plan/risk.ts';
 import type { Paint, Palette } from './terminal.ts';
 
 /** Risks as the JSON value that the plan's schema describes. */

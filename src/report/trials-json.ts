@@ -1,6 +1,6 @@
 import type { Position } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { RuleTrials, TargetTrials, Trial } from '../model/trial.ts';
+import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
 import { jsonText } from './documents.ts';
 import { allRules, countTrials } from './trials.ts';
 

@@ -1,4 +1,4 @@
-import type { RuleTrials, TargetTrials, Trial } from '../model/trial.ts';
+import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
 import { plural } from './counts.ts';
 import { escapeTerminal } from './escape.ts';
 import { flow, gap, glued, words, type Piece } from './flow.ts';

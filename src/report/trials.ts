@@ -1,4 +1,4 @@
-import type { RuleTrials, TargetTrials, Trial } from '../model/trial.ts';
+import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
 
 /** How many samples came out how, and how many rules have none. */
 export type TrialCounts = {

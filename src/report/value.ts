@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../model/json.ts';
-import type { Value } from '../model/plan.ts';
+import type { Value } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
 import { escapeTerminal } from './escape.ts';
 import { clip } from './width.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { ApplyResult } from '../../src/model/outcome.ts';
+import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { assess } from '../../src/protection/assess.ts';
 import { pictureOf } from '../../src/protection/picture.ts';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { hasField, type Speech, type WriteRequest } from '../../src/model/gateway.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Kind } from '../../src/model/kind.ts';
-import { normalizeObject } from '../../src/model/normalize.ts';
+import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import { pointer, type Pointer } from '../../src/model/pointer.ts';
 import { resourceId } from '../../src/model/resource.ts';
 import { seal, type Secret } from '../../src/model/secret.ts';

@@ -3,7 +3,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import type { Gateway, Speech, WriteRequest } from '../../src/model/gateway.ts';
 import type { LiveResource } from '../../src/model/live.ts';
-import { normalizeObject } from '../../src/model/normalize.ts';
+import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import { kindOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal } from '../../src/model/secret.ts';
 import { exampleWrites, wholeSpec } from './examples.ts';

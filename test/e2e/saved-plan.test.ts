@@ -2,7 +2,7 @@ import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isObject, type JsonObject } from '../../src/model/json.ts';
-import type { Change } from '../../src/model/plan.ts';
+import type { Change } from '../../src/model/plan/plan.ts';
 import { digestOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { planDocument } from '../../src/report/plan-json.ts';

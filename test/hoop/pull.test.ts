@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { isObject } from '../../src/model/json.ts';
 import { tokensOf } from '../../src/model/pointer.ts';
-import type { SecretForm } from '../../src/model/pulled.ts';
+import type { SecretForm } from '../../src/model/result/pull-result.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { tries } from '../support/chance.ts';
 import { runIn } from '../support/here.ts';

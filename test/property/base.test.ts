@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
-import { valueAt } from '../../src/model/edit.ts';
-import { keyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan.ts';
+import { valueAt } from '../../src/model/spec/edit.ts';
+import { keyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan/plan.ts';
 import { isWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { driftOf } from '../../src/reconcile/drift/drift.ts';

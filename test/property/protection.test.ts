@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
-import { directionOf } from '../../src/model/direction.ts';
+import { directionOf } from '../../src/model/spec/direction.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import { isWritten, type Plan } from '../../src/model/plan.ts';
-import { highestRiskOf } from '../../src/model/plan-risk.ts';
+import { isWritten, type Plan } from '../../src/model/plan/plan.ts';
+import { highestRiskOf } from '../../src/model/plan/plan-risk.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
-import { isAbove } from '../../src/model/risk.ts';
+import { isAbove } from '../../src/model/plan/risk.ts';
 import { assess } from '../../src/protection/assess.ts';
 import { causesOf } from '../../src/protection/causes.ts';
 import { comparePostures, type Difference } from '../../src/protection/compare.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeFiles } from '../../src/commands/pull-make.ts';
 import { settled, updatedProject } from '../../src/commands/pull-update.ts';
-import type { SecretForm } from '../../src/model/pulled.ts';
+import type { SecretForm } from '../../src/model/result/pull-result.ts';
 import { tries } from '../support/chance.ts';
 import { filesOf, loadState } from '../support/desired.ts';
 import { desiredOf, empty, gatewayOf, identity, liveOf, project, world } from '../support/pulling.ts';

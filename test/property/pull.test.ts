@@ -4,7 +4,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { isWithin, pointer } from '../../src/model/pointer.ts';
-import type { SecretForm } from '../../src/model/pulled.ts';
+import type { SecretForm } from '../../src/model/result/pull-result.ts';
 import { resourceId } from '../../src/model/resource.ts';
 import { tries } from '../support/chance.ts';
 import { desiredOf, gatewayOf, liveOf, made } from '../support/pulling.ts';

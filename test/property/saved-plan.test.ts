@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
-import { isOfLive, keyOf } from '../../src/model/plan.ts';
+import { isOfLive, keyOf } from '../../src/model/plan/plan.ts';
 import type { Json } from '../../src/model/json.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { planDocument } from '../../src/report/plan-json.ts';

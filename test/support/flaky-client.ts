@@ -1,6 +1,6 @@
 import { afterEach, expect } from 'vitest';
 import { openClient, type ClientOptions, type HttpRequest } from '../../src/gateway/client.ts';
-import type { RequestEvent } from '../../src/model/outcome.ts';
+import type { RequestEvent } from '../../src/model/result/outcome.ts';
 import { defaultRetryLimits } from '../../src/gateway/retry.ts';
 import { openTransport } from '../../src/gateway/transport.ts';
 import { ApiError } from '../../src/model/errors.ts';

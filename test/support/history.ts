@@ -1,10 +1,9 @@
 import * as fc from 'fast-check';
 import { registry } from '../../src/kinds/index.ts';
-import type { Base } from '../../src/model/base.ts';
-import type { DesiredState } from '../../src/model/desired.ts';
+import type { Base, DesiredState } from '../../src/model/desired.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import type { Plan } from '../../src/model/plan/plan.ts';
 import { inherited } from '../../src/reconcile/prepare/inherit.ts';
 import { plan as planOver, type Consent } from '../../src/reconcile/diff/plan.ts';
 import { desiredState } from './desired.ts';

@@ -4,7 +4,7 @@ import { withSecrets } from '../../src/commands/known-secrets.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import type { Plan } from '../../src/model/plan/plan.ts';
 import { plan } from '../../src/reconcile/diff/plan.ts';
 import { verificationKey } from '../../src/reconcile/prepare/verified.ts';
 import { noLimits } from './run.ts';

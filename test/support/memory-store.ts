@@ -3,7 +3,7 @@ import type { FieldRule } from '../../src/model/field.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Kind, Registry } from '../../src/model/kind.ts';
 import type { Named } from '../../src/model/live.ts';
-import { normalizeObject } from '../../src/model/normalize.ts';
+import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 

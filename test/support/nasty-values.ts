@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { pointer, type Pointer } from '../../src/model/pointer.ts';
-import { aspects, type Protection, type RuleOn } from '../../src/model/protection.ts';
+import { aspects, type Protection, type RuleOn } from '../../src/model/protection/protection.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
-import { riskClasses, type Risk } from '../../src/model/risk.ts';
+import { riskClasses, type Risk } from '../../src/model/plan/risk.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
 
 /** A resource whose name nobody should trust. */

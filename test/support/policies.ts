@@ -3,7 +3,7 @@ import { loadManifests } from '../../src/manifest/load.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { PolicyReport } from '../../src/model/policy.ts';
+import type { PolicyReport } from '../../src/model/protection/policy.ts';
 import { checkPolicies } from '../../src/protection/policy/check.ts';
 import { compilePolicies } from '../../src/protection/policy/language.ts';
 import { desiredScene, liveScene } from '../../src/protection/scene.ts';

@@ -7,7 +7,7 @@ import { defaultLimits, type Target } from '../../src/model/config.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { GatewayIdentity } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { SecretForm } from '../../src/model/pulled.ts';
+import type { SecretForm } from '../../src/model/result/pull-result.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from './memory-gateway.ts';
 import { testWorld } from './world.ts';
 

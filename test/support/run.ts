@@ -1,13 +1,12 @@
 import { apply } from '../../src/apply/apply.ts';
 import { registry } from '../../src/kinds/index.ts';
-import type { Base } from '../../src/model/base.ts';
+import type { Base, DesiredState } from '../../src/model/desired.ts';
 import type { Limits } from '../../src/model/config.ts';
-import type { DesiredState } from '../../src/model/desired.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { ApplyResult } from '../../src/model/outcome.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import type { ApplyResult } from '../../src/model/result/outcome.ts';
+import type { Plan } from '../../src/model/plan/plan.ts';
 import { plan } from '../../src/reconcile/diff/plan.ts';
 
 export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1 };

@@ -3,7 +3,7 @@ import { closePullRequest, keepPullRequest } from '../../github/sticky-pull.ts';
 import { closeIssue, keepIssue } from '../../github/sticky-issue.ts';
 import { stickyLimit } from '../../github/sticky.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Drift } from '../../model/drift.ts';
+import type { Drift } from '../../model/result/drift.ts';
 import { isDrifted } from '../../reconcile/drift/drift.ts';
 import { adoptionContent, adoptionRequest } from '../../report/adoption.ts';
 import type { Message } from '../../report/comment.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../model/errors.ts';
-import { riskClasses } from '../../model/risk.ts';
+import { riskClasses } from '../../model/plan/risk.ts';
 import { closest } from '../../model/suggest.ts';
 
 export const modes = ['validate', 'plan', 'apply', 'drift'] as const;

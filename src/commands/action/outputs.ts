@@ -1,7 +1,7 @@
 import type { Json } from '../../model/json.ts';
-import { isWritten } from '../../model/plan.ts';
-import { highestRiskOf } from '../../model/plan-risk.ts';
-import { riskClasses } from '../../model/risk.ts';
+import { isWritten } from '../../model/plan/plan.ts';
+import { highestRiskOf } from '../../model/plan/plan-risk.ts';
+import { riskClasses } from '../../model/plan/risk.ts';
 import { isDrifted } from '../../reconcile/drift/drift.ts';
 import { countsOf } from '../../report/counts.ts';
 import { driftCounts } from '../../report/drift-rows.ts';

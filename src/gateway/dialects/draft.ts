@@ -3,7 +3,7 @@ import { liveById } from '../../model/live.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Proposal } from '../../model/gateway.ts';
 import type { Json } from '../../model/json.ts';
-import { isWritten, type Refusal } from '../../model/plan.ts';
+import { isWritten, type Refusal } from '../../model/plan/plan.ts';
 import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type Spec } from '../../model/resource.ts';
 

@@ -1,6 +1,6 @@
 import type { Proposal } from '../../model/gateway.ts';
 import { type LiveResource, liveById } from '../../model/live.ts';
-import { keyOf, type Reference } from '../../model/plan.ts';
+import { keyOf, type Reference } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 
 /** A connection that a plan puts in the place of another one. */

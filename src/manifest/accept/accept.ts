@@ -1,10 +1,10 @@
 import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
-import { valueAt } from '../../model/edit.ts';
-import { edgeKey, type Ends } from '../../model/live-edges.ts';
+import { valueAt } from '../../model/spec/edit.ts';
+import { edgeKey, type Ends } from '../../model/edges.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import type { FieldChange, Plan } from '../../model/plan.ts';
+import type { FieldChange, Plan } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';

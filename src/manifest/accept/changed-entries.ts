@@ -1,8 +1,7 @@
-import type { KeyedRule } from '../../model/entries.ts';
-import { elementToken } from '../../model/entries.ts';
+import { elementToken, type KeyedRule } from '../../model/spec/list-tokens.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { normalizeObject } from '../../model/normalize.ts';
-import type { FieldChange } from '../../model/plan.ts';
+import { normalizeObject } from '../../model/spec/normalize.ts';
+import type { FieldChange } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { statedValue } from '../draft-spec.ts';
 import type { DocumentEdit } from '../edit/change.ts';

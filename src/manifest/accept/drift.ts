@@ -1,6 +1,6 @@
 import type { Position } from '../../model/diagnostic.ts';
-import type { Ends } from '../../model/live-edges.ts';
-import type { Change, FieldChange, Plan } from '../../model/plan.ts';
+import type { Ends } from '../../model/edges.ts';
+import type { Change, FieldChange, Plan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
 /** Something that is live and that manifests do not say. */

@@ -1,6 +1,6 @@
 import type { DeclaredEdge } from '../../model/desired.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { edgeKey, type Ends } from '../../model/live-edges.ts';
+import { edgeKey, type Ends } from '../../model/edges.ts';
 import type { LiveState } from '../../model/live.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';

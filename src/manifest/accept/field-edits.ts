@@ -1,8 +1,8 @@
-import { byToken, elementToken, type KeyedRule } from '../../model/entries.ts';
+import { byToken, elementToken, type KeyedRule } from '../../model/spec/list-tokens.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { normalizeObject } from '../../model/normalize.ts';
-import type { FieldChange, Value } from '../../model/plan.ts';
+import { normalizeObject } from '../../model/spec/normalize.ts';
+import type { FieldChange, Value } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import type { ManifestDocument } from '../document.ts';
 import { statedValue } from '../draft-spec.ts';

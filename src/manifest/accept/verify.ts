@@ -1,11 +1,11 @@
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
-import { editSpec, valueAt, type Edit } from '../../model/edit.ts';
+import { editSpec, valueAt, type Edit } from '../../model/spec/edit.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { normalizeValue } from '../../model/normalize.ts';
-import type { FieldChange } from '../../model/plan.ts';
+import { normalizeValue } from '../../model/spec/normalize.ts';
+import type { FieldChange } from '../../model/plan/plan.ts';
 import { isWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { statedValue } from '../draft-spec.ts';

@@ -1,4 +1,4 @@
-import type { Side } from '../../model/trial.ts';
+import type { Side } from '../../model/result/sample-result.ts';
 
 /** What nobody means to block or mask; a rule that matches one of these is likelier too wide than meant so. */
 export const harmless: Readonly<Record<Side, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import type { Finding } from '../../model/diagnostic.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import type { Side } from '../../model/trial.ts';
+import type { Side } from '../../model/result/sample-result.ts';
 import type { Compiled, Pattern, Patterns } from '../pattern/compile.ts';
 import type { Refusal } from '../pattern/syntax.ts';
 import { shortText } from '../short-text.ts';

@@ -2,7 +2,7 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { PolicyBearing, PolicyFinding, PolicyReport, Waived } from '../../model/policy.ts';
+import type { PolicyBearing, PolicyFinding, PolicyReport, Waived } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { posturesOf } from '../posture.ts';
 import type { Scene } from '../scene.ts';

@@ -1,7 +1,7 @@
 import { Environment, ParseError, type ParseResult } from '@marcbachmann/cel-js';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
-import type { Policy, Requirement } from '../../model/policy.ts';
+import type { Policy, Requirement } from '../../model/protection/policy.ts';
 import { closest } from '../../model/suggest.ts';
 import { patternCache, type Patterns } from '../pattern/compile.ts';
 import { fieldsNamed, finds, longest, missingField, objectionTo, type Types } from './expression.ts';

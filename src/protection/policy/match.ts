@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.ts';
 import { isWithin, pointer } from '../../model/pointer.ts';
-import type { Policy } from '../../model/policy.ts';
+import type { Policy } from '../../model/protection/policy.ts';
 import type { Fact } from '../scene.ts';
 
 /** Tells whether a policy is about a connection; `unseen` where that rests on what cannot be seen. */

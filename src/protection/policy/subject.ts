@@ -2,7 +2,7 @@ import type { DesiredResource } from '../../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { aspects } from '../../model/protection.ts';
+import { aspects } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
 import { partsOf, type Posture } from '../posture.ts';

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { aspects } from '../../model/protection.ts';
+import { aspects } from '../../model/protection/protection.ts';
 
 /** Something that cannot be seen, or not within reason: an expression that rests on it has no answer. */
 export class Unanswerable extends Error {}

@@ -1,6 +1,6 @@
 import { dayNumber } from '../../model/day.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Policy, Waiver } from '../../model/policy.ts';
+import type { Policy, Waiver } from '../../model/protection/policy.ts';
 import { closest } from '../../model/suggest.ts';
 import { fits } from './match.ts';
 

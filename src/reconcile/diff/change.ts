@@ -1,10 +1,10 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { editSpec } from '../../model/edit.ts';
+import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
-import type { Change, FieldChange, Value } from '../../model/plan.ts';
+import type { Change, FieldChange, Value } from '../../model/plan/plan.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareSpecs } from './compare.ts';

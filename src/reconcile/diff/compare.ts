@@ -1,7 +1,7 @@
-import { byToken, elementToken, type KeyedRule } from '../../model/entries.ts';
+import { byToken, elementToken, type KeyedRule } from '../../model/spec/list-tokens.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { compareText, equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { FieldChange, Value } from '../../model/plan.ts';
+import type { FieldChange, Value } from '../../model/plan/plan.ts';
 import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
 
 const absent: Value = { absent: true };

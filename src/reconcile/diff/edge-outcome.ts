@@ -1,7 +1,7 @@
-import type { EdgeAction, Origin } from '../../model/plan.ts';
+import type { EdgeAction, Origin } from '../../model/plan/plan.ts';
 import { isWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { edgeKey, type Ends } from '../../model/live-edges.ts';
+import { edgeKey, type Ends } from '../../model/edges.ts';
 import { edgeField, type Index } from './edge-index.ts';
 
 /** What becomes of an edge, who writes it, and since when it is not as it should be. */

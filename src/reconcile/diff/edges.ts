@@ -1,10 +1,10 @@
 import { type DeclaredEdge, desiredById } from '../../model/desired.ts';
 import type { Diagnostic, Position } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
-import type { EdgeChange } from '../../model/plan.ts';
+import type { EdgeChange } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { closest } from '../../model/suggest.ts';
-import { edgeKey, type Ends } from '../../model/live-edges.ts';
+import { edgeKey, type Ends } from '../../model/edges.ts';
 import { endsOf, indexOf, ownId, type EdgeInput, type Index } from './edge-index.ts';
 import { attachment, removal } from './edge-outcome.ts';
 import { isUuid } from './references.ts';

@@ -1,5 +1,4 @@
-import type { Base } from '../../model/base.ts';
-import { type DesiredResource, desiredByKey } from '../../model/desired.ts';
+import { type Base, desiredByKey, type DesiredResource } from '../../model/desired.ts';
 import { formerOf } from '../prepare/former.ts';
 import type { Past } from './origin.ts';
 

@@ -1,7 +1,7 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { equal } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
-import type { Refusal } from '../../model/plan.ts';
+import type { Refusal } from '../../model/plan/plan.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
 import { closings } from '../prepare/inherit.ts';
 import type { Left } from './orphans.ts';

@@ -1,5 +1,5 @@
 import { compareText } from '../../model/json.ts';
-import type { EdgeChange } from '../../model/plan.ts';
+import type { EdgeChange } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
 /** What each change needs first: the other end of every edge it writes, where that is created in the same plan. */

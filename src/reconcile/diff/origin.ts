@@ -1,12 +1,12 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import { specDirection } from '../../model/direction.ts';
-import { editSpec } from '../../model/edit.ts';
+import { specDirection } from '../../model/spec/direction.ts';
+import { editSpec } from '../../model/spec/edit.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
-import type { FieldChange, Origin, Value } from '../../model/plan.ts';
+import type { FieldChange, Origin, Value } from '../../model/plan/plan.ts';
 import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { disjoined } from '../../model/union.ts';
+import { disjoined } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from './compare.ts';
 import { resolveReferences } from './references.ts';
 import { comparedFields, settle } from './settle.ts';

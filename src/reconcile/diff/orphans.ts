@@ -1,14 +1,13 @@
-import type { Base } from '../../model/base.ts';
-import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { Base, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { FieldChange, Orphan, Plan } from '../../model/plan.ts';
+import type { FieldChange, Orphan, Plan } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { Draft } from './change.ts';
-import type { Ends } from '../../model/live-edges.ts';
+import type { Ends } from '../../model/edges.ts';
 import { closings } from '../prepare/inherit.ts';
 import { comparedFields } from './settle.ts';
 

@@ -2,7 +2,7 @@ import { type DeclaredEdge, type DesiredResource, type DesiredState, desiredById
 import { compareText } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
-import { keyOf, type Change, type Plan } from '../../model/plan.ts';
+import { keyOf, type Change, type Plan } from '../../model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { compareSpecs } from './compare.ts';

@@ -1,5 +1,5 @@
 import { compareText } from '../../model/json.ts';
-import type { Change, EdgeChange } from '../../model/plan.ts';
+import type { Change, EdgeChange } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { Draft } from './change.ts';
 

@@ -2,7 +2,7 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { FieldChange } from '../../model/plan.ts';
+import type { FieldChange } from '../../model/plan/plan.ts';
 import { isWithin, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 

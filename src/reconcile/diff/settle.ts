@@ -1,10 +1,10 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import { editSpec } from '../../model/edit.ts';
+import { editSpec } from '../../model/spec/edit.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { FieldChange } from '../../model/plan.ts';
+import type { FieldChange } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import { compareSpecs } from './compare.ts';

@@ -1,4 +1,4 @@
-import { keyOf, type Plan } from '../../model/plan.ts';
+import { keyOf, type Plan } from '../../model/plan/plan.ts';
 
 /** What of a drift is meant: fields as `ID PATH`, edges as `RULE CONNECTION`. */
 export type Part = { readonly fields: ReadonlySet<string>; readonly edges: ReadonlySet<string> };

@@ -1,6 +1,6 @@
-import type { Base } from '../../model/base.ts';
+import type { Base } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
-import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan.ts';
+import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 

@@ -1,8 +1,8 @@
 import type { DesiredState } from '../../model/desired.ts';
-import type { Write } from '../../model/drift.ts';
+import type { Write } from '../../model/result/drift.ts';
 import type { LiveState } from '../../model/live.ts';
-import { keyOf, type Plan } from '../../model/plan.ts';
-import { renamesOf, withNames } from '../../model/rename.ts';
+import { keyOf, type Plan } from '../../model/plan/plan.ts';
+import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { isUuid } from '../diff/references.ts';
 

@@ -1,9 +1,9 @@
 import { desiredById } from '../../model/desired.ts';
-import type { EdgeOwner, ExplanationRow } from '../../model/explanation.ts';
+import type { EdgeOwner, ExplanationRow } from '../../model/result/explanation.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { compareText } from '../../model/json.ts';
-import { edgeKey, type Ends } from '../../model/live-edges.ts';
-import type { EdgeChange } from '../../model/plan.ts';
+import { edgeKey, type Ends } from '../../model/edges.ts';
+import type { EdgeChange } from '../../model/plan/plan.ts';
 import { isWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { explainedOrigin, originText } from './explain-origin.ts';

@@ -1,5 +1,5 @@
-import type { ExplainedOrigin, ExplainedPart } from '../../model/explanation.ts';
-import type { Change, FieldChange } from '../../model/plan.ts';
+import type { ExplainedOrigin, ExplainedPart } from '../../model/result/explanation.ts';
+import type { Change, FieldChange } from '../../model/plan/plan.ts';
 import { isWithin, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 

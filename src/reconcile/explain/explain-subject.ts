@@ -1,9 +1,8 @@
-import type { Base } from '../../model/base.ts';
-import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { Base, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
-import type { Change, Plan } from '../../model/plan.ts';
-import { renamesOf, withNames } from '../../model/rename.ts';
+import type { Change, Plan } from '../../model/plan/plan.ts';
+import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { historian } from '../diff/history.ts';
 

@@ -1,8 +1,8 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/explanation.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/explanation.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { compareText, equal, type Json } from '../../model/json.ts';
-import type { Change, Plan, Value } from '../../model/plan.ts';
+import type { Change, Plan, Value } from '../../model/plan/plan.ts';
 import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { edgeRows } from './explain-edges.ts';
 import { countedOrigins, explainedOrigin, partsOf } from './explain-origin.ts';

@@ -1,10 +1,10 @@
-import { specAfter } from '../../model/after.ts';
-import { specDirection } from '../../model/direction.ts';
+import { specAfter } from '../../model/spec/spec-after.ts';
+import { specDirection } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import { isWritten, keyOf, type Change, type EdgeChange } from '../../model/plan.ts';
+import { isWritten, keyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { liveEdges } from '../../model/live-edges.ts';
+import { liveEdges } from '../../model/edges.ts';
 
 /** How many live connections there are, and which of them a plan leaves with less of some protection. */
 export type Losses = { readonly connections: number; readonly losing: ReadonlySet<ResourceId> };

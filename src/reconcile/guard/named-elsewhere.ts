@@ -1,6 +1,6 @@
 import type { DesiredState } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
-import type { Plan, Reference, Refusal } from '../../model/plan.ts';
+import type { Plan, Reference, Refusal } from '../../model/plan/plan.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 
 const most = 5;

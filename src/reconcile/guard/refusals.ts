@@ -1,6 +1,6 @@
 import type { Limits } from '../../model/config.ts';
-import type { Allowance, Change, Plan, Refusal } from '../../model/plan.ts';
-import { windowText } from '../../model/window.ts';
+import type { Allowance, Change, Plan, Refusal } from '../../model/plan/plan.ts';
+import { windowText } from '../../model/plan/exposure-window.ts';
 import type { Losses } from './losses.ts';
 
 /** What breakers measure a plan against: how many live objects are ours, and what may be done to how many of them. */

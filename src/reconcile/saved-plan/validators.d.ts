@@ -1,5 +1,5 @@
-import type { Plan } from '../../model/plan.ts';
-import type { SavedPlan } from '../../model/saved-plan.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import type { SavedPlan } from '../../model/plan/saved-plan.ts';
 
 /** A plan document as `schemas/documents/plan.schema.json` describes it. */
 type PlanDocument = {

@@ -1,5 +1,5 @@
-import type { EdgeChange } from '../../model/plan.ts';
-import type { Way } from '../../model/protection.ts';
+import type { EdgeChange } from '../../model/plan/plan.ts';
+import type { Way } from '../../model/protection/protection.ts';
 import { edgeRowsOf, edgeText, rowsOf, symbols, type Row } from '../change-rows.ts';
 import { shortList } from '../counts.ts';
 import { flipSign, flipText } from '../flips.ts';

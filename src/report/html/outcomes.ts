@@ -1,4 +1,4 @@
-import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import { plural } from '../counts.ts';
 import { appliedText, isUnfinished, participleOf } from '../outcomes.ts';
 import { element, type Html } from './markup.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { ApplyResult } from '../../model/outcome.ts';
-import type { Picture } from '../../model/picture.ts';
-import type { Plan } from '../../model/plan.ts';
-import { highestRiskOf } from '../../model/plan-risk.ts';
-import type { Headline, Way } from '../../model/protection.ts';
-import { highestRisk } from '../../model/risk.ts';
+import type { ApplyResult } from '../../model/result/outcome.ts';
+import type { Picture } from '../../model/protection/protection-matrix.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import { highestRiskOf } from '../../model/plan/plan-risk.ts';
+import type { Headline, Way } from '../../model/protection/protection.ts';
+import { highestRisk } from '../../model/plan/risk.ts';
 import { nameOf } from '../../model/resource.ts';
 import { shortList, summaryText } from '../counts.ts';
 import { groupsOf, type Entry } from '../groups.ts';

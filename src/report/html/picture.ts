@@ -1,6 +1,6 @@
 import { compareText, type Json } from '../../model/json.ts';
-import type { Picture, PictureCell, PictureRow } from '../../model/picture.ts';
-import { aspects, type Aspect } from '../../model/protection.ts';
+import type { Picture, PictureCell, PictureRow } from '../../model/protection/protection-matrix.ts';
+import { aspects, type Aspect } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../attachments.ts';
 import { plural, shortList } from '../counts.ts';

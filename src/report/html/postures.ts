@@ -1,5 +1,5 @@
 import { positionOf } from '../../model/diagnostic.ts';
-import type { AspectChange, Cause, PostureChange, RuleOn } from '../../model/protection.ts';
+import type { AspectChange, Cause, PostureChange, RuleOn } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../attachments.ts';
 import { shortList } from '../counts.ts';

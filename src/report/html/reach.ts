@@ -1,5 +1,5 @@
 import { positionOf } from '../../model/diagnostic.ts';
-import type { Reach } from '../../model/protection.ts';
+import type { Reach } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { shortList } from '../counts.ts';
 import type { LinkOf } from '../links.ts';

@@ -1,4 +1,4 @@
-import type { Way } from '../../model/protection.ts';
+import type { Way } from '../../model/protection/protection.ts';
 import { icon, type Icon } from './icons.ts';
 import { element, type Html } from './markup.ts';
 

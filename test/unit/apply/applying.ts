@@ -2,7 +2,7 @@ import { apply } from '../../../src/apply/apply.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { ApiError } from '../../../src/model/errors.ts';
 import type { Gateway } from '../../../src/model/gateway.ts';
-import type { ApplyEvent, Outcome } from '../../../src/model/outcome.ts';
+import type { ApplyEvent, Outcome } from '../../../src/model/result/outcome.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { desiredState } from '../../support/desired.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countsByStatus, isSuccess, outcomeOf, type TakenStep } from '../../../src/apply/outcomes.ts';
-import type { OutcomeStatus } from '../../../src/model/outcome.ts';
-import type { Change } from '../../../src/model/plan.ts';
+import type { OutcomeStatus } from '../../../src/model/result/outcome.ts';
+import type { Change } from '../../../src/model/plan/plan.ts';
 
 const change: Change = { id: 'GuardrailRule/a', action: 'update', fields: [], needs: [], reasons: [], carried: [] };
 const results = (...statuses: readonly OutcomeStatus[]): readonly TakenStep[] =>

@@ -4,7 +4,7 @@ import { differences, extras, isDone, requestOf } from '../../../src/apply/reque
 import type { Part, Step } from '../../../src/apply/steps.ts';
 import type { WriteRequest } from '../../../src/model/gateway.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
-import type { Change, EdgeAction, EdgeChange, FieldChange, Value } from '../../../src/model/plan.ts';
+import type { Change, EdgeAction, EdgeChange, FieldChange, Value } from '../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { seal } from '../../../src/model/secret.ts';
 import { fieldOf } from '../../support/field.ts';

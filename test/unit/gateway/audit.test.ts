@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readWrites } from '../../../src/gateway/audit.ts';
 import { dialectOf } from '../../../src/gateway/dialects/index.ts';
-import type { Write } from '../../../src/model/drift.ts';
+import type { Write } from '../../../src/model/result/drift.ts';
 
 const dialect = dialectOf('interface');
 const row = { outcome: true, http_method: 'PUT', http_path: '/connections/db', actor_name: 'ada', created_at: '2026-11-20T03:12:00Z' };

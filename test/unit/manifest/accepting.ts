@@ -1,7 +1,7 @@
 import { registry } from '../../../src/kinds/index.ts';
 import { acceptLive, type Acceptance } from '../../../src/manifest/accept/accept.ts';
 import { loadManifests, type LoadInput } from '../../../src/manifest/load.ts';
-import type { Base } from '../../../src/model/base.ts';
+import type { Base } from '../../../src/model/desired.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { plan } from '../../../src/reconcile/diff/plan.ts';

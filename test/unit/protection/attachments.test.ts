@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import type { Attachment, RuleOn } from '../../../src/model/protection.ts';
+import type { Attachment, RuleOn } from '../../../src/model/protection/protection.ts';
 import { rulesOnOne, viewsOf } from '../../../src/protection/diff.ts';
 import { posturesOf } from '../../../src/protection/posture.ts';
 import { desiredScene } from '../../../src/protection/scene.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import type { AccessRule } from '../../../src/model/live.ts';
-import type { EdgeChange } from '../../../src/model/plan.ts';
+import type { EdgeChange } from '../../../src/model/plan/plan.ts';
 import { protectionOf } from '../../../src/protection/protection.ts';
 import { stateOf } from '../../support/resources.ts';
 import { changeOf, connection, fieldOf, guardrail, masking, protectionFrom, sentences, types } from './protecting.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Position } from '../../../src/model/diagnostic.ts';
 import type { Json } from '../../../src/model/json.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
-import type { Change } from '../../../src/model/plan.ts';
+import type { Change } from '../../../src/model/plan/plan.ts';
 import { changeOf, connection, fieldOf, guardrail, masking, protectionFrom, sentences, types } from './protecting.ts';
 
 /** What is told of one connection whose one field goes from a value to another, and of the way back. */

@@ -1,8 +1,8 @@
 import { registry } from '../../../src/kinds/index.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
-import type { Change, EdgeChange, FieldChange } from '../../../src/model/plan.ts';
-import type { Protection } from '../../../src/model/protection.ts';
+import type { Change, EdgeChange, FieldChange } from '../../../src/model/plan/plan.ts';
+import type { Protection } from '../../../src/model/protection/protection.ts';
 import { resourceId, type ResourceId } from '../../../src/model/resource.ts';
 import type { PlannedWrites } from '../../../src/protection/diff.ts';
 import { protectionOf } from '../../../src/protection/protection.ts';

@@ -2,7 +2,7 @@ import { registry } from '../../../src/kinds/index.ts';
 import { loadManifests } from '../../../src/manifest/load.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
-import type { RuleTrials } from '../../../src/model/trial.ts';
+import type { RuleTrials } from '../../../src/model/result/sample-result.ts';
 import { ruleInspector } from '../../../src/protection/inspect.ts';
 import { patternCache } from '../../../src/protection/pattern/compile.ts';
 import { trySamples } from '../../../src/protection/try-samples.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
-import { normalizeObject } from '../../../src/model/normalize.ts';
-import type { Value } from '../../../src/model/plan.ts';
+import { normalizeObject } from '../../../src/model/spec/normalize.ts';
+import type { Value } from '../../../src/model/plan/plan.ts';
 import { pointer } from '../../../src/model/pointer.ts';
 import { compareSpecs } from '../../../src/reconcile/diff/compare.ts';
 import { someFields } from '../../support/field.ts';

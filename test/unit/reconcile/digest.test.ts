@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredResource } from '../../../src/model/desired.ts';
-import type { Change, EdgeChange } from '../../../src/model/plan.ts';
+import type { Change, EdgeChange } from '../../../src/model/plan/plan.ts';
 import { seal } from '../../../src/model/secret.ts';
 import { digestOf, sourcesOf } from '../../../src/reconcile/saved-plan/digest.ts';
 import { desiredOf } from '../../support/resources.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Base } from '../../../src/model/base.ts';
-import type { DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
+import type { Base, DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../support/resources.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import type { DesiredResource } from '../../../src/model/desired.ts';
-import type { EdgeChange, Plan } from '../../../src/model/plan.ts';
+import type { EdgeChange, Plan } from '../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { seal } from '../../../src/model/secret.ts';
 import { explain } from '../../../src/reconcile/explain/explain.ts';

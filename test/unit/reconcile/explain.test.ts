@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../../src/model/plan.ts';
+import type { Plan } from '../../../src/model/plan/plan.ts';
 import { desiredOf, liveOf, stateOf, wantedOf } from '../../support/resources.ts';
 import { planOf } from '../../support/run.ts';
 import { explained, id, rowOf, type Case } from './explaining.ts';

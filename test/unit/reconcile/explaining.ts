@@ -1,8 +1,7 @@
 import { registry } from '../../../src/kinds/index.ts';
-import type { DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
-import type { Base } from '../../../src/model/base.ts';
-import type { Explanation, ExplanationRow } from '../../../src/model/explanation.ts';
-import type { Plan } from '../../../src/model/plan.ts';
+import type { Base, DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
+import type { Explanation, ExplanationRow } from '../../../src/model/result/explanation.ts';
+import type { Plan } from '../../../src/model/plan/plan.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 import { explain } from '../../../src/reconcile/explain/explain.ts';
 import { stateOf, wantedOf } from '../../support/resources.ts';

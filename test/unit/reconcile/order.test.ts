@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EdgeChange } from '../../../src/model/plan.ts';
+import type { EdgeChange } from '../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { inOrder, needsOf } from '../../../src/reconcile/diff/order.ts';
 

@@ -5,7 +5,7 @@ import type { DesiredState } from '../../../src/model/desired.ts';
 import type { Checked } from '../../../src/model/diagnostic.ts';
 import type { Registry } from '../../../src/model/kind.ts';
 import type { LiveState } from '../../../src/model/live.ts';
-import type { Change, Plan } from '../../../src/model/plan.ts';
+import type { Change, Plan } from '../../../src/model/plan/plan.ts';
 import { seal } from '../../../src/model/secret.ts';
 import { plan } from '../../../src/reconcile/diff/plan.ts';
 import { fieldOf } from '../../support/field.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../../src/model/config.ts';
-import type { Action, Change } from '../../../src/model/plan.ts';
+import type { Action, Change } from '../../../src/model/plan/plan.ts';
 import { refusalsOf, type Measure } from '../../../src/reconcile/guard/refusals.ts';
 
 function changes(count: number, action: Action = 'update'): readonly Change[] {

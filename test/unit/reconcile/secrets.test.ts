@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredResource } from '../../../src/model/desired.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
-import type { Value } from '../../../src/model/plan.ts';
+import type { Value } from '../../../src/model/plan/plan.ts';
 import { seal, type DesiredSecret, type LiveSecret } from '../../../src/model/secret.ts';
 import { compareSecrets } from '../../../src/reconcile/diff/secrets.ts';
 import { desiredOf, liveOf } from '../../support/resources.ts';

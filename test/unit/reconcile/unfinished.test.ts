@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { defaultLimits } from '../../../src/model/config.ts';
 import type { LiveResource, LiveState } from '../../../src/model/live.ts';
-import type { Plan } from '../../../src/model/plan.ts';
+import type { Plan } from '../../../src/model/plan/plan.ts';
 import { plan } from '../../../src/reconcile/diff/plan.ts';
 import { desiredState } from '../../support/desired.ts';
 import { planAgainst as planHistory, type History } from '../../support/history.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Position } from '../../../src/model/diagnostic.ts';
-import type { Write } from '../../../src/model/drift.ts';
+import type { Write } from '../../../src/model/result/drift.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { writersOf } from '../../../src/reconcile/drift/writers.ts';
 import { empty } from '../../support/pulling.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Write } from '../../../src/model/drift.ts';
+import type { Write } from '../../../src/model/result/drift.ts';
 import { driftRows } from '../../../src/report/drift-rows.ts';
 import { samplePlan } from './sample-plan.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Explanation } from '../../../src/model/explanation.ts';
+import type { Explanation } from '../../../src/model/result/explanation.ts';
 import { explainText } from '../../../src/report/explain.ts';
 import { plainPalette } from '../../../src/report/terminal.ts';
 

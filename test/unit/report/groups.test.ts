@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change, FieldChange, Plan } from '../../../src/model/plan.ts';
+import type { Change, FieldChange, Plan } from '../../../src/model/plan/plan.ts';
 import { groupsOf } from '../../../src/report/groups.ts';
 import { plan as anyPlan } from './nasty-plan.ts';
 import { quietPlan } from './quiet-plan.ts';

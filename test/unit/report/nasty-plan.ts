@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Diagnostic, Position } from '../../../src/model/diagnostic.ts';
-import type { Change, EdgeChange, Plan, Value } from '../../../src/model/plan.ts';
+import type { Change, EdgeChange, Plan, Value } from '../../../src/model/plan/plan.ts';
 import type { Applied } from '../../../src/report/outcomes.ts';
 import { id, json, object, path, protection, risk } from '../../support/nasty-values.ts';
 import { nastyText } from './nasty-text.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/plan.ts';
+import type { Change } from '../../../src/model/plan/plan.ts';
 import { planMarkdown } from '../../../src/report/plan-markdown.ts';
 import { quietPlan } from './quiet-plan.ts';
 import { samplePlan } from './sample-plan.ts';

@@ -1,4 +1,4 @@
-import type { Plan } from '../../../src/model/plan.ts';
+import type { Plan } from '../../../src/model/plan/plan.ts';
 import { samplePlan } from './sample-plan.ts';
 
 /** A plan that changes nothing. */

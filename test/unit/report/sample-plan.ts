@@ -1,4 +1,4 @@
-import type { Change, Plan } from '../../../src/model/plan.ts';
+import type { Change, Plan } from '../../../src/model/plan/plan.ts';
 import { sampleProtection } from './sample-protection.ts';
 
 const absent = { absent: true } as const;

@@ -1,4 +1,4 @@
-import type { Protection } from '../../../src/model/protection.ts';
+import type { Protection } from '../../../src/model/protection/protection.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 
 /** What the sample plan means for connections. */

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../../model/json.ts';
 import type { LiveState } from '../../../model/live.ts';
-import type { Refusal } from '../../../model/plan.ts';
+import type { Refusal } from '../../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../../model/resource.ts';
 import { refuse, type Draft } from '../draft.ts';
 import { listOf } from '../rest.ts';

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../model/json.ts';
-import type { Refusal } from '../../../model/plan.ts';
+import type { Refusal } from '../../../model/plan/plan.ts';
 import { refuse, tell, type Draft } from '../draft.ts';
 import type { Abilities } from './introduce.ts';
 import { listOf } from '../rest.ts';

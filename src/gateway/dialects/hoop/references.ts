@@ -1,6 +1,6 @@
 import type { Proposal } from '../../../model/gateway.ts';
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
-import type { Reference } from '../../../model/plan.ts';
+import type { Reference } from '../../../model/plan/plan.ts';
 import type { Inquired, WireList } from '../../dialect.ts';
 import { namesOnly, reference, replacementsOf, unseen, type Replacement } from '../replaced.ts';
 import { list, listOf, textOf } from '../rest.ts';

@@ -1,6 +1,6 @@
 import type { Proposal } from '../../../model/gateway.ts';
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
-import type { Reference } from '../../../model/plan.ts';
+import type { Reference } from '../../../model/plan/plan.ts';
 import { nameOf } from '../../../model/resource.ts';
 import type { Answers, Inquired } from '../../dialect.ts';
 import { namesOnly, reference, replacementsOf, unseen } from '../replaced.ts';

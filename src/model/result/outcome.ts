@@ -1,5 +1,5 @@
-import type { Action, Allowance, TargetIdentity } from './plan.ts';
-import type { ResourceId } from './resource.ts';
+import type { Action, Allowance, TargetIdentity } from '../plan/plan.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** What became of one change: `done` and read back, `already` there, `failed`, `skipped` for a need that failed, `blocked` by a manager, `held` as somebody tightened it, `interrupted`. */
 export type OutcomeStatus = 'done' | 'already' | 'failed' | 'skipped' | 'blocked' | 'held' | 'interrupted';

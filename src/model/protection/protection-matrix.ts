@@ -1,6 +1,6 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../json.ts';
 import type { Aspect, Attached, Way } from './protection.ts';
-import type { ResourceId } from './resource.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** What one connection has of one aspect, before and after, as short texts. */
 export type PictureCell = {

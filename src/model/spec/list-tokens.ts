@@ -1,5 +1,5 @@
-import type { FieldRule } from './field.ts';
-import { canonical, isObject, type Json } from './json.ts';
+import type { FieldRule } from '../field.ts';
+import { canonical, isObject, type Json } from '../json.ts';
 
 /** The rule of a field that is a keyed list. */
 export type KeyedRule = Extract<FieldRule, { readonly shape: 'keyed' }>;

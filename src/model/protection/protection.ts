@@ -1,8 +1,8 @@
-import type { Position } from './diagnostic.ts';
-import type { JsonObject } from './json.ts';
-import type { Pointer } from './pointer.ts';
-import type { ResourceId } from './resource.ts';
-import type { Side } from './trial.ts';
+import type { Position } from '../diagnostic.ts';
+import type { JsonObject } from '../json.ts';
+import type { Pointer } from '../pointer.ts';
+import type { ResourceId } from '../resource.ts';
+import type { Side } from '../result/sample-result.ts';
 
 /** Which way a change goes; `both` where it weakens one thing and strengthens another, `unknown` is never taken for safe. */
 export type Way = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { specDirection } from '../../../src/model/direction.ts';
-import type { FieldRule, Protects } from '../../../src/model/field.ts';
-import type { Json } from '../../../src/model/json.ts';
-import { unionSpec } from '../../../src/model/union.ts';
-import { fieldOf } from '../../support/field.ts';
+import { specDirection } from '../../../../src/model/spec/direction.ts';
+import type { FieldRule, Protects } from '../../../../src/model/field.ts';
+import type { Json } from '../../../../src/model/json.ts';
+import { unionSpec } from '../../../../src/model/spec/merge-strictest.ts';
+import { fieldOf } from '../../../support/field.ts';
 
 function fieldFor(protects: Protects | undefined, value: Json): FieldRule {
   const shape = Array.isArray(value) ? ({ shape: 'set' } as const) : ({ shape: 'scalar' } as const);

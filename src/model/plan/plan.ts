@@ -1,9 +1,9 @@
-import type { Position } from './diagnostic.ts';
-import type { Json, JsonObject } from './json.ts';
-import type { Pointer } from './pointer.ts';
-import type { PolicyReport } from './policy.ts';
-import type { Protection } from './protection.ts';
-import type { ResourceId } from './resource.ts';
+import type { Position } from '../diagnostic.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Pointer } from '../pointer.ts';
+import type { PolicyReport } from '../protection/policy.ts';
+import type { Protection } from '../protection/protection.ts';
+import type { ResourceId } from '../resource.ts';
 import type { Risk, UnwrittenRisks } from './risk.ts';
 
 /** `set` a new value, `differs` from live, `unknown` live cannot be seen, `kept` stays, `removed` the key goes. */

@@ -1,8 +1,8 @@
-import { byToken, elementToken, type KeyedRule } from './entries.ts';
-import type { FieldRule } from './field.ts';
-import { isObject, type Json, type JsonObject } from './json.ts';
+import { byToken, elementToken, type KeyedRule } from './list-tokens.ts';
+import type { FieldRule } from '../field.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
-import { tokensOf, type Pointer } from './pointer.ts';
+import { tokensOf, type Pointer } from '../pointer.ts';
 
 /** A value to put at a path; undefined takes it away (a field falls back to its empty value). */
 export type Edit = { readonly path: Pointer; readonly value: Json | undefined };

@@ -1,6 +1,6 @@
-import { elementToken } from './entries.ts';
-import type { FieldRule } from './field.ts';
-import { equal, isObject, type Json, type JsonObject } from './json.ts';
+import { elementToken } from './list-tokens.ts';
+import type { FieldRule } from '../field.ts';
+import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Plan } from './plan.ts';
-import type { ResourceId } from './resource.ts';
+import type { ResourceId } from '../resource.ts';
 import { highestRisk, type Risk, type RiskClass } from './risk.ts';
 
 /** A risk, and whose it is. */

@@ -1,9 +1,9 @@
-import type { Position } from './diagnostic.ts';
-import type { Origin, Value } from './plan.ts';
-import type { Pointer } from './pointer.ts';
-import type { PolicyBearing } from './policy.ts';
-import type { RuleOn } from './protection.ts';
-import type { ResourceId } from './resource.ts';
+import type { Position } from '../diagnostic.ts';
+import type { Origin, Value } from '../plan/plan.ts';
+import type { Pointer } from '../pointer.ts';
+import type { PolicyBearing } from '../protection/policy.ts';
+import type { RuleOn } from '../protection/protection.ts';
+import type { ResourceId } from '../resource.ts';
 
 export type ExplanationStatus = 'same' | 'differs' | 'kept' | 'ignored' | 'derived' | 'unknown' | 'secret' | 'foreign' | 'held' | 'blocked';
 

@@ -1,9 +1,9 @@
-import { byToken, elementToken, type KeyedRule } from './entries.ts';
-import type { FieldRule } from './field.ts';
-import { equal, isObject, type Json, type JsonObject } from './json.ts';
-import type { FieldChange, Value } from './plan.ts';
-import { tokensOf } from './pointer.ts';
-import type { Way } from './protection.ts';
+import { byToken, elementToken, type KeyedRule } from './list-tokens.ts';
+import type { FieldRule } from '../field.ts';
+import { equal, isObject, type Json, type JsonObject } from '../json.ts';
+import type { FieldChange, Value } from '../plan/plan.ts';
+import { tokensOf } from '../pointer.ts';
+import type { Way } from '../protection/protection.ts';
 
 /** Whether a change may add protection, may take some away, may do both, or does neither. */
 export type Direction = {

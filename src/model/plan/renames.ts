@@ -1,6 +1,6 @@
-import type { LiveState } from './live.ts';
+import type { LiveState } from '../live.ts';
 import type { Change } from './plan.ts';
-import type { ResourceId } from './resource.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** Names to come by the names that live objects have so far. */
 export type Renames = ReadonlyMap<ResourceId, ResourceId>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { byToken, elementToken } from '../../../src/model/entries.ts';
-import type { Json } from '../../../src/model/json.ts';
-import { fieldOf } from '../../support/field.ts';
+import { byToken, elementToken } from '../../../../src/model/spec/list-tokens.ts';
+import type { Json } from '../../../../src/model/json.ts';
+import { fieldOf } from '../../../support/field.ts';
 
 const keyed = fieldOf('rules', {
   shape: 'keyed',

@@ -1,5 +1,5 @@
-import type { Diagnostic, Position } from './diagnostic.ts';
-import type { ResourceId } from './resource.ts';
+import type { Diagnostic, Position } from '../diagnostic.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** One expression that has to be true. */
 export type Requirement = {

@@ -1,5 +1,5 @@
-import type { Pointer } from './pointer.ts';
-import type { ResourceId } from './resource.ts';
+import type { Pointer } from '../pointer.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** What a change may do to people and systems, from the safest to the most dangerous; `unknown` is never taken for safe. */
 export const riskClasses = ['strengthens', 'neutral', 'availability', 'reroutes', 'unknown', 'weakens'] as const;

@@ -1,5 +1,5 @@
 import type { Window } from './plan.ts';
-import { tokensOf, type Pointer } from './pointer.ts';
+import { tokensOf, type Pointer } from '../pointer.ts';
 
 const named = 3;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { editSpec, valueAt, type Edit } from '../../../src/model/edit.ts';
-import type { Json, JsonObject } from '../../../src/model/json.ts';
-import { normalizeObject } from '../../../src/model/normalize.ts';
-import { pointer } from '../../../src/model/pointer.ts';
-import { someFields } from '../../support/field.ts';
+import { editSpec, valueAt, type Edit } from '../../../../src/model/spec/edit.ts';
+import type { Json, JsonObject } from '../../../../src/model/json.ts';
+import { normalizeObject } from '../../../../src/model/spec/normalize.ts';
+import { pointer } from '../../../../src/model/pointer.ts';
+import { someFields } from '../../../support/field.ts';
 
 const entry = { words: [], limit: null, note: '' };
 const unnamed = '{"limit":1,"name":"","note":"","words":[]}';

@@ -1,5 +1,5 @@
-import type { FieldRule } from './field.ts';
-import { canonical, compareText, isObject, type Json, type JsonObject } from './json.ts';
+import type { FieldRule } from '../field.ts';
+import { canonical, compareText, isObject, type Json, type JsonObject } from '../json.ts';
 
 /**
  * Brings an object into its one form: every known field present (null and absent are its empty value), sets and

@@ -1,8 +1,8 @@
-import type { Diagnostic } from './diagnostic.ts';
-import type { Plan } from './plan.ts';
-import type { Protection } from './protection.ts';
-import type { Written } from './pulled.ts';
-import type { ResourceId } from './resource.ts';
+import type { Diagnostic } from '../diagnostic.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Protection } from '../protection/protection.ts';
+import type { Written } from './pull-result.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** One write to an object, as the gateway's audit log tells it. */
 export type Write = {

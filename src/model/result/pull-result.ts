@@ -1,6 +1,6 @@
-import type { Diagnostic, Position } from './diagnostic.ts';
-import type { Pointer } from './pointer.ts';
-import type { ResourceId } from './resource.ts';
+import type { Diagnostic, Position } from '../diagnostic.ts';
+import type { Pointer } from '../pointer.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** What becomes of live secrets in pulled manifests: kept by key, named by variables, or not spoken of. */
 export type SecretForm = 'keep' | 'stubs' | 'omit';

@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { registry } from '../../../src/kinds/index.ts';
-import { directionOf, joinDirections, specDirection, wayOf, type Direction } from '../../../src/model/direction.ts';
-import type { FieldRule } from '../../../src/model/field.ts';
-import type { Json } from '../../../src/model/json.ts';
-import { normalizeObject } from '../../../src/model/normalize.ts';
-import type { Value } from '../../../src/model/plan.ts';
-import type { Way } from '../../../src/model/protection.ts';
-import { kindOf } from '../../../src/model/resource.ts';
-import { compareSpecs } from '../../../src/reconcile/diff/compare.ts';
-import { tries } from '../../support/chance.ts';
-import { scenario } from '../../support/scenario.ts';
+import { registry } from '../../../../src/kinds/index.ts';
+import { directionOf, joinDirections, specDirection, wayOf, type Direction } from '../../../../src/model/spec/direction.ts';
+import type { FieldRule } from '../../../../src/model/field.ts';
+import type { Json } from '../../../../src/model/json.ts';
+import { normalizeObject } from '../../../../src/model/spec/normalize.ts';
+import type { Value } from '../../../../src/model/plan/plan.ts';
+import type { Way } from '../../../../src/model/protection/protection.ts';
+import { kindOf } from '../../../../src/model/resource.ts';
+import { compareSpecs } from '../../../../src/reconcile/diff/compare.ts';
+import { tries } from '../../../support/chance.ts';
+import { scenario } from '../../../support/scenario.ts';
 
 function fieldsOf(name: string): readonly FieldRule[] {
   const kind = registry.get(name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../../src/model/json.ts';
-import { normalizeObject } from '../../../src/model/normalize.ts';
-import { someFields } from '../../support/field.ts';
+import type { Json, JsonObject } from '../../../../src/model/json.ts';
+import { normalizeObject } from '../../../../src/model/spec/normalize.ts';
+import { someFields } from '../../../support/field.ts';
 
 const blank: JsonObject = { text: '', order: [], tags: [], labels: {}, inner: { tags: [] }, rules: [] };
 const entry = { words: [], limit: null, note: '' };

@@ -1,5 +1,5 @@
-import type { Position } from './diagnostic.ts';
-import type { ResourceId } from './resource.ts';
+import type { Position } from '../diagnostic.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** What a sample is: something that a user sends, something that comes back, or a text that is looked through for masking. */
 export type Side = 'input' | 'output' | 'text';

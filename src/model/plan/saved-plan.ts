@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts';
-import type { Pointer } from './pointer.ts';
-import type { ResourceId } from './resource.ts';
+import type { Pointer } from '../pointer.ts';
+import type { ResourceId } from '../resource.ts';
 
 /** Where the value of one secret comes from; never the value. */
 export type SecretPlace = { readonly id: ResourceId; readonly path: Pointer; readonly source: string };

@@ -1,7 +1,7 @@
 import { editSpec, type Edit } from './edit.ts';
-import type { JsonObject } from './json.ts';
-import type { Kind } from './kind.ts';
-import type { Change } from './plan.ts';
+import type { JsonObject } from '../json.ts';
+import type { Kind } from '../kind.ts';
+import type { Change } from '../plan/plan.ts';
 
 /** The spec after the change: the live one with the plan's fields put in; what is held stays as it is. */
 export function specAfter(change: Change, kind: Pick<Kind, 'fields'>, live: JsonObject): JsonObject {

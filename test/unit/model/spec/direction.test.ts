@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { joinDirections, specDirection, type Direction } from '../../../src/model/direction.ts';
-import type { Protects } from '../../../src/model/field.ts';
-import type { Json } from '../../../src/model/json.ts';
-import { fieldOf, someFields } from '../../support/field.ts';
+import { joinDirections, specDirection, type Direction } from '../../../../src/model/spec/direction.ts';
+import type { Protects } from '../../../../src/model/field.ts';
+import type { Json } from '../../../../src/model/json.ts';
+import { fieldOf, someFields } from '../../../support/field.ts';
 
 const gains: Direction = { gains: true, loses: false };
 const loses: Direction = { gains: false, loses: true };
