@@ -1,6 +1,6 @@
 /** Manifests to a desired state: text in, diagnostics and values out. */
-export { readConfig } from './manifest/config.ts';
-export { loadManifests, type LoadInput } from './manifest/load.ts';
+export { readConfig } from './manifest/read-config.ts';
+export { loadManifests, type LoadInput } from './manifest/load-manifests.ts';
 export { registry } from './kinds/index.ts';
 
 /** A gateway, over HTTP. */

@@ -13,7 +13,7 @@ const documents = ['config', 'policy'];
 
 const outputs = {
   'src/kinds/index.ts': kindsIndex,
-  'src/manifest/validators.js': manifestValidators,
+  'src/manifest/validate/validators.js': manifestValidators,
   'src/reconcile/saved-plan/validators.js': planValidator,
 };
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { registry } from '../src/kinds/index.ts';
-import { loadManifests } from '../src/manifest/load.ts';
+import { loadManifests } from '../src/manifest/load-manifests.ts';
 import { defaultLimits } from '../src/model/config.ts';
 import type { DesiredState } from '../src/model/desired.ts';
 import { inherited } from '../src/reconcile/prepare/inherit.ts';

@@ -3,7 +3,7 @@ import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
-import { loadManifests, type LoadInput } from '../manifest/load.ts';
+import { loadManifests, type LoadInput } from '../manifest/load-manifests.ts';
 import type { Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';

@@ -1,7 +1,7 @@
 import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, type Repository } from '../git/repository.ts';
 import { findLastApplied } from '../git/last-applied.ts';
 import { findRemovals } from '../git/removed.ts';
-import { declaredIn } from '../manifest/declared.ts';
+import { declaredIn } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import type { Base, DesiredState } from '../model/desired.ts';

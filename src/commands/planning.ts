@@ -11,7 +11,7 @@ import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan/plan.ts';
-import { isPrivate } from '../manifest/config.ts';
+import { isPrivate } from '../manifest/read-config.ts';
 import { forDialect } from '../reconcile/prepare/dialect.ts';
 import { strangersOf } from '../reconcile/diff/edges.ts';
 import { inherited } from '../reconcile/prepare/inherit.ts';

@@ -1,6 +1,6 @@
 import { registry } from '../kinds/index.ts';
-import { ignorablePath } from '../manifest/checks.ts';
-import type { Draft } from '../manifest/drafts.ts';
+import { ignorablePath } from '../manifest/validate/check-manifest.ts';
+import type { Draft } from '../manifest/pull/draft-manifests.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';

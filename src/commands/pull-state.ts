@@ -1,8 +1,7 @@
 import { readStateFile } from '../disk/state-file.ts';
 import { terraform } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
-import { inheritState, type Matched } from '../manifest/inherit-state.ts';
-import { readState, type StateObject } from '../manifest/terraform-state.ts';
+import { inheritState, type Matched, readState, type StateObject } from '../manifest/pull/terraform-state.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { InputError } from '../model/errors.ts';
 import type { Made } from './pull-make.ts';

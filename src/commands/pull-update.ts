@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { acceptLive } from '../manifest/accept/accept.ts';
+import { acceptLive } from '../manifest/accept/accept-live.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';

@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { codeOf } from '../disk/reason.ts';
 import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
-import type { OpenVariable } from '../manifest/draft-secrets.ts';
+import type { OpenVariable } from '../manifest/pull/secret-writer.ts';
 import type { Pulled } from '../model/result/pull-result.ts';
 import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';

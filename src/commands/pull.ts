@@ -1,7 +1,7 @@
 import { runPool } from '../apply/pool.ts';
 import { takenNames } from '../disk/tree-writer.ts';
 import { registry } from '../kinds/index.ts';
-import { matchState } from '../manifest/inherit-state.ts';
+import { matchState } from '../manifest/pull/terraform-state.ts';
 import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { findConfig } from '../disk/config.ts';
-import { readConfig } from '../manifest/config.ts';
+import { readConfig } from '../manifest/read-config.ts';
 import { defaultLimits, type Config, type Target } from '../model/config.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';

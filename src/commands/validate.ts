@@ -1,5 +1,5 @@
 import { registry } from '../kinds/index.ts';
-import { deferredReferences } from '../manifest/deferred.ts';
+import { deferredReferences } from '../manifest/deferred-references.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import type { RuleTrials } from '../model/result/sample-result.ts';
 import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/diagnostics.ts';

@@ -2,9 +2,9 @@ import type { FieldRule } from '../model/field.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
-import { annotation, fieldsOf, nodeAt } from './schema.ts';
-import type { SecretPlace } from './secret.ts';
-import { familiarIn, type Familiar } from './unfamiliar.ts';
+import { annotation, fieldsOf, nodeAt } from './validate/schema-nodes.ts';
+import type { SecretPlace } from './secrets/read-secret.ts';
+import { familiarIn, type Familiar } from './validate/known-values.ts';
 
 /** A selector field: adds the manifests with certain tags to an edge field. */
 export type SelectorField = { readonly name: string; readonly edge: string; readonly tags: string };

@@ -3,9 +3,9 @@ import type { FieldRule } from '../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { ManifestDocument } from './document.ts';
+import type { ManifestDocument } from './yaml/parse-documents.ts';
 import type { KindView } from './kind-view.ts';
-import { textOf } from './problem.ts';
+import { textOf } from './wording.ts';
 
 /** A valid manifest of one resource: its document, or that with overlays merged into it. */
 export type Manifest = {

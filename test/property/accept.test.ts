@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
-import { acceptLive, type AcceptInput } from '../../src/manifest/accept/accept.ts';
-import { loadManifests, type LoadInput } from '../../src/manifest/load.ts';
+import { acceptLive, type AcceptInput } from '../../src/manifest/accept/accept-live.ts';
+import { loadManifests, type LoadInput } from '../../src/manifest/load-manifests.ts';
 import type { Base, DesiredState } from '../../src/model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { DocumentEdit } from '../../src/manifest/edit/change.ts';
+import type { DocumentEdit } from '../../src/manifest/edit/apply-edit.ts';
 import { editFile, type Edited } from '../../src/manifest/edit/edit-file.ts';
-import { parseDocuments } from '../../src/manifest/parse.ts';
+import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import { isWithin } from '../../src/model/pointer.ts';

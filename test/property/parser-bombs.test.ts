@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDocuments } from '../../src/manifest/parse.ts';
+import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import { load } from '../unit/manifest/loading.ts';
 import { worked } from '../support/worked.ts';
 

@@ -1,10 +1,10 @@
 import { assert, oneof, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { markedPlaces, placesOf } from '../../src/manifest/locate.ts';
-import { parseDocuments } from '../../src/manifest/parse.ts';
-import { readStrictly } from '../../src/manifest/strict-reader.ts';
-import { readYaml } from '../../src/manifest/yaml-reader.ts';
+import { markedPlaces, placesOf } from '../../src/manifest/yaml/locate.ts';
+import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
+import { readStrictly } from '../../src/manifest/yaml/strict-reader.ts';
+import { readYaml } from '../../src/manifest/yaml/read-yaml.ts';
 import { blocks, mutated, scraps, seeds } from './parser-texts.ts';
 import { tries } from '../support/chance.ts';
 

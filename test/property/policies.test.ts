@@ -7,7 +7,7 @@ import type { LiveState } from '../../src/model/live.ts';
 import { checkPolicies } from '../../src/protection/policy/check.ts';
 import { compilePolicies, type Rules } from '../../src/protection/policy/language.ts';
 import { liveScene } from '../../src/protection/scene.ts';
-import { offsetInScalar } from '../../src/manifest/scalar-offset.ts';
+import { offsetInScalar } from '../../src/manifest/yaml/locate.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { loadText, policyText, someConnection } from '../support/policies.ts';

@@ -1,5 +1,5 @@
 import { registry } from '../../src/kinds/index.ts';
-import { loadManifests } from '../../src/manifest/load.ts';
+import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';

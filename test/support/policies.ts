@@ -1,5 +1,5 @@
 import { registry } from '../../src/kinds/index.ts';
-import { loadManifests } from '../../src/manifest/load.ts';
+import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';

@@ -2,7 +2,7 @@ import { makeFiles, type Made } from '../../src/commands/pull-make.ts';
 import type { Project } from '../../src/commands/pull-project.ts';
 import type { World } from '../../src/commands/world.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { loadManifests } from '../../src/manifest/load.ts';
+import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import { defaultLimits, type Target } from '../../src/model/config.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { GatewayIdentity } from '../../src/model/gateway.ts';

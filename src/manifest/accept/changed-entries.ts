@@ -3,10 +3,10 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import { statedValue } from '../draft-spec.ts';
-import type { DocumentEdit } from '../edit/change.ts';
+import { statedValue } from '../pull/stated-fields.ts';
+import type { DocumentEdit } from '../edit/apply-edit.ts';
 import { decidingLayer, type Manifest } from '../manifest.ts';
-import type { Difference } from './drift.ts';
+import type { Difference } from './differences.ts';
 import { indexOf, listOf, rawAt, ruleAt, type LayerEdit } from './field-edits.ts';
 
 /** Two differences that are one entry of a list with another content, and the edits after which it has that. */

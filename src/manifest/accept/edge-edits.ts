@@ -4,11 +4,11 @@ import { edgeKey, type Ends } from '../../model/edges.ts';
 import type { LiveState } from '../../model/live.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import { collectEdges } from '../edges.ts';
+import { collectEdges } from '../collect-edges.ts';
 import type { KindView, SelectorField } from '../kind-view.ts';
 import { decidingLayer, type Manifest } from '../manifest.ts';
-import { textsOf } from '../resource.ts';
-import { tagSelector } from '../selector.ts';
+import { textsOf } from '../to-resource.ts';
+import { tagSelector } from '../tag-selector.ts';
 import type { LayerEdit } from './field-edits.ts';
 
 /** Edges by key, each with its ends. */

@@ -4,9 +4,9 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { FieldChange, Value } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import type { ManifestDocument } from '../document.ts';
-import { statedValue } from '../draft-spec.ts';
-import type { DocumentEdit } from '../edit/change.ts';
+import type { ManifestDocument } from '../yaml/parse-documents.ts';
+import { statedValue } from '../pull/stated-fields.ts';
+import type { DocumentEdit } from '../edit/apply-edit.ts';
 import { decidingLayer, type Manifest } from '../manifest.ts';
 
 /** An edit of one of a manifest's documents. */

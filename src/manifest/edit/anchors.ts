@@ -1,7 +1,7 @@
 import { isAlias, isMap, isPair, isSeq, type ParsedNode } from 'yaml';
 import type { Json } from '../../model/json.ts';
-import { isFlow } from './site.ts';
-import { opened, type Draft, type Sheet } from './draft.ts';
+import { isFlow } from './value-site.ts';
+import { opened, type Draft, type Sheet } from './wanted-node.ts';
 
 /** The values of anchors that change, by the alias that defines them from now on. */
 type Heirs = ReadonlyMap<ParsedNode, { readonly anchor: string; readonly value: Json; readonly layout: 'flow' | 'block' }>;

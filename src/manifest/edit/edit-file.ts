@@ -2,17 +2,14 @@ import type { Document } from 'yaml';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { equal, type Json } from '../../model/json.ts';
 import type { SourceFile } from '../../model/source.ts';
-import type { ManifestDocument } from '../document.ts';
-import { parseDocuments } from '../parse.ts';
-import { compose } from '../yaml-compose.ts';
-import { changed, type DocumentEdit, type Refusal } from './change.ts';
-import { valueOf, type Draft, type Sheet } from './draft.ts';
-import { nodesOf } from './nodes.ts';
-import { pageOf, spliced, type Page } from './page.ts';
-import { splicesOf } from './render.ts';
-import { rootSite } from './site.ts';
-import { columnOf, type Splice } from './splice.ts';
-import { styleOf } from './style.ts';
+import { type ManifestDocument, parseDocuments } from '../yaml/parse-documents.ts';
+import { compose } from '../yaml/read-yaml.ts';
+import { changed, type DocumentEdit, type Refusal } from './apply-edit.ts';
+import { valueOf, type Draft, type Sheet, nodesOf } from './wanted-node.ts';
+import { pageOf, spliced, type Page, columnOf, type Splice } from './source-text.ts';
+import { splicesOf } from './render-splices.ts';
+import { rootSite } from './value-site.ts';
+import { styleOf } from './document-style.ts';
 
 /** An edit of one document of a file; `index` counts documents from 0, empty ones too, as `ManifestDocument` does. */
 export type FileEdit = { readonly index: number; readonly edit: DocumentEdit };

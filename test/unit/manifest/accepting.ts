@@ -1,6 +1,6 @@
 import { registry } from '../../../src/kinds/index.ts';
-import { acceptLive, type Acceptance } from '../../../src/manifest/accept/accept.ts';
-import { loadManifests, type LoadInput } from '../../../src/manifest/load.ts';
+import { acceptLive, type Acceptance } from '../../../src/manifest/accept/accept-live.ts';
+import { loadManifests, type LoadInput } from '../../../src/manifest/load-manifests.ts';
 import type { Base } from '../../../src/model/desired.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import schema from '../../../schemas/documents/config.schema.json' with { type: 'json' };
-import { readConfig } from '../../../src/manifest/config.ts';
+import { readConfig } from '../../../src/manifest/read-config.ts';
 import { told } from './loading.ts';
 
 function read(text: string, folder = '/repository'): ReturnType<typeof readConfig> {

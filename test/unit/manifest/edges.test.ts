@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import { deferredReferences } from '../../../src/manifest/deferred.ts';
+import { deferredReferences } from '../../../src/manifest/deferred-references.ts';
 import { connection, guardrail, load, manifest, told } from './loading.ts';
 
 const tagged = {

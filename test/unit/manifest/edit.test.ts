@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DocumentEdit } from '../../../src/manifest/edit/change.ts';
+import type { DocumentEdit } from '../../../src/manifest/edit/apply-edit.ts';
 import { editFile } from '../../../src/manifest/edit/edit-file.ts';
 
 const set = (path: string, value: string | number | null | readonly string[]): DocumentEdit => ({ edit: 'set', path, value });

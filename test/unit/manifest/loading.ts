@@ -1,5 +1,5 @@
 import { registry } from '../../../src/kinds/index.ts';
-import { loadManifests, type LoadInput } from '../../../src/manifest/load.ts';
+import { loadManifests, type LoadInput } from '../../../src/manifest/load-manifests.ts';
 import type { DesiredState } from '../../../src/model/desired.ts';
 import type { Checked, Diagnostic } from '../../../src/model/diagnostic.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LoadInput } from '../../../src/manifest/load.ts';
+import type { LoadInput } from '../../../src/manifest/load-manifests.ts';
 import { connection, guardrail, load, manifest, sources, told } from './loading.ts';
 
 /** Loads one manifest with one overlay file a folder: o0.yaml, o1.yaml… */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { frameOf } from '../../../src/manifest/frame.ts';
+import { frameOf } from '../../../src/manifest/yaml/code-frame.ts';
 
 function at(line: number, column: number): { readonly file: string; readonly line: number; readonly column: number } {
   return { file: 'a.yaml', line, column };

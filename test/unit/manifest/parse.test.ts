@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ManifestDocument } from '../../../src/manifest/document.ts';
-import { parseDocuments } from '../../../src/manifest/parse.ts';
+import { type ManifestDocument, parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
 
 function values(text: string): readonly unknown[] | undefined {
   return parseDocuments({ path: 'a.yaml', text }).value?.map(({ value }) => value);

@@ -3,8 +3,8 @@ import { array, assert, constantFrom, dictionary, letrec, oneof, property } from
 import { describe, expect, test } from 'vitest';
 import connectionSchema from '../../../schemas/connection.schema.json' with { type: 'json' };
 import runbookSchema from '../../../schemas/runbook-configuration.schema.json' with { type: 'json' };
-import type { LoadInput } from '../../../src/manifest/load.ts';
-import { isSecret } from '../../../src/manifest/secret-form.ts';
+import type { LoadInput } from '../../../src/manifest/load-manifests.ts';
+import { isSecret } from '../../../src/manifest/secrets/secret-form.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import type { DesiredSecret } from '../../../src/model/secret.ts';
 import { connection, load, manifest, told } from './loading.ts';

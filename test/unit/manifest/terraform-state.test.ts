@@ -1,11 +1,11 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { terraform } from '../../../src/gateway/dialects/index.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import { inheritState, matchState } from '../../../src/manifest/inherit-state.ts';
-import { readState } from '../../../src/manifest/terraform-state.ts';
+import { inheritState, matchState, readState } from '../../../src/manifest/pull/terraform-state.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { tries } from '../../support/chance.ts';
+
+import * as fc from 'fast-check';
 
 const provider = { ...terraform, registry };
 

@@ -1,5 +1,5 @@
 import { registry } from '../../../src/kinds/index.ts';
-import { loadManifests } from '../../../src/manifest/load.ts';
+import { loadManifests } from '../../../src/manifest/load-manifests.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { RuleTrials } from '../../../src/model/result/sample-result.ts';

@@ -1,0 +1,197 @@
+import { type DesiredState, desiredById } from '../../model/desired.ts';
+import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
+import { valueAt } from '../../model/spec/edit.ts';
+import { edgeKey, type Ends } from '../../model/edges.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type LiveState, liveById } from '../../model/live.ts';
+import type { FieldChange, Plan } from '../../model/plan/plan.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { loadManifests, readTarget, type LoadInput } from '../load-manifests.ts';
+import type { Manifest } from '../manifest.ts';
+import { changedEntries } from './changed-entries.ts';
+import { differencesOf, type Difference } from './differences.ts';
+import { declaredEdges, edgeEdits } from './edge-edits.ts';
+import { fieldEdits } from './field-edits.ts';
+import { edited, groupBy, withTexts, type Tagged } from './edit-texts.ts';
+import { following, impliedBy, unlike } from './verify-accepted.ts';
+
+/** All that accepting follows from: the manifests of one target, what is live, and the plan between them. */
+export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
+  readonly live: LiveState;
+  readonly plan: Pick<Plan, 'changes' | 'edges'>;
+  /** What was changed on the gateway since the base (held changes too), unless told: whatever differs. */
+  readonly which?: 'drift' | 'all';
+  /** Live protections that no manifest speaks of, to be stated, too. */
+  readonly watch?: Plan['unwatched'];
+};
+
+/** The files as they are to be, and what they then say that they did not. */
+export type Acceptance = {
+  /** Files and overlays that change, with their text as it is to be. */
+  readonly files: readonly SourceFile[];
+  readonly accepted: readonly Difference[];
+  /** What cannot be accepted, each with its reason; with errors of the manifests themselves nothing is. */
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/**
+ * Edits manifests in place so that they say what is live. A value goes to the file that set it, overlay or manifest; one
+ * that nobody set goes to the manifest, in the order of the schema; a key that an overlay takes away becomes null there;
+ * lists of overlays are edited where they stand. An edge that was detached leaves its list, or becomes an exception of the
+ * selector that declares it; one that was attached is listed on the side that states edges. Edges that other accepted
+ * changes would make or lose (tags that selectors match) stay as they are live. Secrets are only ever said to be kept.
+ * The edited files are loaded again: what they would not say exactly is left out and told, and the rest is done.
+ */
+export function acceptLive(input: AcceptInput): Acceptance {
+  const load: LoadInput = withTexts(input, new Map());
+  const { value: desired, diagnostics } = loadManifests(load);
+  if (desired === undefined) return { files: [], accepted: [], diagnostics: diagnostics.filter(({ severity }) => severity === 'error') };
+  const found = differencesOf(input.plan, input.which ?? 'drift');
+  const told: Diagnostic[] = found.removed.map(({ id, at }) => ({
+    code: 'adopt/removed',
+    severity: 'warning',
+    message: `${id} was deleted on the gateway; its manifest stays`,
+    hint: 'delete the manifest, or let apply create the object again',
+    resource: id,
+    ...(at === undefined ? {} : { at }),
+  }));
+  const differences = [...found.differences, ...unwatched(input, desired)];
+  let wanted = [...differences, ...following(load.registry, desired, input.live, differences)];
+  for (;;) {
+    const { texts, failures } = attempt(load, { desired, live: input.live, wanted });
+    if (failures.size === 0) return { files: changedFiles(load, texts), accepted: wanted, diagnostics: sortDiagnostics(told) };
+    told.push(...[...failures].map(([one, why]) => impossible(one, why, desired)));
+    wanted = wanted.filter((one) => !failures.has(one));
+  }
+}
+
+/** Values that omitting keeps, as what a manifest could say of them. */
+function unwatched({ watch = [], live, registry }: AcceptInput, desired: DesiredState): readonly Difference[] {
+  return watch.flatMap(({ id, path }): readonly Difference[] => {
+    const key = desired.resources.find((one) => one.id === id)?.key;
+    const spec = live.resources.find((one) => one.id === key)?.spec ?? {};
+    const value = valueAt(registry.get(kindOf(id))?.fields ?? [], spec, path);
+    return value === undefined ? [] : [{ is: 'field', id, field: { path, before: { value }, after: { absent: true } } }];
+  });
+}
+
+type Work = { readonly desired: DesiredState; readonly live: LiveState; readonly wanted: readonly Difference[] };
+type Attempt = { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<Difference, string> };
+
+/** Edits the files for all that is wanted, fields before edges, and finds what did not come out. */
+function attempt(load: LoadInput, { desired, live, wanted }: Work): Attempt {
+  const { manifests } = readTarget(load);
+  const byField = editFields(load, manifests, { desired, live, wanted });
+  if (byField.failures.size > 0) return byField;
+  const after = readTarget(withTexts(load, byField.texts));
+  const blamed = blame(after.diagnostics, wanted);
+  if (blamed.size > 0) return { texts: byField.texts, failures: blamed };
+  const edges = wantedEdges(manifests, live, wanted);
+  const edits = edgeEdits(after.manifests, edges, live).map(({ key, ...one }): Tagged => ({ ...one, by: byEdge(wanted, key) }));
+  const byEdges = edited(withTexts(load, byField.texts), edits, byField.texts);
+  if (byEdges.failures.size > 0) return byEdges;
+  const { value, diagnostics } = loadManifests(withTexts(load, byEdges.texts));
+  if (value === undefined) return { texts: byEdges.texts, failures: blame(diagnostics, wanted) };
+  const { manifests: last } = readTarget(withTexts(load, byEdges.texts));
+  const has = new Set(declaredEdges(last, live).keys());
+  const strange = [...edges.keys()].some((key) => !has.has(key)) || has.size !== edges.size;
+  const failures = new Map(unlike(load.registry, desired, value, wanted));
+  const edged = wanted.filter(({ is }) => is === 'edge');
+  if (strange)
+    for (const one of edged.length > 0 ? edged : wanted)
+      failures.set(one, 'the manifests would not declare exactly the edges that are live');
+  return { texts: byEdges.texts, failures };
+}
+
+function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, live, wanted }: Work): Attempt {
+  const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
+  const implied = impliedBy(load.registry, desired, live, wanted);
+  const [resources, found] = [desiredById(desired.resources), liveById(live.resources)];
+  const specOf = (id: ResourceId): JsonObject => found.get(resources.get(id)?.key ?? id)?.spec ?? {};
+  const own = wanted.filter((one) => one.is === 'field').filter((one) => !implied.has(one));
+  const whole = [...groupBy(own, ({ id }) => id)].flatMap(([id, some]) => {
+    const manifest = byId.get(id);
+    return manifest === undefined ? [] : changedEntries(manifest, some);
+  });
+  const failures = new Map<Difference, string>();
+  const edits = own.flatMap((one): readonly Tagged[] => {
+    const manifest = byId.get(one.id);
+    const made = manifest === undefined ? { why: 'no manifest declares it' } : fieldEdits(manifest, one.field, specOf(one.id));
+    if (!('why' in made)) return made.map((edit) => ({ ...edit, by: [one] }));
+    failures.set(one, made.why);
+    return [];
+  });
+  if (failures.size > 0) return { texts: new Map(), failures };
+  const paired = new Set<Difference>(whole.flatMap(({ by }) => by));
+  const inPlace = whole.flatMap(({ by, edits: some }) => some.map((edit): Tagged => ({ ...edit, by })));
+  const kept = edited(load, [...edits.filter(({ by }) => !by.some((one) => paired.has(one))), ...inPlace], new Map());
+  return whole.length === 0 || kept.failures.size === 0 ? kept : edited(load, edits, new Map());
+}
+
+/** The edges that manifests are to declare: those that they do, with what was detached and attached by hand. */
+function wantedEdges(manifests: readonly Manifest[], live: LiveState, wanted: readonly Difference[]): ReadonlyMap<string, Ends> {
+  const edges = new Map([...declaredEdges(manifests, live)].map(([key, { ends }]) => [key, ends]));
+  for (const one of wanted) {
+    if (one.is !== 'edge') continue;
+    if (one.attached) edges.set(edgeKey(one.ends), one.ends);
+    else edges.delete(edgeKey(one.ends));
+  }
+  return edges;
+}
+
+/** What an edit of an edge is for: that edge; where it follows from accepted fields, from all of them. */
+function byEdge(wanted: readonly Difference[], key: string): readonly Difference[] {
+  const own = wanted.filter((one) => one.is === 'edge' && edgeKey(one.ends) === key);
+  return own.length > 0 ? own : wanted;
+}
+
+/** Finds which of the wanted changes make manifests invalid: those of the resource that the words name; else all. */
+function blame(diagnostics: readonly Diagnostic[], wanted: readonly Difference[]): ReadonlyMap<Difference, string> {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const guilty = errors.flatMap(({ resource, message }) => {
+    const own = wanted.filter((one) =>
+      one.is === 'field' ? one.id === resource : one.ends.rule === resource || one.ends.connection === resource,
+    );
+    const meant = [isExactly, isField].map((isMeant) => own.filter((one) => one.is === 'field' && isMeant(one.field, message)));
+    return (meant.find((some) => some.length > 0) ?? own).map((one) => [one, message] as const);
+  });
+  if (guilty.length > 0 || errors.length === 0) return new Map(guilty);
+  return new Map(wanted.map((one) => [one, errors[0]?.message ?? '']));
+}
+
+/** Tells whether words about what is wrong name just this part of a field, or its value. */
+function isExactly({ path, before }: FieldChange, message: string): boolean {
+  const tokens = tokensOf(path);
+  const place = tokens.join('.');
+  const at = message.indexOf(place);
+  if (tokens.length > 1 && at !== -1 && !/[\w.[-]/.test(message.charAt(at + place.length))) return true;
+  if (!('value' in before) || typeof before.value !== 'string') return false;
+  return before.value === '' ? message.endsWith(' is empty') : message.startsWith(`${JSON.stringify(before.value)} `);
+}
+
+function isField({ path }: FieldChange, message: string): boolean {
+  return message.includes(tokensOf(path)[0] ?? message);
+}
+
+function changedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): readonly SourceFile[] {
+  return [...load.files, ...load.overlays.flat()].flatMap(({ path, text }) => {
+    const after = texts.get(path);
+    return after === undefined || after === text ? [] : [{ path, text: after }];
+  });
+}
+
+function impossible(one: Difference, why: string, desired: DesiredState): Diagnostic {
+  const id = one.is === 'field' ? one.id : one.ends.rule;
+  const what = one.is === 'field' ? `${one.field.path} of ${one.id}` : `the edge between ${one.ends.rule} and ${one.ends.connection}`;
+  const at = one.is === 'field' ? one.field.at : desired.resources.find((resource) => resource.id === id)?.locate('');
+  return {
+    code: 'adopt/impossible',
+    severity: 'warning',
+    message: `the manifests cannot take over ${what}: ${why}`,
+    hint: 'change the manifest by hand, or the gateway',
+    resource: id,
+    ...(at === undefined ? {} : { at }),
+  };
+}

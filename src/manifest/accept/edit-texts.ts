@@ -1,0 +1,70 @@
+import { tokensOf } from '../../model/pointer.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { editFile } from '../edit/edit-file.ts';
+import type { LoadInput } from '../load-manifests.ts';
+import type { Difference } from './differences.ts';
+import type { LayerEdit } from './field-edits.ts';
+
+/** An edit, and the differences that it is for. */
+export type Tagged = LayerEdit & { readonly by: readonly Difference[] };
+
+/** The input with other texts of files, by their paths; secrets stay unresolved. */
+export function withTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
+  const { files, overlays, target, targets, selection, secretPrefixes, referencePrefixes, registry, pathInTree } = input;
+  const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
+  return {
+    files: files.map(now),
+    overlays: overlays.map((folder) => folder.map(now)),
+    target,
+    targets,
+    secretPrefixes,
+    referencePrefixes,
+    registry,
+    ...(selection === undefined ? {} : { selection }),
+    ...(pathInTree === undefined ? {} : { pathInTree }),
+  };
+}
+
+/** Carries out edits in the files of the input; the texts of those that change come on top of the given ones. */
+export function edited(
+  input: LoadInput,
+  edits: readonly Tagged[],
+  before: ReadonlyMap<string, string>,
+): { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<Difference, string> } {
+  const texts = new Map(before);
+  const failures = new Map<Difference, string>();
+  const files = new Map([...input.files, ...input.overlays.flat()].map((file) => [file.path, file]));
+  for (const [path, group] of groupBy(edits, ({ layer }) => layer.file.path)) {
+    const text = texts.get(path) ?? files.get(path)?.text;
+    if (text === undefined) continue;
+    const ordered = group
+      .map((one) => ({ ...one, index: one.layer.index }))
+      .toSorted((left, right) => rankOf(left) - rankOf(right) || depthOf(right) - depthOf(left));
+    const { value, diagnostics } = editFile({ path, text }, ordered);
+    if (value !== undefined) texts.set(path, value.text);
+    const refused = value?.refused ?? ordered.map((edit) => ({ edit, diagnostic: diagnostics[0] }));
+    for (const { edit, diagnostic } of refused) for (const one of edit.by) failures.set(one, diagnostic?.message ?? '');
+  }
+  return { texts, failures };
+}
+
+/** What takes entries out of lists comes last, the deepest first: no index moves before it was used. */
+function rankOf({ edit }: Tagged): number {
+  return edit.edit === 'drop' || edit.edit === 'remove' ? 1 : 0;
+}
+
+function depthOf(tagged: Tagged): number {
+  return rankOf(tagged) === 0 ? 0 : tokensOf(tagged.edit.path).length;
+}
+
+/** Groups values by what they have in common, in the order in which each first comes. */
+export function groupBy<T, K>(values: readonly T[], keyOf: (value: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}

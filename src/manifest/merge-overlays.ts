@@ -1,0 +1,170 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { nameOf, kindOf, type ResourceId } from '../model/resource.ts';
+import { closest } from '../model/suggest.ts';
+import type { FieldRule } from '../model/field.ts';
+import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { pointer } from '../model/pointer.ts';
+import { diagnose, type Book } from './source-map.ts';
+import { withoutDuplicates } from './read-documents.ts';
+import { locateIn, type Manifest, makeManifest } from './manifest.ts';
+import { didYouMean, quoted, type Problem } from './wording.ts';
+import { validate } from './validate/validate-manifest.ts';
+
+type Merged = { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] };
+
+/** Applies the overlays of each folder in order, and holds what they made against the schema again. */
+export function mergeOverlays(
+  book: Book,
+  base: readonly Manifest[],
+  overlays: readonly (readonly Manifest[])[],
+  known: { readonly declared: ReadonlySet<ResourceId>; readonly whole: boolean },
+): Merged {
+  if (overlays.length === 0) return { manifests: base, diagnostics: [] };
+  const byId = new Map(base.map((manifest) => [manifest.id, manifest]));
+  const touched = new Set<ResourceId>();
+  const diagnostics: Diagnostic[] = [];
+  for (const folder of overlays) {
+    const { manifests, diagnostics: doubles } = withoutDuplicates(book, folder, ({ id }) => id, 'overlay/duplicate');
+    diagnostics.push(...doubles);
+    for (const overlay of manifests) {
+      const below = byId.get(overlay.id);
+      if (below === undefined) {
+        if (known.whole && !known.declared.has(overlay.id)) diagnostics.push(noManifest(book, overlay, byId));
+        continue;
+      }
+      const { manifest, problems } = applyOverlay(below, overlay);
+      diagnostics.push(...problems.map((problem) => diagnose(book, locateIn(overlay), problem, overlay.id)));
+      byId.set(manifest.id, manifest);
+      touched.add(manifest.id);
+    }
+  }
+  for (const id of touched) {
+    const manifest = byId.get(id);
+    if (manifest === undefined) continue;
+    const value = { apiVersion: 'ostiary/v1', kind: manifest.view.kind.name, metadata: manifest.metadata, spec: manifest.spec };
+    diagnostics.push(...validate(manifest.view, value, 'manifest').map((problem) => diagnose(book, locateIn(manifest), problem, id)));
+  }
+  return { manifests: [...byId.values()], diagnostics };
+}
+
+function noManifest(book: Book, overlay: Manifest, manifests: ReadonlyMap<ResourceId, Manifest>): Diagnostic {
+  const kind = kindOf(overlay.id);
+  const names = [...manifests.keys()].filter((id) => kindOf(id) === kind).map(nameOf);
+  const hint = didYouMean(closest(overlay.name, names)) ?? 'an overlay changes a manifest of the same kind and name; write that first';
+  const message = `the overlay of ${overlay.id} has no manifest to change`;
+  return diagnose(
+    book,
+    locateIn(overlay),
+    { code: 'overlay/no-manifest', severity: 'error', at: '/metadata/name', message, hint },
+    overlay.id,
+  );
+}
+
+/**
+ * Merges an overlay into a manifest: maps key by key, where null takes the key away, lists and secrets whole, null of a
+ * field as it stands. The problems are at places of the overlay.
+ */
+export function applyOverlay(base: Manifest, overlay: Manifest): { readonly manifest: Manifest; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  const spec = mergeFields(base.view.kind.fields, base.spec, overlay.spec, ['spec'], problems);
+  const metadata = { ...base.metadata, ...overlay.metadata };
+  const tests = statesTests(overlay) ? overlay.tests : base.tests;
+  return { manifest: makeManifest(base.view, { metadata, spec, tests }, [...base.layers, ...overlay.layers]), problems };
+}
+
+/** Samples are replaced as a whole, also by none. */
+function statesTests({ layers }: Manifest): boolean {
+  const { value } = layers[0];
+  return isObject(value) && value['tests'] !== undefined;
+}
+
+function mergeFields(
+  fields: readonly FieldRule[],
+  base: JsonObject,
+  overlay: JsonObject,
+  tokens: readonly string[],
+  problems: Problem[],
+): JsonObject {
+  const merged: Record<string, Json> = { ...base };
+  for (const [name, value] of Object.entries(overlay)) {
+    const rule = fields.find((field) => field.name === name);
+    const below = base[name];
+    const place = [...tokens, name];
+    if (rule !== undefined && protectsByEntries(rule)) problems.push(...lostEntries(rule, below, value, place));
+    const result = mergeValue(rule, below, value, place, problems);
+    if (result !== undefined) merged[name] = result;
+  }
+  return merged;
+}
+
+function mergeValue(
+  rule: FieldRule | undefined,
+  base: Json | undefined,
+  overlay: Json,
+  place: readonly string[],
+  problems: Problem[],
+): Json | undefined {
+  if (rule === undefined) return overlay;
+  if (rule.shape === 'object' && overlay === null && isObject(base)) {
+    for (const field of rule.fields) if (protectsByEntries(field)) problems.push(...lostEntries(field, base[field.name], null, place));
+  }
+  if (!isObject(overlay)) return overlay;
+  if (rule.shape === 'object') return mergeFields(rule.fields, isObject(base) ? base : {}, overlay, place, problems);
+  return rule.shape === 'map' ? mergeMap(base, overlay) : overlay;
+}
+
+/** Merges key by key. Where there is no map below, one that only takes keys away makes none: an omitted map is not an empty one. */
+function mergeMap(base: Json | undefined, overlay: JsonObject): Json | undefined {
+  const merged: Record<string, Json> = isObject(base) ? { ...base } : {};
+  for (const [key, value] of Object.entries(overlay)) {
+    if (value === null) delete merged[key];
+    else merged[key] = value;
+  }
+  const isVoid = !isObject(base) && Object.keys(merged).length === 0 && Object.keys(overlay).length > 0;
+  return isVoid ? base : merged;
+}
+
+function protectsByEntries(rule: FieldRule): boolean {
+  return rule.protects === 'entries' || rule.edge !== undefined;
+}
+
+/** Warns of each list that stands in the overlay with fewer entries than below it, at any depth. */
+function lostEntries(rule: FieldRule, base: Json | undefined, overlay: Json, place: readonly string[]): readonly Problem[] {
+  if (!Array.isArray(base)) return [];
+  const entries: readonly Json[] = Array.isArray(overlay) ? overlay : [];
+  const indexes = new Map(entries.map((entry, index) => [entryName(rule, entry), index]));
+  const lost: Json[] = [];
+  const within: Problem[] = [];
+  for (const entry of base) {
+    const index = indexes.get(entryName(rule, entry));
+    if (index === undefined) lost.push(entry);
+    else if (rule.shape === 'keyed') within.push(...lostWithin(rule.fields, entry, entries[index], [...place, String(index)]));
+  }
+  return lost.length === 0 ? within : [lossAt(rule, lost, place), ...within];
+}
+
+/** The lists inside an entry that keeps its key. */
+function lostWithin(fields: readonly FieldRule[], base: Json, overlay: Json | undefined, place: readonly string[]): readonly Problem[] {
+  if (!isObject(base) || !isObject(overlay)) return [];
+  return fields.filter(protectsByEntries).flatMap((field) => {
+    const value = overlay[field.name];
+    return lostEntries(field, base[field.name], value ?? null, value === undefined ? place : [...place, field.name]);
+  });
+}
+
+function lossAt(rule: FieldRule, lost: readonly Json[], place: readonly string[]): Problem {
+  const names = lost.map((entry) => quoted(isObject(entry) && rule.shape === 'keyed' ? (entry[rule.key] ?? 'an entry') : entry));
+  return {
+    code: 'overlay/loses-protection',
+    severity: 'warning',
+    at: pointer(...place),
+    part: 'key',
+    message: `the overlay takes ${names.join(', ')} out of ${rule.name}`,
+    hint: 'an overlay replaces a list whole; repeat the entries that are to stay',
+  };
+}
+
+function entryName(rule: FieldRule, entry: Json): string {
+  const key = rule.shape === 'keyed' && isObject(entry) ? entry[rule.key] : undefined;
+  return typeof key === 'string' ? key : canonical(entry);
+}

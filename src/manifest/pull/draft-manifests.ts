@@ -1,0 +1,155 @@
+import type { FieldRule } from '../../model/field.ts';
+import type { Speech } from '../../model/gateway.ts';
+import { compareText, type Json, type JsonObject } from '../../model/json.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
+import type { Ends } from '../../model/edges.ts';
+import type { LiveResource } from '../../model/live.ts';
+import type { Pointer } from '../../model/pointer.ts';
+import type { Unstated } from '../../model/result/pull-result.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import { secretWriter, type SecretWriter, type SecretWriting } from './secret-writer.ts';
+import { soundBody } from './valid-body.ts';
+import { statableFields, statedFields } from './stated-fields.ts';
+import { plainText } from './file-names.ts';
+import { viewKind } from '../kind-view.ts';
+
+/** A manifest that is to be written. */
+export type Draft = {
+  /** `Kind/metadata.name`. */
+  readonly id: ResourceId;
+  /** What the gateway knows it by. */
+  readonly key: ResourceId;
+  readonly value: JsonObject;
+};
+
+/** What manifests are made from. */
+export type Drafting = {
+  /** The live objects that are to have a manifest. */
+  readonly live: readonly LiveResource[];
+  /** Live edges that no manifest declares. */
+  readonly edges: readonly Ends[];
+  readonly registry: Registry;
+  readonly speech: Speech;
+  readonly secrets: SecretWriting;
+  /** The only targets that the manifests are for; empty for all. */
+  readonly targets: readonly string[];
+  /** Ids that other manifests have. */
+  readonly declared: ReadonlySet<ResourceId>;
+  /** Paths that a manifest leaves alone because it cannot say what is live there. */
+  readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
+  /** Live objects that no manifest can be made of, and why. */
+  readonly excluded: ReadonlyMap<ResourceId, string>;
+  /** Live objects whose manifests are held against the rules, and cut where they have to be. */
+  readonly doubtful: ReadonlySet<ResourceId>;
+};
+
+export type Drafts = {
+  readonly drafts: readonly Draft[];
+  readonly unstated: readonly Unstated[];
+  readonly excluded: ReadonlyMap<ResourceId, string>;
+  readonly secrets: SecretWriter;
+};
+
+type Sketch = { readonly live: LiveResource; readonly id: ResourceId; readonly metadata: JsonObject; readonly spec: JsonObject };
+
+/** Makes a manifest of each live object; what no manifest can say is told. The order of the input does not matter. */
+export function draftManifests(drafting: Drafting): Drafts {
+  const { registry, secrets: writing, declared } = drafting;
+  const secrets = secretWriter(writing);
+  const views = new Map(
+    [...registry].map(([name, kind]) => [name, { view: viewKind(kind), fields: statableFields(kind, drafting.speech) }]),
+  );
+  const excluded = new Map(drafting.excluded);
+  const unstated: Unstated[] = [];
+  const labels = new Set<ResourceId>(declared);
+  const sketches: Sketch[] = [];
+  for (const live of drafting.live.toSorted((left, right) => compareText(left.id, right.id))) {
+    const { view, fields = [] } = views.get(kindOf(live.id)) ?? {};
+    if (view === undefined || excluded.has(live.id)) continue;
+    const id = labelled(view.kind, live.id, labels);
+    const body = {
+      metadata: metadataOf(id, live.id, drafting),
+      spec: specOf(view.kind, live, { id, fields, writer: secrets }),
+    };
+    const rules = { secrets: { envPrefixes: [writing.prefix], referencePrefixes: writing.referencePrefixes }, targets: drafting.targets };
+    const sound = drafting.doubtful.has(live.id) ? soundBody(view, body, rules) : { body, dropped: [] };
+    if ('reason' in sound) excluded.set(live.id, sound.reason);
+    else {
+      labels.add(id);
+      unstated.push(...sound.dropped.map((one) => ({ id, ...one })));
+      sketches.push({ live, id, ...sound.body });
+    }
+  }
+  const ends = endsOf(drafting.edges, new Set(sketches.map(({ live }) => live.id)), registry);
+  const drafts = sketches.map(({ live, id, metadata, spec }): Draft => {
+    const edges = ends.get(live.id);
+    const whole = edges === undefined ? spec : inOrder(registry.get(kindOf(id)), { ...spec, ...Object.fromEntries(edges) });
+    return { id, key: live.id, value: { apiVersion: 'ostiary/v1', kind: kindOf(id), metadata, spec: whole } };
+  });
+  return { drafts, unstated, excluded, secrets };
+}
+
+/** The id of the manifest: a kind that the gateway does not name gets a short label. */
+function labelled(kind: Kind, id: ResourceId, taken: ReadonlySet<ResourceId>): ResourceId {
+  if (kind.named) return id;
+  const name = nameOf(id);
+  const short = plainText(name.slice(name.indexOf('/') + 1));
+  return [short, plainText(name)].map((label) => resourceId(kind.name, label)).find((one) => !taken.has(one)) ?? id;
+}
+
+function metadataOf(id: ResourceId, key: ResourceId, { ignored, targets }: Drafting): JsonObject {
+  const ignore = ignored.get(key) ?? [];
+  return {
+    name: nameOf(id),
+    ...(ignore.length === 0 ? {} : { ignore: ignore.toSorted(compareText) }),
+    ...(targets.length === 0 ? {} : { targets }),
+  };
+}
+
+type Writing = { readonly id: ResourceId; readonly fields: readonly FieldRule[]; readonly writer: SecretWriter };
+
+function specOf(kind: Kind, live: LiveResource, { id, fields, writer }: Writing): JsonObject {
+  const stated = statedFields(kind, live, fields);
+  const spec: Record<string, Json> = {};
+  for (const field of kind.fields) {
+    const value = field.secret === undefined ? stated.get(field.name) : writer.write(id, live, field);
+    if (value !== undefined) spec[field.name] = value;
+  }
+  return spec;
+}
+
+/** The fields in the order of the schema. */
+function inOrder(kind: Kind | undefined, spec: JsonObject): JsonObject {
+  const ordered: Record<string, Json> = {};
+  for (const { name } of kind?.fields ?? []) {
+    const value = spec[name];
+    if (value !== undefined) ordered[name] = value;
+  }
+  return ordered;
+}
+
+/**
+ * Which edges each manifest lists, by field. An edge is written once, by the connection where it has a manifest and a
+ * field for it: who reads how something is reached wants to see what stands in between. Else by the rule.
+ */
+function endsOf(
+  edges: readonly Ends[],
+  ours: ReadonlySet<ResourceId>,
+  registry: Registry,
+): ReadonlyMap<ResourceId, ReadonlyMap<string, readonly string[]>> {
+  const lists = new Map<ResourceId, Map<string, readonly string[]>>();
+  for (const { rule, connection } of edges) {
+    for (const [id, other] of [
+      [connection, rule],
+      [rule, connection],
+    ] as const) {
+      const field = registry.get(kindOf(id))?.fields.find((one) => one.edge !== undefined && one.refers === kindOf(other));
+      if (field === undefined || !ours.has(id)) continue;
+      const fields = lists.get(id) ?? new Map<string, readonly string[]>();
+      fields.set(field.name, [...(fields.get(field.name) ?? []), nameOf(other)].toSorted(compareText));
+      lists.set(id, fields);
+      break;
+    }
+  }
+  return lists;
+}

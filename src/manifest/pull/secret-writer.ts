@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { sortedKeys, type Json } from '../../model/json.ts';
+import type { FieldRule } from '../../model/field.ts';
+import type { LiveResource } from '../../model/live.ts';
+import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import type { SecretForm } from '../../model/result/pull-result.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { LiveSecret } from '../../model/secret.ts';
+
+/** A variable that a manifest names for a secret. */
+export type OpenVariable = { readonly name: string; readonly id: ResourceId; readonly path: Pointer };
+
+/** How secrets are written, and what came of it. */
+export type SecretWriter = {
+  /** What the manifest of that id says of the secrets of one field; undefined where it says nothing. */
+  readonly write: (id: ResourceId, live: LiveResource, field: FieldRule) => Json | undefined;
+  readonly open: readonly OpenVariable[];
+  readonly tally: () => { readonly kept: number; readonly stubs: number; readonly unseen: number };
+};
+
+export type SecretWriting = {
+  readonly form: SecretForm;
+  /** What the names of variables begin with. */
+  readonly prefix: string;
+  /** Names that are taken. */
+  readonly taken: ReadonlySet<string>;
+  readonly referencePrefixes: readonly string[];
+};
+
+const keep = { keep: true };
+
+/** Writes secrets in one form; no value is ever written, but for references, which say where one is. */
+export function secretWriter({ form, prefix, taken, referencePrefixes }: SecretWriting): SecretWriter {
+  const used = new Set(taken);
+  const open: OpenVariable[] = [];
+  let kept = 0;
+  let unseen = 0;
+
+  function formOf(id: ResourceId, path: Pointer, secret: LiveSecret): Json {
+    if (form === 'stubs' && secret.state === 'value') {
+      const value = secret.reveal();
+      if (isReference(path, value, referencePrefixes)) return value;
+      if (fitsVariable(tokensOf(path).length > 1 ? decoded(value) : value)) return { valueFrom: { env: leftOpen(id, path) } };
+    }
+    kept += 1;
+    return keep;
+  }
+
+  function leftOpen(id: ResourceId, path: Pointer): string {
+    const plain = `${prefix}${upperName(nameOf(id))}_${upperName((tokensOf(path).at(-1) ?? '').replace(/^\w+:/, ''))}`;
+    const hash = createHash('sha256').update(`${id} ${path}`).digest('hex').toUpperCase();
+    const name = [plain, `${plain}_${hash.slice(0, 6)}`].find((one) => !used.has(one)) ?? `${plain}_${hash}`;
+    used.add(name);
+    open.push({ name, id, path });
+    return name;
+  }
+
+  return {
+    open,
+    tally: () => ({ kept, stubs: open.length, unseen }),
+    write(id, live, field) {
+      if (form === 'omit') return undefined;
+      const at = pointer(field.name);
+      if (live.unknown.includes(at)) unseen += 1;
+      const found: (readonly [Pointer, LiveSecret])[] = [];
+      for (const path of sortedKeys(live.secrets)) {
+        const secret = live.secrets[path];
+        if (secret !== undefined && isWithin(path, at)) found.push([path, secret]);
+      }
+      if (field.secret === 'plain') return found[0] === undefined ? undefined : formOf(id, at, found[0][1]);
+      if (found.length === 0) return undefined;
+      return Object.fromEntries(found.map(([path, secret]) => [tokensOf(path)[1] ?? '', formOf(id, path, secret)]));
+    },
+  };
+}
+
+/** A whole reference where the gateway follows one: not a value, but where it is. */
+function isReference(path: Pointer, value: string, prefixes: readonly string[]): boolean {
+  const prefix = prefixes.find((one) => value.startsWith(one));
+  const isVariable = tokensOf(path)[1]?.startsWith('envvar:') === true;
+  return prefix !== undefined && isVariable && /^[^:\s]+(:[^:\s]+)+$/.test(value.slice(prefix.length));
+}
+
+/** The text behind a base64 value; undefined where it is none. */
+function decoded(value: string): string | undefined {
+  const text = Buffer.from(value, 'base64').toString('utf8');
+  return Buffer.from(text, 'utf8').toString('base64') === value ? text : undefined;
+}
+
+/** A variable holds text that is not empty, and no zero byte. */
+function fitsVariable(text: string | undefined): boolean {
+  return text !== undefined && text !== '' && !text.includes('\0');
+}
+
+function upperName(text: string): string {
+  const name = text
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '');
+  return name === '' ? 'X' : name.slice(0, 100);
+}

@@ -1,0 +1,207 @@
+import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
+import { defaultLimits, type Config, type Limits, type Target } from '../model/config.ts';
+import { hasErrors, sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { pointer } from '../model/pointer.ts';
+import type { SourceFile } from '../model/source.ts';
+import { diagnose, openBook, withoutSecrets } from './source-map.ts';
+import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';
+import { placeName, quoted, sortOf, textOf, type Problem } from './wording.ts';
+import { textsOf } from './to-resource.ts';
+import { schemaProblems } from './validate/schema-diagnostics.ts';
+import { config as validator } from './validate/validators.js';
+
+/** The prefix that names of secret variables have where a target says nothing else. */
+const defaultSecretPrefix = 'OSTIARY_SECRET_';
+
+/** The variable that holds the token where a target says nothing else. */
+const defaultTokenVariable = 'OSTIARY_TOKEN';
+
+/** Reads the config file; its paths become absolute, below the folder that it lies in. */
+export function readConfig(file: SourceFile, folder: string): Checked<Config> {
+  const { value: documents = [], diagnostics: unread } = parseDocuments(file);
+  const found = withoutSecrets(file, unread, [schema]);
+  const book = openBook([{ file, documents }], () => schema);
+  const [document, second] = documents;
+  if (document === undefined) return { diagnostics: found.length > 0 ? found : [emptyFile(file)] };
+  const problems = second === undefined ? problemsOf(document) : [onlyOne(second)];
+  const diagnostics = sortDiagnostics([...found, ...problems.map((problem) => diagnose(book, (second ?? document).locate, problem))]);
+  if (hasErrors(diagnostics) || !isObject(document.value)) return { diagnostics };
+  const config = toConfig(document.value, file, folder);
+  const { value } = document;
+  const placeOf = (path: string): Pick<Diagnostic, 'at' | 'frame'> | undefined => {
+    const at = namesIn(value, config.root).get(path);
+    return at === undefined ? undefined : diagnose(book, document.locate, { ...named, at });
+  };
+  return { value: { ...config, placeOf }, diagnostics };
+}
+
+function problemsOf(document: ManifestDocument): readonly Problem[] {
+  const { value } = document;
+  if (!isObject(value))
+    return [wrong('manifest/not-a-map', '', `the config file is ${sortOf(value)}, not a map`, 'it begins with apiVersion: ostiary/v1')];
+  if (typeof value['kind'] === 'string' && value['kind'] !== 'Config') {
+    return [wrong('manifest/unknown-kind', '/kind', `${quoted(value['kind'])} is no kind of a config file`, 'write kind: Config')];
+  }
+  if (!validator(value)) return schemaProblems(schema, value, validator.errors ?? []);
+  return [...pathProblems(value, []), ...targetsOf(value).flatMap(([name, target]) => targetProblems(name, target))];
+}
+
+function targetProblems(name: string, target: JsonObject): readonly Problem[] {
+  return [...urlProblems(textOf(target['url']), pointer('targets', name, 'url')), ...pathProblems(target, ['targets', name])];
+}
+
+function urlProblems(text: string, at: string): readonly Problem[] {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined)
+    return [wrong('config/bad-url', at, `${quoted(text)} is no address`, 'write http:// or https://, a host and perhaps a path')];
+  if (url.username !== '' || url.password !== '') {
+    return [
+      wrong(
+        'config/credentials-in-url',
+        at,
+        'the url holds credentials',
+        'take them out; the token comes from token: { env: OSTIARY_TOKEN }',
+      ),
+    ];
+  }
+  if (isPrivate(url)) return [];
+  const message = `the token travels unencrypted to ${url.host}`;
+  return [{ code: 'config/insecure-url', severity: 'warning', at, message, hint: 'use https://' }];
+}
+
+/** Tells whether what is sent to the address stays between the two: encrypted, or on this machine. */
+export function isPrivate(url: URL): boolean {
+  return url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+}
+
+function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Problem[] {
+  return ['manifests', 'overlays'].flatMap((field) =>
+    textsOf(value[field]).flatMap((path, index) => {
+      if (below(path) !== undefined) return [];
+      const at = [...tokens, field, String(index)];
+      return [
+        wrong(
+          'config/path-outside',
+          pointer(...at),
+          `"${path}" leads out of the folder of the config file (${placeName(at)})`,
+          'name a folder or file below it, with /',
+        ),
+      ];
+    }),
+  );
+}
+
+const named = { code: 'manifest/no-such-path', severity: 'error', message: '' } as const;
+
+/** Where each path is named first, by the path as an absolute one. */
+function namesIn(value: JsonObject, root: string): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const holders: readonly (readonly [readonly string[], JsonObject])[] = [
+    [[], value],
+    ...targetsOf(value).map(([name, target]) => [['targets', name], target] as const),
+  ];
+  for (const [tokens, holder] of holders) {
+    for (const field of ['manifests', 'overlays']) {
+      for (const [index, path] of textsOf(holder[field]).entries()) {
+        const full = joined(root, below(path) ?? '');
+        if (!names.has(full)) names.set(full, pointer(...tokens, field, String(index)));
+      }
+    }
+  }
+  return names;
+}
+
+/** The path without `.` and `..`, or undefined where it leads out of the folder. */
+function below(path: string): string | undefined {
+  if (/^([/\\~]|[A-Za-z]:)/.test(path) || path.includes('\\')) return undefined;
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) return undefined;
+  }
+  return parts.join('/');
+}
+
+function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
+  const root = folder.length > 1 ? folder.replace(/\/+$/, '') : folder;
+  const paths = (list: Json | undefined): readonly string[] => textsOf(list).map((path) => joined(root, below(path) ?? ''));
+  const shared = paths(value['manifests']);
+  const targets = targetsOf(value).map(([name, target]) => {
+    const manifests = [...new Set([...shared, ...paths(target['manifests'])])];
+    return toTarget(name, target, manifests.length === 0 ? [root] : manifests, paths(target['overlays']));
+  });
+  return { file: file.path, root, targets };
+}
+
+function toTarget(name: string, target: JsonObject, manifests: readonly string[], overlays: readonly string[]): Target {
+  const { url, dialect, auth, token } = target;
+  const variable = isObject(token) ? token['env'] : undefined;
+  const prefixes = textsOf(target['secret_prefixes']);
+  return {
+    name,
+    url: withoutFinalSlash(textOf(url)),
+    dialect: dialect === 'interface' || dialect === 'hoop' ? dialect : 'auto',
+    auth: auth === 'bearer' || auth === 'api-key' ? auth : 'auto',
+    token: { env: typeof variable === 'string' ? variable : defaultTokenVariable },
+    secretPrefixes: prefixes.length === 0 ? [defaultSecretPrefix] : prefixes,
+    manifests,
+    overlays,
+    limits: toLimits(isObject(target['limits']) ? target['limits'] : {}),
+  };
+}
+
+/** The share that a percentage is. */
+function share(text: Json | undefined, fallback: number): number {
+  return typeof text === 'string' ? Number.parseInt(text, 10) / 100 : fallback;
+}
+
+function toLimits(limits: JsonObject): Limits {
+  return {
+    from: typeof limits['from'] === 'number' ? limits['from'] : defaultLimits.from,
+    updates: share(limits['updates'], defaultLimits.updates),
+    deletes: share(limits['deletes'], defaultLimits.deletes),
+    protections: share(limits['protections'], defaultLimits.protections),
+  };
+}
+
+function targetsOf(value: JsonObject): readonly (readonly [string, JsonObject])[] {
+  const targets = value['targets'];
+  if (!isObject(targets)) return [];
+  return Object.entries(targets).flatMap(([name, target]) => (isObject(target) ? [[name, target] as const] : []));
+}
+
+function joined(root: string, path: string): string {
+  if (path === '') return root;
+  return root.endsWith('/') ? `${root}${path}` : `${root}/${path}`;
+}
+
+/** One spelling of a gateway's address: without a final slash. */
+function withoutFinalSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
+function emptyFile(file: SourceFile): Diagnostic {
+  const hint = 'it begins with apiVersion: ostiary/v1 and kind: Config; ostiary init writes one';
+  return {
+    code: 'manifest/not-a-map',
+    severity: 'error',
+    message: 'the config file is empty',
+    hint,
+    at: { file: file.path, line: 1, column: 1 },
+  };
+}
+
+function onlyOne(second: ManifestDocument): Problem {
+  return wrong(
+    'config/one-document',
+    '',
+    `the config file has a ${second.index === 1 ? 'second' : 'further'} document`,
+    'it holds one document; manifests stand in files of their own',
+  );
+}
+
+function wrong(code: Problem['code'], at: string, message: string, hint: string): Problem {
+  return { code, severity: 'error', at, message, hint };
+}

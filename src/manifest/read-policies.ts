@@ -1,0 +1,135 @@
+import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
+import { isDay } from '../model/day.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { pointer } from '../model/pointer.ts';
+import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
+import { unknownTarget } from './validate/check-manifest.ts';
+import { diagnose, diagnoseAt, type Book } from './source-map.ts';
+import type { ManifestDocument } from './yaml/parse-documents.ts';
+import { lineFinder } from './yaml/locate.ts';
+import { quoted, textOf, type Problem } from './wording.ts';
+import { textsOf } from './to-resource.ts';
+import { offsetInScalar } from './yaml/locate.ts';
+import { schemaProblems } from './validate/schema-diagnostics.ts';
+import { policy as validator } from './validate/validators.js';
+
+/** The kind of documents that are policies. */
+export const policyKind = 'Policy';
+
+/** The schema that they follow. */
+export const policySchema: JsonObject = schema;
+
+/** The policies of a target, sorted by name; expressions are not looked into. */
+export function readPolicies(
+  book: Book,
+  documents: readonly ManifestDocument[],
+  target: { readonly name: string; readonly all: readonly string[] },
+): { readonly policies: readonly Policy[]; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const known = new Map<string, Policy>();
+  for (const document of documents) {
+    const { value } = document;
+    const problems = isObject(value) && validator(value) ? waiverProblems(value) : schemaProblems(schema, value, validator.errors ?? []);
+    diagnostics.push(...[...problems, ...targetProblems(value, target.all)].map((problem) => diagnose(book, document.locate, problem)));
+    if (problems.length > 0 || !isObject(value) || !isFor(value, target.name)) continue;
+    const policy = policyOf(book, document, value);
+    const earlier = known.get(policy.name);
+    if (earlier === undefined) known.set(policy.name, policy);
+    else diagnostics.push(diagnose(book, document.locate, twice(policy, earlier)));
+  }
+  return { policies: [...known.values()].toSorted((left, right) => compareText(left.name, right.name)), diagnostics };
+}
+
+function policyOf(book: Book, document: ManifestDocument, value: JsonObject): Policy {
+  const spec = objectIn(value, 'spec');
+  const name = textOf(objectIn(value, 'metadata')['name']);
+  const match = objectIn(spec, 'match');
+  const { message, require, waivers } = spec;
+  return {
+    name,
+    at: document.locate(''),
+    match: {
+      tags: Object.fromEntries(Object.entries(objectIn(match, 'tags')).map(([key, one]) => [key, oneOrMore(one)])),
+      type: oneOrMore(match['type']),
+      subtype: oneOrMore(match['subtype']),
+      name: oneOrMore(match['name']),
+    },
+    require: listOf(require).map((entry, index) => requirementOf(book, document, { entry, index })),
+    message: typeof message === 'string' ? message : `does not do as ${name} asks`,
+    severity: spec['severity'] === 'warning' ? 'warning' : 'error',
+    waivers: listOf(waivers).flatMap((entry, index) => waiverOf(document, entry, index)),
+    text: canonical(value),
+  };
+}
+
+function requirementOf(book: Book, { file, locate }: ManifestDocument, { entry, index }: { entry: Json; index: number }): Requirement {
+  const isMap = isObject(entry);
+  const expression = textOf(isMap ? entry['expression'] : entry);
+  const message = isMap ? entry['message'] : undefined;
+  const path = pointer('spec', 'require', String(index), ...(isMap ? ['expression'] : []));
+  return {
+    expression,
+    ...(typeof message === 'string' ? { message } : {}),
+    tell: (problem, offset) => {
+      const begins = locate(path);
+      const start = offsetOf(file.text, begins);
+      const at = offsetInScalar(file.text, start, { value: expression, offset });
+      return diagnoseAt(book, { file: file.path, ...lineFinder(file.text)(at) }, problem);
+    },
+  };
+}
+
+/** The character of a text that stands at a line and column. */
+function offsetOf(text: string, { line, column }: { readonly line: number; readonly column: number }): number {
+  let start = 0;
+  for (let number = 1; number < line; number += 1) start = text.indexOf('\n', start) + 1;
+  return start + column - 1;
+}
+
+function waiverOf({ locate }: ManifestDocument, entry: Json, index: number): readonly Waiver[] {
+  if (!isObject(entry)) return [];
+  const { connection, until, reason } = entry;
+  const at = locate(pointer('spec', 'waivers', String(index)));
+  return [{ connection: textOf(connection), until: textOf(until), reason: textOf(reason), at }];
+}
+
+function waiverProblems(value: JsonObject): readonly Problem[] {
+  return listOf(objectIn(value, 'spec')['waivers']).flatMap((entry, index): readonly Problem[] => {
+    const until = isObject(entry) ? textOf(entry['until']) : '';
+    if (isDay(until)) return [];
+    const at = pointer('spec', 'waivers', String(index), 'until');
+    return [
+      { code: 'policy/no-such-day', severity: 'error', at, message: `there is no day ${quoted(until)}`, hint: 'write YEAR-MONTH-DAY' },
+    ];
+  });
+}
+
+function targetProblems(value: Json, targets: readonly string[]): readonly Problem[] {
+  const named = isObject(value) ? textsOf(objectIn(value, 'metadata')['targets']) : [];
+  return named.flatMap((name, index) => unknownTarget(name, index, targets));
+}
+
+function isFor(value: JsonObject, target: string): boolean {
+  const targets = textsOf(objectIn(value, 'metadata')['targets']);
+  return targets.length === 0 || targets.includes(target);
+}
+
+function twice({ name }: Policy, { at }: Policy): Problem {
+  const message = `the policy "${name}" is declared twice`;
+  const hint = `the other one is at ${at.file}:${at.line}:${at.column}; keep one of them`;
+  return { code: 'manifest/duplicate-name', severity: 'error', at: '/metadata/name', message, hint };
+}
+
+function objectIn(value: JsonObject, key: string): JsonObject {
+  const below = value[key];
+  return isObject(below) ? below : {};
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function oneOrMore(value: Json | undefined): readonly string[] {
+  return typeof value === 'string' ? [value] : textsOf(value);
+}

@@ -1,0 +1,89 @@
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { pointer } from '../../model/pointer.ts';
+import { closest } from '../../model/suggest.ts';
+import { didYouMean, nullKeyHint, placeName, sortOf, type Problem } from '../wording.ts';
+
+/** What a manifest writes for one secret. */
+export type SecretForm =
+  | { readonly form: 'text'; readonly text: string }
+  | { readonly form: 'value'; readonly text: string }
+  | { readonly form: 'env'; readonly name: string }
+  | { readonly form: 'file'; readonly path: string }
+  | { readonly form: 'keep' };
+
+/** Reads one secret's form, or undefined where it has none of them. */
+export function secretForm(value: Json | undefined): SecretForm | undefined {
+  if (typeof value === 'string') return { form: 'text', text: value };
+  if (!isObject(value)) return undefined;
+  if (typeof value['value'] === 'string') return { form: 'value', text: value['value'] };
+  if (value['keep'] === true) return { form: 'keep' };
+  const from = value['valueFrom'];
+  if (!isObject(from)) return undefined;
+  if (typeof from['env'] === 'string') return { form: 'env', name: from['env'] };
+  return typeof from['file'] === 'string' ? { form: 'file', path: from['file'] } : undefined;
+}
+
+/**
+ * Tells whether a secret has one of the forms of the schema's `secretValue`; a map also takes a text, a field of its own
+ * null. Done by hand, because a schema tries one form after the other and tells of each.
+ */
+export function isSecret(value: Json | undefined, mode: 'base64' | 'plain'): boolean {
+  if (mode === 'base64' ? typeof value === 'string' : value === null) return value !== '';
+  if (!isObject(value) || !hasOneKey(value)) return false;
+  if (typeof value['value'] === 'string') return true;
+  const form = secretForm(value);
+  if (form?.form === 'env') return form.name !== '' && hasOneKey(value['valueFrom']);
+  if (form?.form === 'file') return form.path !== '' && hasOneKey(value['valueFrom']);
+  return form !== undefined;
+}
+
+function hasOneKey(value: Json | undefined): boolean {
+  let count = 0;
+  if (isObject(value)) for (const key in value) if (Object.hasOwn(value, key)) count += 1;
+  return count === 1;
+}
+
+/** Says what is wrong with the form of a secret, never showing its value. */
+export function wrongSecret(tokens: readonly string[], value: Json | undefined, mode: 'base64' | 'plain', hint?: string): Problem {
+  const forms = hint ?? formsHint(tokens.at(-1) ?? '');
+  const name = placeName(tokens);
+  const wrong = (message: string, how: string = forms): Problem => ({
+    code: 'secret/form',
+    severity: 'error',
+    at: pointer(...tokens),
+    message,
+    hint: how,
+  });
+  if (value === '') return wrong(`"${name}" is empty`);
+  if (value === null && mode === 'base64') return wrong(`"${name}" is null, not a secret`, nullKeyHint);
+  if (!isObject(value))
+    return wrong(`"${name}" is ${mode === 'plain' && typeof value === 'string' ? 'a bare text' : sortOf(value)}, not a secret`);
+  if (hint !== undefined) return wrong(`"${name}" has not the form of a secret's source`);
+  return wrong(...wrongMap(name, value, forms));
+}
+
+/** The message and the hint for a map that is no form of a secret. */
+function wrongMap(name: string, value: JsonObject, forms: string): readonly [string, string] {
+  const keys = Object.keys(value);
+  const stranger = keys.find((key) => !['value', 'valueFrom', 'keep'].includes(key));
+  if (stranger !== undefined) {
+    const near =
+      didYouMean(closest(stranger, ['value', 'valueFrom', 'keep'])) ??
+      (stranger === 'env' || stranger === 'file' ? `write valueFrom: { ${stranger}: … }` : forms);
+    return [`"${stranger}" is not a field of the secret "${name}"`, near];
+  }
+  if (keys.length > 1) return [`"${name}" has ${keys.join(' and ')}; a secret has one of them`, forms];
+  if ('value' in value) return [`the value of "${name}" is ${sortOf(value['value'])}, not a text`, 'put it in quotes'];
+  if ('keep' in value) return [`keep of "${name}" can only be true`, forms];
+  const from = value['valueFrom'];
+  if (!isObject(from))
+    return [`valueFrom of "${name}" is not a map`, 'write valueFrom: { env: OSTIARY_SECRET_… } or valueFrom: { file: PATH }'];
+  return [
+    `valueFrom of "${name}" has neither env nor file alone`,
+    'write valueFrom: { env: OSTIARY_SECRET_… } or valueFrom: { file: PATH }',
+  ];
+}
+
+function formsHint(key: string): string {
+  return `write ${key}: { value: … }, { valueFrom: { env: OSTIARY_SECRET_… } }, { valueFrom: { file: PATH } } or { keep: true }`;
+}

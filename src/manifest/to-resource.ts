@@ -1,0 +1,159 @@
+import type { DesiredResource, Sample } from '../model/desired.ts';
+import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { DesiredSecrets } from '../model/kind.ts';
+import { normalizeValue } from '../model/spec/normalize.ts';
+import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
+import { nameOf } from '../model/resource.ts';
+import { seal, type DesiredSecret } from '../model/secret.ts';
+import type { KindView, SecretField } from './kind-view.ts';
+import { keyOf, locateIn, locateInSpec, type Manifest } from './manifest.ts';
+import type { Problem } from './wording.ts';
+import { readSecret, type SecretPlace, type SecretRules } from './secrets/read-secret.ts';
+
+/** Brings a valid manifest into the one form that plans compare. */
+export function toResource(
+  manifest: Manifest,
+  rules: SecretRules,
+): { readonly resource: DesiredResource; readonly problems: readonly Problem[] } {
+  const { view, metadata, spec: raw, id } = manifest;
+  const spec = normalizeSpec(view, nameOf(id), raw);
+  const { secrets, whole, problems } = readSecrets(view, raw, rules);
+  const findings = view.kind.check(spec);
+  deriveOmitted(view, spec, { raw, given: { secrets, wholeSecrets: whole } });
+  const resource: { -readonly [name in keyof DesiredResource]: DesiredResource[name] } = {
+    id,
+    key: keyOf(manifest),
+    spec,
+    stated: namesIn(view, raw),
+    secrets: withDerived(view, spec, secrets, whole),
+    wholeSecrets: whole,
+    ignore: textsOf(metadata['ignore']),
+    protect: metadata['protect'] === true,
+    adopt: metadata['adopt'] === true,
+    locate: (path: Pointer) => (path === '' ? manifest.layers[0].locate('') : locateInSpec(manifest, path)),
+  };
+  const { replaces, renamedFrom } = metadata;
+  const selector = selectorOf(view, raw);
+  if (selector !== undefined) resource.selector = selector;
+  if (typeof replaces === 'string') resource.replaces = replaces;
+  if (typeof renamedFrom === 'string') resource.renamedFrom = renamedFrom;
+  if (view.sampled) Object.assign(resource, { written: raw, samples: samplesOf(manifest) });
+  if (findings.length === 0) return { resource, problems };
+  return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
+}
+
+function selectorOf({ selectors: [selector] }: KindView, raw: JsonObject): DesiredResource['selector'] {
+  const value = selector === undefined ? undefined : raw[selector.name];
+  return selector === undefined || !isObject(value) ? undefined : { field: selector.name, value };
+}
+
+/** The places are looked up when somebody asks for them. */
+function samplesOf(manifest: Manifest): readonly Sample[] {
+  return manifest.tests.map((given, index) => ({
+    given,
+    get at() {
+      return locateIn(manifest)(pointer('tests', String(index)), 'value');
+    },
+  }));
+}
+
+/** Adds the secrets that a gateway would add to a map that is given whole. */
+function withDerived(view: KindView, spec: JsonObject, secrets: Secrets['secrets'], whole: Secrets['whole']): Secrets['secrets'] {
+  const derived = whole.length === 0 ? {} : (view.kind.derivedSecrets?.(spec, { secrets, wholeSecrets: whole }) ?? {});
+  const added = Object.entries(derived).filter(([path]) => whole.some((map) => isWithin(path, map)) && !Object.hasOwn(secrets, path));
+  if (added.length === 0) return secrets;
+  return { ...secrets, ...Object.fromEntries(added.map(([path, value]) => [path, seal('derived', value)])) };
+}
+
+/** What is wrong with the secrets of a manifest. */
+export function secretProblems({ view, spec }: Manifest, rules: SecretRules): readonly Problem[] {
+  return readSecrets(view, spec, rules).problems;
+}
+
+/** Gives every compared field its value: the stated one, else the empty one where omitting means that; null resets. */
+function normalizeSpec(view: KindView, name: string, raw: JsonObject): Record<string, Json> {
+  const spec: Record<string, Json> = {};
+  for (const field of view.plain) {
+    const value = raw[field.name];
+    if (field.omitted === 'empty') spec[field.name] = value === undefined ? field.empty : normalizeValue(field, value);
+    else if (value === null && field.omitted === 'kept') spec[field.name] = view.kind.createDefaults(name)[field.name] ?? field.empty;
+    else if (value !== undefined && value !== null) spec[field.name] = normalizeValue(field, value);
+  }
+  return spec;
+}
+
+/** Gives omitted, reset and empty fields the values that a gateway would fill in from the others. */
+function deriveOmitted(
+  view: KindView,
+  spec: Record<string, Json>,
+  { raw, given }: { readonly raw: JsonObject; readonly given: DesiredSecrets },
+): void {
+  let derived: JsonObject | undefined;
+  for (const field of view.derived) {
+    const said = spec[field.name];
+    if (said !== undefined && !equal(said, field.empty)) continue;
+    derived ??= view.kind.derived(spec, given);
+    const value = derived[field.name];
+    if (value !== undefined) spec[field.name] = normalizeValue(field, value);
+    else if (raw[field.name] === null) spec[field.name] = field.empty;
+  }
+}
+
+/** The names of the stated fields; manifests that state the same share one set, found by a bit for each field. */
+function namesIn(view: KindView, raw: JsonObject): ReadonlySet<string> {
+  let bits = 0;
+  for (const { name } of view.kind.fields) bits = bits * 2 + (raw[name] === undefined ? 0 : 1);
+  const known = view.stated.get(bits);
+  if (known !== undefined) return known;
+  const names = new Set(Object.keys(raw));
+  if (view.kind.fields.length < 53) view.stated.set(bits, names);
+  return names;
+}
+
+type Secrets = {
+  readonly secrets: Readonly<Record<Pointer, DesiredSecret>>;
+  readonly whole: readonly Pointer[];
+  readonly problems: readonly Problem[];
+};
+
+const none: Secrets = { secrets: {}, whole: [], problems: [] };
+
+function readSecrets(view: KindView, raw: JsonObject, rules: SecretRules): Secrets {
+  if (!view.secrets.some((field) => raw[field.name] !== undefined)) return none;
+  const secrets: Record<Pointer, DesiredSecret> = {};
+  let { whole, problems } = none;
+  for (const field of view.secrets) {
+    const value = raw[field.name];
+    if (value === undefined) continue;
+    if (field.secret === 'base64' || value === null) whole = whole.length === 0 ? field.alone : [...whole, field.path];
+    const keys = field.secret === 'plain' ? [undefined] : isObject(value) ? Object.keys(value) : [];
+    for (const key of keys) {
+      const { path, place } = placeIn(field, key);
+      const { secret, problems: found } = readSecret(key === undefined ? value : valueAt(value, key), place, rules);
+      if (secret !== undefined) secrets[path] = secret;
+      if (found.length > 0) problems = [...problems, ...found];
+    }
+  }
+  return { secrets, whole, problems };
+}
+
+function valueAt(value: Json, key: string): Json {
+  return isObject(value) ? (value[key] ?? null) : null;
+}
+
+/** Where a field's secret, or the one under a key of its map, stands; each place is made once. */
+function placeIn({ name, path, secret: mode, places }: SecretField, key: string | undefined): { path: Pointer; place: SecretPlace } {
+  const known = places.get(key ?? '');
+  if (known !== undefined) return known;
+  const found =
+    key === undefined ? { path, place: { field: name, mode } } : { path: path + pointer(key), place: { field: name, key, mode } };
+  places.set(key ?? '', found);
+  return found;
+}
+
+const noTexts: readonly string[] = [];
+
+/** The texts of a list. */
+export function textsOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : noTexts;
+}

@@ -1,0 +1,43 @@
+import type { CodeFrame, Position } from '../../model/diagnostic.ts';
+
+const widest = 120;
+
+/** Cuts the line of the position, and the one before it, out of the text; long lines are clipped around the caret. */
+export function frameOf(text: string, at: Position, length = 1): CodeFrame {
+  const lines = linesUpTo(text, at.line);
+  const line = lines.at(-1) ?? '';
+  const from = line.length <= widest ? 0 : Math.max(0, Math.min(at.column - 1 - widest / 2, line.length - widest));
+  const column = Math.max(1, at.column - from);
+  const room = clip(line, from).length - column + 1;
+  return {
+    line: at.line - lines.length + 1,
+    lines: lines.map((each) => clip(each, from)),
+    caret: { column, length: Math.max(1, Math.min(length, room)) },
+  };
+}
+
+/** The line of that number and the one before it, where there is one. */
+function linesUpTo(text: string, number: number): readonly string[] {
+  let before = -1;
+  let start = 0;
+  for (let line = 1; line < number; line += 1) {
+    const end = text.indexOf('\n', start);
+    if (end === -1) break;
+    before = start;
+    start = end + 1;
+  }
+  const end = text.indexOf('\n', start);
+  const line = text.slice(start, end === -1 ? text.length : end);
+  return before === -1 ? [line] : [text.slice(before, start - 1), line];
+}
+
+function clip(line: string, from: number): string {
+  const end = from + widest;
+  const head = from > 0 && line.length > from ? '…' : '';
+  const tail = line.length > end ? '…' : '';
+  const clipped = `${head}${line.slice(from + head.length, end - tail.length)}${tail}`;
+  return clipped
+    .replace(/\r$/, '')
+    .replaceAll('\t', ' ')
+    .replaceAll(/\p{Cc}/gu, '\ufffd');
+}

@@ -1,0 +1,211 @@
+import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
+import { isObject, type Json } from '../../model/json.ts';
+import { type Pointer, tokensOf } from '../../model/pointer.ts';
+import { type AllMarks, markStrictly } from './strict-reader.ts';
+import { compose } from './read-yaml.ts';
+
+/** Where a value (and its key) begins, and the places below it. */
+export type Place = { readonly key: number; readonly value: number; readonly below: ReadonlyMap<string, Place> };
+
+/** Finds where in the text the value at a document's pointer, or its key, begins. */
+export type Locator = (index: number, path: Pointer, part: 'key' | 'value') => number;
+
+/** Prepares to find places in a text; it is read for that when the first place is asked for, and only the places are kept. */
+export function locator(text: string): Locator {
+  let roots: readonly Place[] | undefined;
+  return (index, path, part) => {
+    roots ??= markedPlaces(text) ?? placesOf(text);
+    let place = roots[index];
+    if (place === undefined) return 0;
+    for (const token of tokensOf(path)) {
+      const next = place.below.get(token);
+      if (next === undefined) break;
+      place = next;
+    }
+    return place[part];
+  };
+}
+
+/** The places of a text that the strict reader is sure of; many times faster than reading it with `yaml` again. */
+export function markedPlaces(text: string): readonly Place[] | undefined {
+  const read = markStrictly(text);
+  if (read === undefined) return undefined;
+  const roots: Place[] = [];
+  for (const { index, value, start } of read.documents) roots[index] = markedPlace(value, { key: start, value: start }, read.marks);
+  return roots;
+}
+
+/** What lies below a place is looked up when it is asked for: few places of a text ever are. */
+function markedPlace(value: Json, { key, value: start }: Pick<Place, 'key' | 'value'>, marks: AllMarks): Place {
+  let below: ReadonlyMap<string, Place> | undefined;
+  return {
+    key,
+    value: start,
+    get below() {
+      return (below ??= marksBelow(value, marks));
+    },
+  };
+}
+
+function marksBelow(value: Json, marks: AllMarks): ReadonlyMap<string, Place> {
+  const own = marks.get(value);
+  if (own === undefined) return nowhere;
+  const below = new Map<string, Place>();
+  const entries = [...own].map(([name, mark]) => {
+    const entry = childOf(value, name);
+    return { name, entry, place: markedPlace(entry, mark, marks) };
+  });
+  if (Array.isArray(value)) {
+    for (const { entry, place } of entries) {
+      const name = isObject(entry) ? entry['name'] : scalarText(entry);
+      if (typeof name === 'string' && !below.has(name)) below.set(name, place);
+    }
+  }
+  for (const { name, place } of entries) below.set(name, place);
+  return below;
+}
+
+const nowhere: ReadonlyMap<string, Place> = new Map();
+
+function scalarText(value: Json): string | undefined {
+  return typeof value === 'object' && value !== null ? undefined : String(value);
+}
+
+function childOf(value: Json, name: string): Json {
+  if (isObject(value)) return value[name] ?? null;
+  return Array.isArray(value) ? (value[Number(name)] ?? null) : null;
+}
+
+/** The places of any text, as `yaml` finds them. */
+export function placesOf(text: string): readonly Place[] {
+  const composed = compose(text);
+  return 'stopped' in composed ? [] : composed.documents.map((document) => placeOf(document.contents));
+}
+
+function placeOf(node: ParsedNode | null, key?: number): Place {
+  const start = node?.range[0] ?? 0;
+  const isAbsent = node === null || (isScalar(node) && node.range[0] === node.range[1]);
+  const value = key !== undefined && isAbsent ? key : start;
+  return { key: key ?? value, value, below: placesBelow(node) };
+}
+
+function placesBelow(node: ParsedNode | null): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  if (isMap(node)) {
+    for (const pair of node.items) if (isScalar(pair.key)) places.set(String(pair.key.value), placeOf(pair.value, pair.key.range[0]));
+  } else if (isSeq(node)) {
+    const entries = node.items.map((entry) => [nameOf(entry), placeOf(entry)] as const);
+    for (const [name, place] of entries) if (name !== undefined && !places.has(name)) places.set(name, place);
+    for (const [index, [, place]] of entries.entries()) places.set(String(index), place);
+  }
+  return places;
+}
+
+/** What a list's entry is found by besides its index: its text, or its `name`. */
+function nameOf(entry: ParsedNode): string | undefined {
+  if (isScalar(entry)) return String(entry.value);
+  const name: unknown = isMap(entry) ? entry.get('name') : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Finds the line and column, both from 1, of offsets in the text; the lines are counted once, when first asked. */
+export function lineFinder(text: string): (offset: number) => { readonly line: number; readonly column: number } {
+  let starts: readonly number[] | undefined;
+  return (offset) => {
+    if (offset <= near) return nearTop(text, offset);
+    starts ??= lineStarts(text);
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: Math.min(offset, text.length) - (starts[low] ?? 0) + 1 };
+  };
+}
+
+/** Offsets up to this one are looked up from the top: every document begins with one, and few need another. */
+const near = 256;
+
+function nearTop(text: string, offset: number): { readonly line: number; readonly column: number } {
+  let line = 1;
+  let start = 0;
+  for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', end + 1)) {
+    line += 1;
+    start = end + 1;
+  }
+  return { line, column: Math.min(offset, text.length) - start + 1 };
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  return starts;
+}
+
+/** How many characters of the source an escape in double quotes takes, by the character behind the backslash. */
+const escapes: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
+
+/**
+ * Finds where in the source the character of a YAML text stands: the text begins at `start`, and may be plain, quoted, or a
+ * block. Where source and text cannot be followed side by side, the beginning is all there is to say.
+ */
+export function offsetInScalar(
+  source: string,
+  start: number,
+  { value, offset }: { readonly value: string; readonly offset: number },
+): number {
+  const style = source[start];
+  const isBlock = style === '|' || style === '>';
+  const isQuoted = style === '"' || style === "'";
+  const body = isBlock ? blockStart(source, start) : start + (isQuoted ? 1 : 0);
+  const indent = isBlock ? indentAt(source, body) : 0;
+  let at = isBlock ? skipIndent(source, body, indent) : body;
+  for (let index = 0; index < offset && index < value.length; index += 1) {
+    const next = step(source, at, { character: value[index] ?? '', style: style ?? '', indent, isBlock });
+    if (next === undefined) return start;
+    at = next;
+  }
+  return at;
+}
+
+type Following = { readonly character: string; readonly style: string; readonly indent: number; readonly isBlock: boolean };
+
+/** One character further in both; a line's end in the source may be a space, or several of them one end each. */
+function step(source: string, at: number, { character, style, indent, isBlock }: Following): number | undefined {
+  const found = source[at];
+  if (style === "'" && character === "'") return source.startsWith("''", at) ? at + 2 : undefined;
+  if (style === '"' && found === '\\') return at + (escapes[source[at + 1] ?? ''] ?? 2);
+  if (found === '\n' || found === '\r') {
+    if (character !== ' ' && character !== '\n') return undefined;
+    const line = at + (source.startsWith('\r\n', at) ? 2 : 1);
+    return isBlock ? skipIndent(source, line, indent) : skipBlank(source, line);
+  }
+  if (found === character) return at + 1;
+  // Spaces before the end of a folded line are not part of the text.
+  const end = /^[ \t]+(?=\r?\n)/.exec(source.slice(at, at + 200))?.[0].length ?? 0;
+  return end > 0 ? step(source, at + end, { character, style, indent, isBlock }) : undefined;
+}
+
+function blockStart(source: string, start: number): number {
+  const end = source.indexOf('\n', start);
+  return end === -1 ? source.length : end + 1;
+}
+
+/** The indentation of the first line that has anything. */
+function indentAt(source: string, body: number): number {
+  return /^(?:[ \t]*\r?\n)*( *)/.exec(source.slice(body, body + 10_000))?.[1]?.length ?? 0;
+}
+
+function skipIndent(source: string, at: number, indent: number): number {
+  let found = at;
+  while (found < at + indent && source[found] === ' ') found += 1;
+  return found;
+}
+
+function skipBlank(source: string, at: number): number {
+  let found = at;
+  while (source[found] === ' ' || source[found] === '\t') found += 1;
+  return found;
+}

@@ -1,0 +1,220 @@
+import type { Json } from '../../model/json.ts';
+import {
+  backslash,
+  colon,
+  comma,
+  dash,
+  dot,
+  doubleQuote,
+  hash,
+  isBlank,
+  isDigit,
+  isLetter,
+  listEnd,
+  listStart,
+  mapEnd,
+  mapStart,
+  newline,
+  singleQuote,
+  space,
+  tilde,
+  underscore,
+  type Cursor,
+} from './strict-cursor.ts';
+
+/** Reads a plain scalar to the line's end; undefined where it is not sure. */
+export function readPlain(cursor: Cursor): Json | undefined {
+  const { text, pos: start } = cursor;
+  let last = start;
+  for (let pos = start; pos < text.length; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (code <= colon) {
+      if (code === newline) break;
+      if (code === space) {
+        if (text.charCodeAt(pos + 1) === hash) break;
+        continue;
+      }
+      if (code < space) return undefined;
+      if (code === colon && isBlank(text.charCodeAt(pos + 1))) return undefined;
+    }
+    last = pos + 1;
+  }
+  cursor.pos = last;
+  return resolve(text, start, last);
+}
+
+/** Reads a plain scalar inside a flow collection, up to `,`, `]` or `}`; undefined where it is not sure. */
+export function readFlowPlain(cursor: Cursor): Json | undefined {
+  const { text, pos: start } = cursor;
+  let last = start;
+  for (let pos = start; ; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (code === comma || code === listEnd || code === mapEnd) break;
+    if (code === space) {
+      if (text.charCodeAt(pos + 1) === hash) return undefined;
+      continue;
+    }
+    if (!(code > space) || code === listStart || code === mapStart) return undefined;
+    if (code === colon && !isWordCode(text.charCodeAt(pos + 1))) return undefined;
+    last = pos + 1;
+  }
+  cursor.pos = last;
+  return resolve(text, start, last);
+}
+
+/** Reads a quoted scalar of one line; undefined where it is not sure. */
+export function readQuoted(cursor: Cursor): string | undefined {
+  const { text } = cursor;
+  const start = cursor.pos + 1;
+  const mark = text.charCodeAt(cursor.pos);
+  let escaped = false;
+  for (let pos = start; pos < text.length; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (code < space) return undefined;
+    if (code === backslash && mark === doubleQuote) {
+      escaped = true;
+      pos += 1;
+    } else if (code === mark) {
+      if (mark === singleQuote && text.charCodeAt(pos + 1) === singleQuote) {
+        escaped = true;
+        pos += 1;
+        continue;
+      }
+      cursor.pos = pos + 1;
+      const content = text.slice(start, pos);
+      if (!escaped) return content;
+      return mark === singleQuote ? content.replaceAll("''", "'") : unescape(content);
+    }
+  }
+  return undefined;
+}
+
+/** Undoes the few escapes of double quotes that it is sure of. */
+function unescape(content: string): string | undefined {
+  let result = '';
+  let start = 0;
+  for (let pos = content.indexOf('\\'); pos !== -1; pos = content.indexOf('\\', start)) {
+    const code = content.charCodeAt(pos + 1);
+    result += content.slice(start, pos);
+    if (code === 0x6e) result += '\n';
+    else if (code === 0x74) result += '\t';
+    else if (code === backslash || code === doubleQuote || code === 0x2f) result += content.charAt(pos + 1);
+    else return undefined;
+    start = pos + 2;
+  }
+  return result + content.slice(start);
+}
+
+/** The value of a plain scalar under YAML's core schema; undefined where it is not sure. */
+function resolve(text: string, start: number, end: number): Json | undefined {
+  const first = text.charCodeAt(start);
+  if (isDigit(first)) return resolveNumber(text, start, end);
+  if (first === dash) return isDigit(text.charCodeAt(start + 1)) ? resolveNumber(text, start, end) : undefined;
+  if (isLetter(first) || first === underscore || isPlainSign(first) || first > 0xa0) {
+    return end - start < 4 || end - start > 5 ? text.slice(start, end) : resolveWord(text.slice(start, end));
+  }
+  return first === tilde && end === start + 1 ? null : undefined;
+}
+
+/** `$`, `(` and `/`: signs that begin nothing but a text. */
+function isPlainSign(code: number): boolean {
+  return code === 0x24 || code === 0x28 || code === 0x2f;
+}
+
+/** A text of four or five characters may be a word of the core schema. */
+export function resolveWord(word: string): Json {
+  switch (word) {
+    case 'true':
+    case 'True':
+    case 'TRUE':
+      return true;
+    case 'false':
+    case 'False':
+    case 'FALSE':
+      return false;
+    case 'null':
+    case 'Null':
+    case 'NULL':
+      return null;
+    default:
+      return word;
+  }
+}
+
+/** A text that begins like a number: a decimal that keeps its spelling, or what no number looks like (`10.0.0.5`, `30s`). */
+function resolveNumber(text: string, start: number, end: number): Json | undefined {
+  let dots = 0;
+  let pos = text.charCodeAt(start) === dash ? start + 1 : start;
+  for (; pos < end; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (isDigit(code)) continue;
+    if (code !== dot) return isWithinNumber(code) ? undefined : text.slice(start, end);
+    dots += 1;
+  }
+  const word = text.slice(start, end);
+  if (dots > 1) return word;
+  const value = Number(word);
+  return String(value) === word && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+/** Letters and signs of `0x1F`, `0o17`, `1e-3`. */
+function isWithinNumber(code: number): boolean {
+  const letter = code | 0x20;
+  return code === 0x2b || code === dash || letter === 0x78 || letter === 0x6f || (letter >= 0x61 && letter <= 0x66);
+}
+
+function isWordCode(code: number): boolean {
+  return isLetter(code) || isDigit(code) || code === 0x2f || code === underscore;
+}
+
+/** Keys seen before, by hash: the same key of ten thousand manifests is one string, checked once. */
+const known: string[] = Array.from({ length: 1024 }, () => '');
+const longestKnown = 40;
+const longest = 1000;
+
+/** Characters of a plain key besides `:`: letters, digits and `$ + - . / @ _`. */
+const plain = Uint8Array.from({ length: 128 }, (_, code) => (/[\w$+\-./@]/.test(String.fromCharCode(code)) ? 1 : 0));
+
+/** Where the plain key at the position ends, that is its `: `; -1 where none stands there or it is not sure. */
+export function keyEnd(text: string, start: number): number {
+  const first = text.charCodeAt(start);
+  if (!isLetter(first) && first !== underscore) return -1;
+  for (let pos = start + 1; ; pos += 1) {
+    const code = text.charCodeAt(pos);
+    if (code === colon) {
+      if (isBlank(text.charCodeAt(pos + 1))) return pos;
+    } else if (plain[code] !== 1) return -1;
+  }
+}
+
+/** Reads a key and its colon, after which a blank stands; undefined where it is not sure of either. */
+export function readKey(cursor: Cursor): string | undefined {
+  const { text, pos } = cursor;
+  const first = text.charCodeAt(pos);
+  if (first === doubleQuote || first === singleQuote) {
+    const key = readQuoted(cursor);
+    if (key === undefined || text.charCodeAt(cursor.pos) !== colon || !isBlank(text.charCodeAt(cursor.pos + 1))) return undefined;
+    cursor.pos += 1;
+    return isUsable(key) ? key : undefined;
+  }
+  const end = keyEnd(text, pos);
+  if (end === -1) return undefined;
+  cursor.pos = end + 1;
+  return intern(text, pos, end);
+}
+
+function intern(text: string, start: number, end: number): string | undefined {
+  const length = end - start;
+  const slot = (text.charCodeAt(start) * 31 + text.charCodeAt(end - 1) * 7 + text.charCodeAt(start + (length >> 1)) * 131 + length) & 1023;
+  const kept = known[slot];
+  if (kept !== undefined && kept.length === length && text.startsWith(kept, start)) return kept;
+  const key = text.slice(start, end);
+  if (!isUsable(key) || resolveWord(key) !== key) return undefined;
+  if (length <= longestKnown) known[slot] = key;
+  return key;
+}
+
+/** Not a name of every object, `__proto__` above all, and not longer than YAML allows. */
+function isUsable(key: string): boolean {
+  return key.length <= longest && !(key in {});
+}
