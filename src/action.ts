@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { action } from './commands/action/action.ts';
-import { processWorld } from './commands/process-world.ts';
+import { processContext } from './commands/process-context.ts';
 
-process.exitCode = await action(processWorld(), setTimeout);
+process.exitCode = await action(processContext(), setTimeout);

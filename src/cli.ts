@@ -8,8 +8,8 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   process.stderr.on('error', onOutputError);
-  const [{ run }, { processWorld }] = await Promise.all([import('./commands/run.ts'), import('./commands/process-world.ts')]);
-  return run(argv, processWorld());
+  const [{ run }, { processContext }] = await Promise.all([import('./commands/run.ts'), import('./commands/process-context.ts')]);
+  return run(argv, processContext());
 }
 
 /** Waits until everything that was printed has been handed over. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { run } from '../src/commands/run.ts';
 import { riskCodes } from '../src/protection/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
-import { testWorld } from './support/world.ts';
+import { createTestContext } from './support/cli-context.ts';
 
 /** One page, and its code: the fenced lines (continued ones joined) and the spans of its text. */
 type Page = { readonly path: string; readonly text: string; readonly lines: readonly string[]; readonly spans: readonly string[] };
@@ -36,8 +36,8 @@ const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
 const code = source.map((text) => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, ''));
 
 async function help(argv: readonly string[]): Promise<string> {
-  const { world, printed } = testWorld({ columns: 200 });
-  expect(await run([...argv, '--help'], world)).toBe(0);
+  const { context, printed } = createTestContext({ columns: 200 });
+  expect(await run([...argv, '--help'], context)).toBe(0);
   return printed().both;
 }
 

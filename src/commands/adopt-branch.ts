@@ -9,8 +9,8 @@ import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import type { Sources } from './desired.ts';
 import type { Planned } from './planning.ts';
-import { absolute } from './setting.ts';
-import type { World } from './world.ts';
+import { absolute } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 type Committing = {
   readonly repository: Repository | undefined;
@@ -19,28 +19,28 @@ type Committing = {
   readonly files: readonly SourceFile[];
   /** Files that are new; paths count from the folder of the config file. */
   readonly created: readonly SourceFile[];
-  readonly adopting: { readonly world: World; readonly origin: boolean };
+  readonly adopting: { readonly context: CliContext; readonly origin: boolean };
 };
 
 /** Puts the edits on the branch of the target, which then has nothing else that HEAD has not. */
 export async function committed(adoption: Adoption, committing: Committing): Promise<Adoption> {
   const { repository, seen, adopting } = committing;
-  const { setting, target } = seen;
-  const { world, origin } = adopting;
+  const { config, target } = seen;
+  const { context, origin } = adopting;
   const { home: name } = adoption;
   const parent = repository && (await headOf(repository));
   if (repository === undefined || parent === undefined || name === undefined)
     throw new AppError(
       'git/no-repository',
       3,
-      `${setting.root} lies in no git repository with a commit, so there is nothing to branch from`,
+      `${config.root} lies in no git repository with a commit, so there is nothing to branch from`,
       {
         hint: 'pass --no-commit to edit the files here',
       },
     );
   const next = [...(await nextFiles(repository, parent, committing)), ...(await newFiles(repository, parent, committing))];
   const message = messageOf(adoption, target.name);
-  const { commit, unchanged } = await keepBranch(repository, { branch: name, parent, files: next, message, now: world.now(), origin });
+  const { commit, unchanged } = await keepBranch(repository, { branch: name, parent, files: next, message, now: context.now(), origin });
   const pushed = origin ? await pushBranch(repository, name, commit) : false;
   const left = pushed instanceof AppError ? [...adoption.left, notPushed(name, pushed)] : adoption.left;
   return { ...adoption, left, branch: { name, commit, unchanged, pushed: pushed === true } };
@@ -50,13 +50,13 @@ export async function committed(adoption: Adoption, committing: Committing): Pro
 async function nextFiles(
   repository: Repository,
   parent: string,
-  { sources, files, adopting: { world } }: Committing,
+  { sources, files, adopting: { context } }: Committing,
 ): Promise<readonly NextFile[]> {
   const before = textsOf(sources);
   // A link is committed as where it leads; the edit belongs to the file that is there.
   const top = realOf(repository.folder);
   const pathOf = (path: string): string =>
-    relative(top, realOf(absolute(path, world)))
+    relative(top, realOf(absolute(path, context)))
       .split(sep)
       .join('/');
   const paths = new Map(files.map((file) => [pathOf(file.path), file]));

@@ -18,17 +18,17 @@ import { withDetails } from './pull.ts';
 import { makeFiles } from './pull-make.ts';
 import { loadingOf, projectOf } from './pull-project.ts';
 import { unknownNames } from './unknown-names.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** The live state with all that manifests of these objects are made from. */
 export async function liveFor(
   names: readonly string[],
   { live, gateway }: { readonly live: LiveState; readonly gateway: Gateway },
-  { flags, world }: { readonly flags: OutputFlags; readonly world: World },
+  { flags, context }: { readonly flags: OutputFlags; readonly context: CliContext },
 ): Promise<LiveState> {
   const asked = new Set(names);
   const chosen = live.resources.filter(({ id }) => asked.has(id));
-  return withDetails(live, chosen, gateway, { flags, world });
+  return withDetails(live, chosen, gateway, { flags, context });
 }
 
 /** Manifests of live objects that had none. */
@@ -40,15 +40,15 @@ export type NewManifests = {
   readonly left: readonly Diagnostic[];
 };
 
-type Making = { readonly flags: TargetFlags; readonly seen: Planned; readonly sources: Sources; readonly world: World };
+type Making = { readonly flags: TargetFlags; readonly seen: Planned; readonly sources: Sources; readonly context: CliContext };
 
 /** Makes manifests of the named live objects as pull does, beside manifests as they are to be; what is declared has one already. */
-export function newManifests(names: readonly string[], { flags, seen, sources, world }: Making): NewManifests {
-  const { setting, target, live, identity } = seen;
-  if (setting.file === undefined)
+export function newManifests(names: readonly string[], { flags, seen, sources, context }: Making): NewManifests {
+  const { config, target, live, identity } = seen;
+  if (config.file === undefined)
     throw new UsageError('--new needs a config file: it says where manifests lie', 'run ostiary init, or ostiary pull');
-  const project = projectOf({ ...flags, only: [], paths: [] }, world);
-  const { value: loaded } = loadSources(sources, loadingOf(setting, target, world));
+  const project = projectOf({ ...flags, only: [], paths: [] }, context);
+  const { value: loaded } = loadSources(sources, loadingOf(config, target, context));
   const declared = loaded ?? project.declared;
   const present = new Set<string>(declared.resources.flatMap(({ id, key }) => [id, key]));
   const asked = new Set(names.filter((name) => !present.has(name)));
@@ -64,13 +64,13 @@ export function newManifests(names: readonly string[], { flags, seen, sources, w
     identity,
     taken: takenNames(project.folder),
     secrets: 'keep',
-    world,
+    context,
   });
   const files = pulled.written.flatMap(({ id }, index) => {
     const file = manifests[index];
     return file === undefined ? [] : [withKnownSchema(file, join(project.root, schemaPath(kindOf(id))))];
   });
-  const show = shower(world.cwd);
+  const show = shower(context.cwd);
   const unknown = unknownNames(
     [...asked].map((name) => ['--new', name]),
     live.resources,

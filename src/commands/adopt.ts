@@ -22,12 +22,12 @@ import { inputOf, loadSources, sourcesOf, withTexts, type Sources } from './desi
 import type { TargetFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
 import { loadingOf } from './pull-project.ts';
-import { absolute } from './setting.ts';
-import type { World } from './world.ts';
+import { absolute } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type Adopting = {
   readonly flags: TargetFlags;
-  readonly world: World;
+  readonly context: CliContext;
   /** Live objects without a manifest that are to have one. */
   readonly names: readonly string[];
   /** Whether the edits become a commit on a branch; else the files here are edited. */
@@ -38,30 +38,30 @@ export type Adopting = {
 
 /** Edits the manifests so that they say what somebody changed by hand, makes those that are asked for, and tells what came of it. */
 export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Promise<Adoption> {
-  const { setting, target } = seen;
-  const { world, names } = adopting;
-  const repository = adopting.commit ? await openRepository({ folder: setting.root, env: world.env }) : undefined;
+  const { config, target } = seen;
+  const { context, names } = adopting;
+  const repository = adopting.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
   const home = repository === undefined ? {} : { home: `ostiary/adopt/${appliedName(repository.prefix, target.name)}` };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
-  const sources = sourcesOf(setting, target, world);
-  const { files, accepted, left } = isDrifted(drift.plan) ? accepting(drift, sources, seen, world) : nothing;
+  const sources = sourcesOf(config, target, context);
+  const { files, accepted, left } = isDrifted(drift.plan) ? accepting(drift, sources, seen, context) : nothing;
   const after = withTexts(sources, files);
   const made = names.length === 0 ? nothing : (await import('./adopt-new.ts')).newManifests(names, { ...adopting, seen, sources: after });
-  const show = shower(world.cwd);
-  const isAlone = setting.targets.length < 2;
-  const elsewhere = isAlone ? [] : (await import('./adopt-shared.ts')).wantedElsewhere(seen, files, world);
+  const show = shower(context.cwd);
+  const isAlone = config.targets.length < 2;
+  const elsewhere = isAlone ? [] : (await import('./adopt-shared.ts')).wantedElsewhere(seen, files, context);
   const adoption = {
     ...home,
     ...(accepted === undefined ? {} : { accepted }),
-    files: [...files.map(({ path }) => show(absolute(path, world))), ...made.created.map(({ file }) => file)],
+    files: [...files.map(({ path }) => show(absolute(path, context))), ...made.created.map(({ file }) => file)],
     ...(made.created.length === 0 ? {} : { created: made.created }),
     left: [...left, ...made.left, ...elsewhere],
   };
   if (adoption.files.length === 0) return adoption;
   if (adopting.commit) return committed(adoption, { repository, seen, sources, files, created: made.files, adopting });
-  const writer = treeWriter(setting.root);
+  const writer = treeWriter(config.root);
   const before = textsOf(sources);
-  for (const { path, text } of files) writer.replace(relative(setting.root, absolute(path, world)), text, before.get(path));
+  for (const { path, text } of files) writer.replace(relative(config.root, absolute(path, context)), text, before.get(path));
   for (const { path, text } of made.files) writer.create(path, text);
   return adoption;
 }
@@ -71,15 +71,15 @@ const nothing = { files: [], created: [], left: [], accepted: undefined };
 type Accepting = { readonly files: readonly SourceFile[]; readonly accepted: Drift | undefined; readonly left: readonly Diagnostic[] };
 
 /** The edits after which manifests say what was changed by hand, as far as they can. */
-function accepting(drift: Drift, sources: Sources, seen: Planned, world: World): Accepting {
-  const { setting, target, live, base } = seen;
+function accepting(drift: Drift, sources: Sources, seen: Planned, context: CliContext): Accepting {
+  const { config, target, live, base } = seen;
   const which = base === undefined ? 'all' : 'drift';
-  const acceptance = acceptLive({ ...inputOf(sources, loadingOf(setting, target, world)), live, plan: drift.plan, which });
+  const acceptance = acceptLive({ ...inputOf(sources, loadingOf(config, target, context)), live, plan: drift.plan, which });
   const { files, accepted, diagnostics } = acceptance;
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   const left = [...diagnostics, ...(which === 'all' ? [] : bothMoved(drift.plan))];
   if (files.length === 0) return { files, accepted: undefined, left };
-  requireAccepted(acceptance, sources, seen, world);
+  requireAccepted(acceptance, sources, seen, context);
   const plan = acceptedPart(drift.plan, partOf(accepted));
   const told = { plan, pending: 0, unfinished: 0, protection: protectionByHand(plan, live, registry) };
   return { files, accepted: drift.writes === undefined ? told : { ...told, writes: drift.writes }, left };
@@ -113,9 +113,9 @@ function partOf(accepted: readonly Difference[]): Parameters<typeof acceptedPart
 }
 
 /** Plans with the edited manifests: throws where something that was accepted would still be a change. */
-function requireAccepted({ files, accepted }: Acceptance, sources: Sources, seen: Planned, world: World): void {
-  const { setting, target, live, base, plan, identity } = seen;
-  const { value: declared, diagnostics } = loadSources(withTexts(sources, files), loadingOf(setting, target, world));
+function requireAccepted({ files, accepted }: Acceptance, sources: Sources, seen: Planned, context: CliContext): void {
+  const { config, target, live, base, plan, identity } = seen;
+  const { value: declared, diagnostics } = loadSources(withTexts(sources, files), loadingOf(config, target, context));
   if (declared === undefined) throw new InputError(diagnostics);
   const { desired } = inherited(forDialect(declared, identity, registry).desired, live, { registry, base });
   const { value: after } = planOf({ target: plan.target, desired, live, base, limits: target.limits, allowed: [] }, registry);

@@ -9,7 +9,7 @@ import { isUnfinished } from '../report/outcomes.ts';
 import { planText } from '../report/plan-text.ts';
 import type { ApplyFlags } from './flags.ts';
 import { mayWrite } from './live.ts';
-import { journalTo, type Journaling } from './journaling.ts';
+import { openApplyJournal, type ApplyJournal } from './apply-journal.ts';
 import { differentPlan } from './misfits.ts';
 import { pageMaker } from './page.ts';
 import { planned, type Narrow, type Planned } from './planning.ts';
@@ -19,20 +19,20 @@ import { recordApplied } from './recording.ts';
 import { secretOf } from './saved-secrets.ts';
 import type { Resumed } from './saved.ts';
 import { requireWritable, tellPlan, tellResult } from './tell.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /**
  * Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. Where `narrow`
  * leaves out a part of the plan, nothing is recorded as wholly applied.
  */
-export async function apply(flags: ApplyFlags, world: World, narrow?: Narrow): Promise<number> {
-  if (!flags.yes && !world.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
-  requireWritable(flags.report, world);
-  const journal = journalTo(flags.journal, world);
+export async function apply(flags: ApplyFlags, context: CliContext, narrow?: Narrow): Promise<number> {
+  if (!flags.yes && !context.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
+  requireWritable(flags.report, context);
+  const journal = openApplyJournal(flags.journal, context);
   try {
-    const result = await planOf(flags, world, { journal, narrow });
+    const result = await planOf(flags, context, { journal, narrow });
     try {
-      return await applyPlanned({ ...result, journal, isWhole: narrow === undefined && result.whole !== false }, flags, world);
+      return await applyPlanned({ ...result, journal, isWhole: narrow === undefined && result.whole !== false }, flags, context);
     } finally {
       await result.gateway.close();
     }
@@ -42,60 +42,60 @@ export async function apply(flags: ApplyFlags, world: World, narrow?: Narrow): P
 }
 
 type Made = Planned & Partial<Pick<Resumed, 'seen' | 'whole'>>;
-type Journaled = Made & { readonly journal: Journaling; readonly isWhole: boolean };
+type Journaled = Made & { readonly journal: ApplyJournal; readonly isWhole: boolean };
 
-type Making = { readonly journal: Journaling; readonly narrow: Narrow | undefined };
+type Making = { readonly journal: ApplyJournal; readonly narrow: Narrow | undefined };
 
 /** The plan of a file, or a new one; breakers do not bind what somebody has seen. */
-async function planOf(flags: ApplyFlags, world: World, { journal: { request }, narrow }: Making): Promise<Made> {
+async function planOf(flags: ApplyFlags, context: CliContext, { journal: { request }, narrow }: Making): Promise<Made> {
   if (flags.plan !== undefined) {
     const { resumed } = await import('./saved.ts');
-    return resumed(flags.plan, flags, { world, onRequest: request });
+    return resumed(flags.plan, flags, { context, onRequest: request });
   }
-  const made = await planned(flags, world, request, narrow);
+  const made = await planned(flags, context, request, narrow);
   if (flags.digest === undefined) return made;
   const unlike = differentPlan(flags.digest, made.plan);
   if (unlike === undefined) return { ...made, plan: withoutBreakers(made.plan) };
   return { ...made, plan: { ...made.plan, refusals: [...made.plan.refusals, unlike] } };
 }
 
-async function applyPlanned(result: Journaled, flags: ApplyFlags, world: World): Promise<number> {
-  const printer = printerFor(world, flags);
+async function applyPlanned(result: Journaled, flags: ApplyFlags, context: CliContext): Promise<number> {
+  const printer = printerFor(context, flags);
   const { plan } = result;
   const page = await pageMaker(flags);
   const writes = plan.changes.filter(isWritten).length;
   const machine = flags.format === 'json';
-  if (!machine) tellPlan([plan], result.warnings, { flags: { ...flags, report: [] }, world, printer });
+  if (!machine) tellPlan([plan], result.warnings, { flags: { ...flags, report: [] }, context, printer });
   try {
-    await requireConsent(result, writes, flags, world);
+    await requireConsent(result, writes, flags, context);
   } catch (error) {
     if (machine || flags.report.length > 0) {
-      tellPlan([plan], machine ? result.warnings : [], { flags, world, printer, printed: !machine, ...page(result) });
+      tellPlan([plan], machine ? result.warnings : [], { flags, context, printer, printed: !machine, ...page(result) });
     }
     throw error;
   }
-  const outcome = await execute(result, flags, world);
+  const outcome = await execute(result, flags, context);
   if (flags.format === 'text') printer.print('\n');
-  tellResult(outcome, plan, { flags, world, printer, ...page(result, outcome) });
+  tellResult(outcome, plan, { flags, context, printer, ...page(result, outcome) });
   if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
   if (!result.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
-  const recorded = await recordApplied({ ...result, flags, world });
-  world.hears?.({ diagnostics: recorded });
+  const recorded = await recordApplied({ ...result, flags, context });
+  context.onEvent?.({ diagnostics: recorded });
   printer.hint(diagnosticsText(recorded, printer.errors));
   return 0;
 }
 
 /** Throws where the plan is not to be carried out: it is refused, the token may not write, or nobody said yes. */
-async function requireConsent(result: Planned, writes: number, flags: ApplyFlags, world: World): Promise<void> {
+async function requireConsent(result: Planned, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
   const { plan } = result;
   const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
   if (writes > 0) refuseReaders(result);
   if (refusals.length > 0) throw new RefusedError(refusals);
   if (writes === 0 || flags.yes) return;
-  const { errors, note } = printerFor(world, flags);
+  const { errors, note } = printerFor(context, flags);
   if (flags.format === 'json') note(planText([plan], errors));
   const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
-  if (!(await world.confirms(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
+  if (!(await context.confirm(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
     throw new AppError('apply/declined', 6, 'not applied: nobody said yes');
 }
 
@@ -127,10 +127,14 @@ function refuseReaders({ identity }: Planned): void {
   );
 }
 
-async function execute({ plan, live, desired, gateway, journal, seen }: Journaled, flags: ApplyFlags, world: World): Promise<ApplyResult> {
-  const progress = progressOn(plan, flags, world);
-  const signal = world.interrupts();
-  tellStopping(signal, flags, world);
+async function execute(
+  { plan, live, desired, gateway, journal, seen }: Journaled,
+  flags: ApplyFlags,
+  context: CliContext,
+): Promise<ApplyResult> {
+  const progress = progressOn(plan, flags, context);
+  const signal = context.interruptSignal();
+  tellStopping(signal, flags, context);
   try {
     return await carryOut({
       plan,

@@ -12,16 +12,16 @@ import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import { isManifestFolder, type SourceFile } from '../model/source.ts';
-import type { Setting } from './setting.ts';
+import type { ResolvedConfig } from './resolved-config.ts';
 
 /** The names that a config file has unless it is told. */
 export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];
 
 /** A target whose manifests are under version control. */
-export type Site = { readonly repository: Repository; readonly setting: Setting; readonly target: Target };
+export type Site = { readonly repository: Repository; readonly config: ResolvedConfig; readonly target: Target };
 
 /** A config file under version control, and the name of the target that tells it from others. */
-export type ConfigSite = Pick<Site, 'repository' | 'setting'> & { readonly target: Pick<Target, 'name'> };
+export type ConfigSite = Pick<Site, 'repository' | 'config'> & { readonly target: Pick<Target, 'name'> };
 
 /** What a target's manifests were at a commit; folders count from the top of the repository. */
 export type TreeAt = {
@@ -38,23 +38,23 @@ export type TreeAt = {
 
 /** Reads the manifests of a target as of a commit; the config file of that commit says where they lie. */
 export async function readTreeOf(site: Site, commit: string): Promise<Checked<TreeAt>> {
-  const { value: config, diagnostics: found } = await configAt(site, commit);
-  const target = config?.targets.find(({ name }) => name === site.target.name);
-  if (config === undefined) return { diagnostics: found };
-  if (target === undefined) return { diagnostics: [noTarget(commit, site.target.name, config.file ?? '')] };
-  const root = inRepository(config.root);
+  const { value: committed, diagnostics: found } = await configAt(site, commit);
+  const target = committed?.targets.find(({ name }) => name === site.target.name);
+  if (committed === undefined) return { diagnostics: found };
+  if (target === undefined) return { diagnostics: [noTarget(commit, site.target.name, committed.file ?? '')] };
+  const root = inRepository(committed.root);
   const folders = target.manifests.map(inRepository);
   const overlays = target.overlays.map(inRepository);
   const options = optionsAt(commit, root);
-  const exclude = config.targets.flatMap((one) => one.overlays.map(inRepository));
+  const exclude = committed.targets.flatMap((one) => one.overlays.map(inRepository));
   const trees = await Promise.all([
     readTreeAt(site.repository, commit, { paths: folders, options: { ...options, exclude } }),
     ...overlays.map((folder) => readTreeAt(site.repository, commit, { paths: [folder], options })),
   ]);
   const [files = [], ...over] = trees.map(({ value }) => value ?? []);
-  const layers = target.overlays.map((folder) => posix.relative(config.root, folder));
+  const layers = target.overlays.map((folder) => posix.relative(committed.root, folder));
   const before = options.show(root === '' ? '' : `${root}/`).length;
-  const targets = config.targets.map(({ name }) => name);
+  const targets = committed.targets.map(({ name }) => name);
   const diagnostics = trees.flatMap((tree) => tree.diagnostics);
   const value = { target, targets, folders, files, overlays: over, layers, pathInTree: (path: string) => path.slice(before) };
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
@@ -73,24 +73,24 @@ export function policiesAt({ target: { name }, targets, files }: TreeAt): Checke
 }
 
 /** Tells whether a commit's manifests are those that were loaded from files, overlays at the same places. */
-export function isAsLoaded({ files, overlays, layers, pathInTree }: TreeAt, { setting, target }: Site, desired: DesiredState): boolean {
-  const loaded = target.overlays.map((folder) => relative(setting.root, folder).split(sep).join('/'));
+export function isAsLoaded({ files, overlays, layers, pathInTree }: TreeAt, { config, target }: Site, desired: DesiredState): boolean {
+  const loaded = target.overlays.map((folder) => relative(config.root, folder).split(sep).join('/'));
   return loaded.join('\0') === layers.join('\0') && treeHash([...files, ...overlays.flat()], pathInTree) === desired.tree;
 }
 
 /** The config as of the commit, its folders below a root that stands for the repository's top. */
-export async function configAt({ repository, setting, target }: ConfigSite, commit: string): Promise<Checked<Config>> {
+export async function configAt({ repository, config, target }: ConfigSite, commit: string): Promise<Checked<Config>> {
   const { prefix } = repository;
-  if (setting.file === undefined) return { value: withoutFile(setting, prefix), diagnostics: [] };
-  const path = prefix === '' ? basename(setting.file) : `${prefix}/${basename(setting.file)}`;
+  if (config.file === undefined) return { value: withoutFile(config, prefix), diagnostics: [] };
+  const path = prefix === '' ? basename(config.file) : `${prefix}/${basename(config.file)}`;
   const options = optionsAt(commit, '');
   const here = await readTreeAt(repository, commit, { paths: [path], options });
   const files = here.value?.length === 0 ? await movedConfigs(repository, commit, basename(path)) : here;
   const configs = (files.value ?? []).map((file) => readConfig(file, dirname(`/${file.path.slice(options.show('').length)}`)));
   const named = configs.length < 2 ? configs : configs.filter(({ value }) => value?.targets.some(({ name }) => name === target.name));
-  const [config, second] = named;
+  const [committed, second] = named;
   if (hasErrors(files.diagnostics)) return { diagnostics: files.diagnostics };
-  return config === undefined || second !== undefined ? { diagnostics: [noConfig(commit, path)] } : config;
+  return committed === undefined || second !== undefined ? { diagnostics: [noConfig(commit, path)] } : committed;
 }
 
 /** The config files of a commit that stand anywhere else. */
@@ -102,13 +102,13 @@ async function movedConfigs(repository: Repository, commit: string, name: string
 }
 
 /** What flags alone say, as if the repository's top were the root of all; what lies outside it is in no commit. */
-function withoutFile(setting: Setting, prefix: string): Config {
+function withoutFile(config: ResolvedConfig, prefix: string): Config {
   const placed = (paths: readonly string[]): readonly string[] =>
     paths
-      .map((path) => posix.join('.', prefix, ...relative(setting.root, path).split(sep)))
+      .map((path) => posix.join('.', prefix, ...relative(config.root, path).split(sep)))
       .filter((path) => path !== '..' && !path.startsWith('../'))
       .map((path) => (path === '.' ? '/' : `/${path}`));
-  const targets = setting.targets.map((target) => ({ ...target, manifests: placed(target.manifests), overlays: placed(target.overlays) }));
+  const targets = config.targets.map((target) => ({ ...target, manifests: placed(target.manifests), overlays: placed(target.overlays) }));
   return { root: `/${prefix}`, targets };
 }
 

@@ -10,53 +10,53 @@ import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts
 import { UsageError } from '../model/errors.ts';
 import type { SourceFile } from '../model/source.ts';
 import type { TargetFlags } from './flags.ts';
-import { absolute, type Setting } from './setting.ts';
-import type { World } from './world.ts';
+import { absolute, type ResolvedConfig } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Which secrets are read: all, none, or those of some resources alone. */
 export type Loading = {
   readonly flags: TargetFlags;
-  readonly world: World;
+  readonly context: CliContext;
   readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
   /** Looks through each resource. */
   readonly inspect?: LoadInput['inspect'];
 };
 
 /** Reads and loads all manifests of a target; every mistake is a diagnostic. */
-export function desiredFor(setting: Setting, target: Target, loading: Loading): Checked<DesiredState> {
-  const { flags, world } = loading;
+export function desiredFor(config: ResolvedConfig, target: Target, loading: Loading): Checked<DesiredState> {
+  const { flags, context } = loading;
   if (target.manifests.length === 0)
     throw new UsageError('there is no config file here and no path was given', 'run ostiary init, or give the folders of the manifests');
   const absent = missingPaths(
-    flags.paths.map((path) => absolute(path, world)),
-    world.cwd,
+    flags.paths.map((path) => absolute(path, context)),
+    context.cwd,
   );
-  if (absent.length > 0) return { diagnostics: [...setting.notices, ...absent] };
-  return loadSources(sourcesOf(setting, target, world), { ...loading, setting, target });
+  if (absent.length > 0) return { diagnostics: [...config.notices, ...absent] };
+  return loadSources(sourcesOf(config, target, context), { ...loading, config, target });
 }
 
 /** The files of a target's manifests and overlays, and what was wrong with reading them. */
 export type Sources = Pick<LoadInput, 'files' | 'overlays'> & { readonly diagnostics: readonly Diagnostic[] };
 
 /** Reads the files of a target. */
-export function sourcesOf(setting: Setting, target: Target, world: World): Sources {
-  const options = { root: setting.root, cwd: world.cwd, exclude: setting.targets.flatMap((one) => one.overlays) };
+export function sourcesOf(config: ResolvedConfig, target: Target, context: CliContext): Sources {
+  const options = { root: config.root, cwd: context.cwd, exclude: config.targets.flatMap((one) => one.overlays) };
   const tree = readTree(target.manifests, options);
   const folders = target.overlays.map((folder) => readTree([folder], { ...options, exclude: [] }));
   return {
     files: tree.value ?? [],
     overlays: folders.map((folder) => folder.value ?? []),
     diagnostics: [
-      ...setting.notices,
-      ...[...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)].map((one) => whereNamed(one, setting, world)),
+      ...config.notices,
+      ...[...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)].map((one) => whereNamed(one, config, context)),
     ],
   };
 }
 
 /** A path that is not there is told of where the config file names it. */
-function whereNamed(found: Diagnostic, { placeOf }: Setting, world: World): Diagnostic {
+function whereNamed(found: Diagnostic, { placeOf }: ResolvedConfig, context: CliContext): Diagnostic {
   const path = found.code === 'manifest/no-such-path' ? found.at?.file : undefined;
-  const { at, frame } = (path === undefined ? undefined : placeOf?.(absolute(path, world))) ?? {};
+  const { at, frame } = (path === undefined ? undefined : placeOf?.(absolute(path, context))) ?? {};
   if (at === undefined) return found;
   return { ...found, at, message: `${JSON.stringify(path)} does not exist`, ...(frame === undefined ? {} : { frame }) };
 }
@@ -69,7 +69,7 @@ export function withTexts(sources: Sources, files: readonly SourceFile[]): Sourc
 }
 
 /** How manifests of which target are loaded. */
-export type Site = Loading & { readonly setting: Setting; readonly target: Target };
+export type Site = Loading & { readonly config: ResolvedConfig; readonly target: Target };
 
 /** Loads what was read of a target; every mistake is a diagnostic. */
 export function loadSources(sources: Sources, site: Site): Checked<DesiredState> {
@@ -81,35 +81,35 @@ export function loadSources(sources: Sources, site: Site): Checked<DesiredState>
 }
 
 /** Everything that decides what the manifests that were read want. */
-export function inputOf({ files, overlays }: Sources, { setting, target, flags, world, secrets, inspect }: Site): LoadInput {
+export function inputOf({ files, overlays }: Sources, { config, target, flags, context, secrets, inspect }: Site): LoadInput {
   return {
     files,
     overlays,
     target: target.name,
-    targets: setting.targets.map((one) => one.name),
-    ...selectionOf(flags, world),
+    targets: config.targets.map((one) => one.name),
+    ...selectionOf(flags, context),
     secretPrefixes: target.secretPrefixes,
     referencePrefixes: referencePrefixesOf(target.dialect),
-    ...(secrets === 'leave' ? {} : { resolve: resolver(setting.root, world) }),
+    ...(secrets === 'leave' ? {} : { resolve: resolver(config.root, context) }),
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     ...(inspect === undefined ? {} : { inspect }),
-    ...(setting.root === world.cwd ? {} : { pathInTree: pathBelow(setting.root, world) }),
+    ...(config.root === context.cwd ? {} : { pathInTree: pathBelow(config.root, context) }),
   };
 }
 
 /** Makes a shown path one below the root; that of most files is what follows the root's own. */
-function pathBelow(root: string, world: World): (path: string) => string {
-  const home = shownFolder(root, world.cwd);
+function pathBelow(root: string, context: CliContext): (path: string) => string {
+  const home = shownFolder(root, context.cwd);
   const isBelowHome = (path: string): boolean => home !== '' && path.startsWith(home) && !path.includes('..');
-  return (path) => (isBelowHome(path) ? path.slice(home.length) : relative(root, absolute(path, world)).split(sep).join('/'));
+  return (path) => (isBelowHome(path) ? path.slice(home.length) : relative(root, absolute(path, context)).split(sep).join('/'));
 }
 
 /** `--only` and paths select; without a config file the paths are all there is, and each must hold something. */
-function selectionOf(flags: TargetFlags, world: World): Pick<LoadInput, 'selection'> {
+function selectionOf(flags: TargetFlags, context: CliContext): Pick<LoadInput, 'selection'> {
   const { only } = flags;
   if (flags.paths.length === 0 && only.length === 0) return {};
-  const paths = flags.paths.map((path) => ({ path, holds: holder(resolve(world.cwd, path), world.cwd) }));
+  const paths = flags.paths.map((path) => ({ path, holds: holder(resolve(context.cwd, path), context.cwd) }));
   return { selection: { only, ...(paths.length === 0 ? {} : { paths }) } };
 }
 
@@ -126,16 +126,16 @@ function isBelow(file: string, path: string): boolean {
   return file === path || file.startsWith(path.endsWith(sep) ? path : `${path}${sep}`);
 }
 
-function resolver(root: string, world: World): NonNullable<LoadInput['resolve']> {
+function resolver(root: string, context: CliContext): NonNullable<LoadInput['resolve']> {
   return (source) => {
     if ('file' in source) {
       const file = readSecretFile(root, join(source.file));
-      if (file.value !== undefined) world.hears?.({ secret: file.value });
+      if (file.value !== undefined) context.onEvent?.({ secret: file.value });
       return file;
     }
-    const value = world.env[source.env];
+    const value = context.env[source.env];
     if (value !== undefined && value !== '') {
-      world.hears?.({ secret: value });
+      context.onEvent?.({ secret: value });
       return { value, diagnostics: [] };
     }
     const message = value === undefined ? `the variable ${source.env} is not set` : `the variable ${source.env} is empty`;

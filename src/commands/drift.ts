@@ -14,7 +14,7 @@ import { planned, type Planned } from './planning.ts';
 import { judgeLive } from './policies.ts';
 import { printerFor } from './printer.ts';
 import { requireWritable, tellDrift } from './tell.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
   /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */
@@ -33,23 +33,23 @@ const mostWrites = 1000;
 const defaultDays = 30;
 
 /** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it, with `--adopt` accepts it. Exit 0, 2 with drift that is left or a policy that live does not fulfil, or as apply. */
-export async function drift(flags: DriftFlags, world: World): Promise<number> {
+export async function drift(flags: DriftFlags, context: CliContext): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt accepts a drift and --revert undoes it', 'leave one of them out');
   if (flags.revert && flags.secrets === 'unresolved')
     throw new UsageError('--revert writes, so it needs the values of secrets', 'leave out --secrets unresolved');
   if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit goes with --adopt', 'add --adopt, or leave it out');
   if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new goes with --adopt', 'add --adopt, or leave it out');
-  requireWritable(flags.report, world);
-  const since = flags.since === undefined ? undefined : timeOf(flags.since, world.now());
+  requireWritable(flags.report, context);
+  const since = flags.since === undefined ? undefined : timeOf(flags.since, context.now());
   const asked = { ...flags, adopt: [], prune: false };
   let found: Narrowed | undefined;
   const seen = await closed(
-    await planned({ ...asked, revert: [], looking: true }, world, undefined, (whole, base) => {
+    await planned({ ...asked, revert: [], looking: true }, context, undefined, (whole, base) => {
       found = driftOf(whole, { base, registry });
       return found.plan;
     }),
     flags,
-    world,
+    context,
   );
   const { plan } = seen;
   const told: Drift = {
@@ -59,41 +59,41 @@ export async function drift(flags: DriftFlags, world: World): Promise<number> {
     protection: protectionByHand(plan, seen.live, registry, { desired: seen.desired, base: seen.base?.desired }),
   };
   if (flags.revert && isDrifted(plan)) {
-    world.hears?.({ drift: told });
+    context.onEvent?.({ drift: told });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return apply({ ...asked, revert, onManaged: 'skip' }, world, (whole, base) => driftOf(whole, { base, registry }, 'only').plan);
+    return apply({ ...asked, revert, onManaged: 'skip' }, context, (whole, base) => driftOf(whole, { base, registry }, 'only').plan);
   }
-  const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, world)), flags, world) : undefined;
+  const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, context)), flags, context) : undefined;
   const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };
-  const judged = await judgeLive(plan, { ...seen, flags, world });
+  const judged = await judgeLive(plan, { ...seen, flags, context });
   const warnings = [...seen.warnings.filter(({ code }) => !code.startsWith('policy/')), ...judged.diagnostics];
   const tell = (one: Drift): void =>
-    tellDrift([one], [...warnings, ...(one.adoption?.left ?? [])], { flags, world, printer: printerFor(world, flags) });
+    tellDrift([one], [...warnings, ...(one.adoption?.left ?? [])], { flags, context, printer: printerFor(context, flags) });
   if (!flags.adopt) {
     tell(drifted);
     return isDrifted(plan) || judged.fails ? 2 : 0;
   }
-  const adoption = await adopted(drifted, seen, { flags, world, tell });
+  const adoption = await adopted(drifted, seen, { flags, context, tell });
   return adoption.left.some(({ code, severity }) => code.startsWith('adopt/') && severity !== 'notice') ? 2 : 0;
 }
 
 /** The plan, with all that is to be read for new manifests; nothing more is asked of its gateway. */
-async function closed(seen: Planned, flags: DriftFlags, world: World): Promise<Planned> {
+async function closed(seen: Planned, flags: DriftFlags, context: CliContext): Promise<Planned> {
   try {
     if (flags.new.length === 0) return seen;
-    return { ...seen, live: await (await import('./adopt-new.ts')).liveFor(flags.new, seen, { flags, world }) };
+    return { ...seen, live: await (await import('./adopt-new.ts')).liveFor(flags.new, seen, { flags, context }) };
   } finally {
     await seen.gateway.close();
   }
 }
 
-type Adopted = { readonly flags: DriftFlags; readonly world: World; readonly tell: (drift: Drift) => void };
+type Adopted = { readonly flags: DriftFlags; readonly context: CliContext; readonly tell: (drift: Drift) => void };
 
 /** Accepts the drift; it is told in any case. */
-async function adopted(found: Drift, seen: Planned, { flags, world, tell }: Adopted): Promise<Adoption> {
+async function adopted(found: Drift, seen: Planned, { flags, context, tell }: Adopted): Promise<Adoption> {
   const { commit, origin, new: names } = flags;
   try {
-    const adoption = await adopt(found, seen, { flags, world, names, commit, origin });
+    const adoption = await adopt(found, seen, { flags, context, names, commit, origin });
     tell({ ...found, adoption });
     return adoption;
   } catch (error) {
@@ -103,11 +103,11 @@ async function adopted(found: Drift, seen: Planned, { flags, world, tell }: Adop
 }
 
 /** When the base was committed, before which nobody changed what was applied with it; else, and for what applies leave as it is, a month ago. */
-async function lastApply({ plan: { base, changes, edges }, setting }: Planned, world: World): Promise<Date> {
+async function lastApply({ plan: { base, changes, edges }, config }: Planned, context: CliContext): Promise<Date> {
   const isHeld = changes.some(({ fields }) => fields.some(({ held }) => held === true)) || edges.some(({ action }) => action === 'held');
-  const repository = isHeld || base === undefined ? undefined : await openRepository({ folder: setting.root, env: world.env });
+  const repository = isHeld || base === undefined ? undefined : await openRepository({ folder: config.root, env: context.env });
   if (base !== undefined && repository !== undefined) return committedAt(repository, base);
-  return new Date(world.now().getTime() - defaultDays * 86_400_000);
+  return new Date(context.now().getTime() - defaultDays * 86_400_000);
 }
 
 /** Who wrote the objects that differ; nothing where the gateway does not tell, which is no reason to say less of the rest. */
@@ -115,10 +115,10 @@ async function writesTo(
   { plan, desired, live }: Pick<Planned, 'plan' | 'desired' | 'live'>,
   since: Date,
   flags: DriftFlags,
-  world: World,
+  context: CliContext,
 ): Promise<ReadonlyMap<ResourceId, readonly Write[]> | undefined> {
   try {
-    const service = await connectService({ flags, world });
+    const service = await connectService({ flags, context });
     try {
       const writes = await service.writesSince(since, mostWrites);
       return writes === undefined ? undefined : writersOf(plan, { desired, live, writes });

@@ -9,7 +9,7 @@ import type { BaseFlags, Format, PlanFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { policiesOf } from './policies.ts';
 import { printerFor } from './printer.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type ExplainFlags = TargetFlags &
   BaseFlags &
@@ -20,7 +20,7 @@ export type ExplainFlags = TargetFlags &
   };
 
 /** Says field by field why an object is, or is not, a change. */
-export async function explain(flags: ExplainFlags, world: World): Promise<number> {
+export async function explain(flags: ExplainFlags, context: CliContext): Promise<number> {
   const [kindName = '', ...rest] = flags.resource.split('/');
   const kind = registry.get(kindName);
   const id = resourceId(kindName, rest.join('/'));
@@ -41,7 +41,7 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
       near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const made = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false, looking: true }, world);
+  const made = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false, looking: true }, context);
   const { plan, desired, live, base, gateway } = made;
   await gateway.close();
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });
@@ -55,7 +55,7 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
       near === undefined ? undefined : `did you mean "${near}"?`,
     );
   }
-  const policies = flags.field === undefined ? await policiesOf(id, plan, { ...made, flags, world }) : [];
+  const policies = flags.field === undefined ? await policiesOf(id, plan, { ...made, flags, context }) : [];
   const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; of ${flags.field} there is nothing, wanted or live`;
   const summary = `${explanation.summary}${nothing}`;
   const views = viewsOf(plan, live, registry, { desired, base: base?.desired });
@@ -66,7 +66,7 @@ export async function explain(flags: ExplainFlags, world: World): Promise<number
     ...(rules.length === 0 ? {} : { rules }),
     ...(policies.length === 0 ? {} : { policies }),
   };
-  const { print, results } = printerFor(world, flags);
+  const { print, results } = printerFor(context, flags);
   print(flags.format === 'json' ? explainJson(told) : explainText(told, results));
   return 0;
 }

@@ -6,15 +6,15 @@ import { driftDocument } from '../report/drift-json.ts';
 import { fleetDocument, type DocumentList, type Failure } from '../report/fleet-json.ts';
 import { planDocument } from '../report/plan-json.ts';
 import type { ReportFlag } from './flags.ts';
-import { absolute } from './setting.ts';
+import { absolute } from './resolved-config.ts';
 import { isWritable } from './tell.ts';
-import type { Fact, World } from './world.ts';
+import type { CommandEvent, CliContext } from './cli-context.ts';
 
 /** What a target that could not be finished has told last, if it came so far. */
 type Untold = {
   readonly list: DocumentList;
   readonly failure: Failure;
-  readonly told: Fact | undefined;
+  readonly told: CommandEvent | undefined;
   readonly reports: readonly ReportFlag<string>[];
 };
 
@@ -22,12 +22,12 @@ type Untold = {
  * Writes the JSON reports of a target that could not be finished: what was told of it, and why there is no more. So no
  * file of an earlier run is taken for this one's. A path that cannot be written was told before.
  */
-export function writeFailure({ list, failure, told, reports }: Untold, world: World): void {
+export function writeFailure({ list, failure, told, reports }: Untold, context: CliContext): void {
   const text = jsonText(fleetDocument(list, documentsOf(told), [failure]));
-  for (const { format, path } of reports) if (format === 'json' && isWritable(path, world)) writeReport(absolute(path, world), text);
+  for (const { format, path } of reports) if (format === 'json' && isWritable(path, context)) writeReport(absolute(path, context), text);
 }
 
-function documentsOf(told: Fact | undefined): readonly JsonObject[] {
+function documentsOf(told: CommandEvent | undefined): readonly JsonObject[] {
   if (told !== undefined && 'drift' in told) return [driftDocument([told.drift])];
   if (told === undefined || !('plan' in told)) return [];
   const { plan, result } = told;

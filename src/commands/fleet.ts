@@ -7,14 +7,14 @@ import { escapeTerminal } from '../report/escape.ts';
 import { fleetDocument, merged, type DocumentList, type Failure } from '../report/fleet-json.ts';
 import { pad, visibleWidth } from '../report/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
-import { guarded } from './guard.ts';
+import { runGuarded } from './guard.ts';
 import { printerFor } from './printer.ts';
-import { chooseTarget, readSetting } from './setting.ts';
+import { chooseTarget, resolveConfig } from './resolved-config.ts';
 import { version } from './version.ts';
-import type { Fact, World } from './world.ts';
+import type { CommandEvent, CliContext } from './cli-context.ts';
 
 /** What says which targets are meant, and what goes with one alone. */
-export type Aim = Pick<TargetFlags, 'config' | 'target' | 'url'> & {
+export type TargetSelector = Pick<TargetFlags, 'config' | 'target' | 'url'> & {
   readonly allTargets?: boolean;
   readonly plan?: string;
   readonly digest?: string;
@@ -22,7 +22,7 @@ export type Aim = Pick<TargetFlags, 'config' | 'target' | 'url'> & {
 
 /** Flags of a command that may go to several targets in one run. */
 type FleetFlags = TargetFlags &
-  Aim & {
+  TargetSelector & {
     readonly format?: string;
     readonly report?: readonly ReportFlag<string>[];
     readonly out?: string;
@@ -30,7 +30,7 @@ type FleetFlags = TargetFlags &
   };
 
 /** What a command does for one target, with the exit code that it returns, and the list that its JSON documents hold. */
-export type Verb<F> = { readonly list: DocumentList; readonly work: (flags: F, world: World) => Promise<number> };
+export type MultiTargetCommand<F> = { readonly list: DocumentList; readonly run: (flags: F, context: CliContext) => Promise<number> };
 
 /** Which exit code stands for all: the first of these that any target ended with. */
 const precedence = [1, 3, 4, 5, 6, 2] as const;
@@ -50,11 +50,11 @@ const meanings: Readonly<Record<number, string>> = {
  * one after another, JSON documents become one that also names each target that could not be finished, and why. A file of
  * its own for each target has `{target}` in its name.
  */
-export async function forTargets<F extends FleetFlags>(flags: F, world: World, verb: Verb<F>): Promise<number> {
-  const names = targetsMeant(flags, world);
-  if (names === undefined) return workAlone(flags, world, verb);
-  requireOwnFiles(pathsOf(flags));
-  const { note, print } = printerFor(world, flags);
+export async function runForTargets<F extends FleetFlags>(flags: F, context: CliContext, verb: MultiTargetCommand<F>): Promise<number> {
+  const names = selectTargets(flags, context);
+  if (names === undefined) return runAlone(flags, context, verb);
+  requirePathPerTarget(pathsOf(flags));
+  const { note, print } = printerFor(context, flags);
   const codes = new Map<string, number>();
   const documents: JsonObject[] = [];
   const failures: Failure[] = [];
@@ -64,8 +64,8 @@ export async function forTargets<F extends FleetFlags>(flags: F, world: World, v
     // What is found in manifests says nothing of the target.
     const isTitled = isText && verb.list === 'diagnostics';
     if (isTitled) print(`${escapeTerminal(name)}\n\n`);
-    const heard = listening(world, isText);
-    const { code, failure } = await workFor(name, heard, flags, verb);
+    const heard = listening(context, isText);
+    const { code, failure } = await runForTarget(name, heard, flags, verb);
     codes.set(name, code);
     if (failure !== undefined) failures.push(failure);
     if (code === 1 || code === 3 || code === 4) note(`  target: ${escapeTerminal(name)}\n`);
@@ -75,61 +75,61 @@ export async function forTargets<F extends FleetFlags>(flags: F, world: World, v
   }
   if (flags.format === 'json') print(jsonText(fleetDocument(verb.list, documents, failures)));
   else if (!isText) print(jsonText(merged(documents)));
-  tellEnds(codes, flags, world);
-  return worstOf([...codes.values()]);
+  printExitCodes(codes, flags, context);
+  return worstExitCode([...codes.values()]);
 }
 
 /** Does the work for the one target that is meant. Where its others have command lines of their own it is still one of several. */
-async function workAlone<F extends FleetFlags>(flags: F, world: World, verb: Verb<F>): Promise<number> {
-  if (world.oneOfSeveral !== true || flags.target === undefined) return verb.work(flags, world);
-  const { code } = await workFor(flags.target, listening(world, true), flags, verb);
+async function runAlone<F extends FleetFlags>(flags: F, context: CliContext, verb: MultiTargetCommand<F>): Promise<number> {
+  if (context.oneOfSeveral !== true || flags.target === undefined) return verb.run(flags, context);
+  const { code } = await runForTarget(flags.target, listening(context, true), flags, verb);
   return code;
 }
 
 /** Does the work for one target of several; what could not be finished stands in its JSON reports, too. */
-async function workFor<F extends FleetFlags>(
+async function runForTarget<F extends FleetFlags>(
   name: string,
-  { world, diagnostics, told }: Listening,
+  { context, diagnostics, told }: Listening,
   flags: F,
-  { list, work }: Verb<F>,
+  { list, run: work }: MultiTargetCommand<F>,
 ): Promise<{ readonly code: number; readonly failure?: Failure }> {
-  const own = forTarget(flags, name);
+  const own = flagsForTarget(flags, name);
   let isDone = false;
-  const ended = await guarded(
+  const ended = await runGuarded(
     async () => {
-      const code = await work(own, world);
+      const code = await work(own, context);
       isDone = code !== invalid;
       return code;
     },
-    { world, color: flags.color },
+    { context, color: flags.color },
   );
   if (isDone) return { code: ended };
   const failure = { target: name, exitCode: ended, diagnostics: diagnostics() };
   const { report: reports = [] } = own;
   if (!reports.some(({ format }) => format === 'json')) return { code: ended, failure };
   const { writeFailure } = await import('./fleet-failure.ts');
-  const written = await guarded(
+  const written = await runGuarded(
     async () => {
-      writeFailure({ list, failure, told: told(), reports }, world);
+      writeFailure({ list, failure, told: told(), reports }, context);
       return 0;
     },
-    { world, color: flags.color },
+    { context, color: flags.color },
   );
-  return { code: worstOf([ended, written]), failure };
+  return { code: worstExitCode([ended, written]), failure };
 }
 
 /** What the work returns, without throwing, where it has told what is wrong with the manifests. */
 const invalid = 3;
 
 /** The exit code that stands for all. */
-export function worstOf(codes: readonly number[]): number {
+export function worstExitCode(codes: readonly number[]): number {
   return precedence.find((code) => codes.includes(code)) ?? 0;
 }
 
 const placeholder = '{target}';
 
 /** The names of the targets that are meant, where that may be several; each of them is one of the config file. */
-export function targetsMeant(aim: Aim, world: World): readonly string[] | undefined {
+export function selectTargets(aim: TargetSelector, context: CliContext): readonly string[] | undefined {
   const { target, allTargets = false } = aim;
   if (!allTargets && target?.includes(',') !== true) return undefined;
   if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target exclude each other', 'leave one out');
@@ -137,9 +137,9 @@ export function targetsMeant(aim: Aim, world: World): readonly string[] | undefi
     throw new UsageError('a saved plan or a digest is of one target', 'name one target');
   if (aim.url !== undefined) throw new UsageError('--url goes with one target', 'leave it out, or name one target');
   const names = target === undefined ? undefined : namesIn(target);
-  const setting = readSetting({ ...aim, ...bare }, world);
-  for (const name of names ?? []) chooseTarget(setting, { ...bare, target: name });
-  return names ?? setting.targets.map(({ name }) => name);
+  const config = resolveConfig({ ...aim, ...bare }, context);
+  for (const name of names ?? []) chooseTarget(config, { ...bare, target: name });
+  return names ?? config.targets.map(({ name }) => name);
 }
 
 const bare = { color: false, quiet: true, only: [], paths: [] } as const;
@@ -154,14 +154,14 @@ function namesIn(text: string): readonly string[] {
 }
 
 /** Refuses files that several targets would write one over the other. */
-export function requireOwnFiles(paths: readonly string[]): void {
+export function requirePathPerTarget(paths: readonly string[]): void {
   const shared = paths.find((path) => !path.includes(placeholder));
   if (shared !== undefined)
     throw new UsageError(`several targets would write the one file "${shared}"`, `put ${placeholder} into its name`);
 }
 
 /** The path of the file that is the target's own. */
-export function ownFile(path: string, target: string): string {
+export function pathForTarget(path: string, target: string): string {
   return path.replaceAll(placeholder, target.replaceAll(/[^\w.-]/g, '-'));
 }
 
@@ -169,9 +169,9 @@ function pathsOf({ report = [], out, journal }: FleetFlags): readonly string[] {
   return [...report.map(({ path }) => path), ...[out, journal].filter((path) => path !== undefined)];
 }
 
-function forTarget<F extends FleetFlags>(flags: F, name: string): F {
+function flagsForTarget<F extends FleetFlags>(flags: F, name: string): F {
   const { report, out, journal } = flags;
-  const named = (path: string): string => ownFile(path, name);
+  const named = (path: string): string => pathForTarget(path, name);
   return {
     ...flags,
     target: name,
@@ -183,29 +183,29 @@ function forTarget<F extends FleetFlags>(flags: F, name: string): F {
 }
 
 type Listening = {
-  readonly world: World;
+  readonly context: CliContext;
   readonly text: () => string;
   readonly diagnostics: () => readonly Diagnostic[];
   /** The last that was told of a plan, its result or a drift. */
-  readonly told: () => Fact | undefined;
+  readonly told: () => CommandEvent | undefined;
 };
 
-/** A world that keeps what is printed as a result, and what was found; `passes`: the result is printed, too. */
-function listening(world: World, passes: boolean): Listening {
+/** A context that keeps what is printed as a result, and what was found; `passes`: the result is printed, too. */
+function listening(context: CliContext, passes: boolean): Listening {
   const parts: string[] = [];
   const found: Diagnostic[] = [];
-  let last: Fact | undefined;
+  let last: CommandEvent | undefined;
   const write = (text: string): void => {
     parts.push(text);
-    if (passes) world.stdout.write(text);
+    if (passes) context.stdout.write(text);
   };
-  const hears = (fact: Fact): void => {
-    world.hears?.(fact);
-    if ('diagnostics' in fact) found.push(...fact.diagnostics);
-    if ('plan' in fact || 'drift' in fact) last = fact;
+  const onEvent = (event: CommandEvent): void => {
+    context.onEvent?.(event);
+    if ('diagnostics' in event) found.push(...event.diagnostics);
+    if ('plan' in event || 'drift' in event) last = event;
   };
   return {
-    world: { ...world, stdout: { ...world.stdout, write }, hears },
+    context: { ...context, stdout: { ...context.stdout, write }, onEvent },
     text: () => parts.join(''),
     diagnostics: () => found,
     told: () => last,
@@ -232,8 +232,8 @@ async function untoldSection(
 const longestSection = 60_000;
 
 /** Says how each target ended. */
-export function tellEnds(codes: ReadonlyMap<string, number>, flags: OutputFlags, world: World): void {
-  const { hint } = printerFor(world, flags);
+export function printExitCodes(codes: ReadonlyMap<string, number>, flags: OutputFlags, context: CliContext): void {
+  const { hint } = printerFor(context, flags);
   hint(`\n${plural(codes.size, 'target')}:\n`);
   const names = [...codes.keys()].map(escapeTerminal);
   const widest = Math.max(...names.map(visibleWidth));

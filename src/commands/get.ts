@@ -6,10 +6,10 @@ import { kindOf, nameOf } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 import type { ViewFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
-import { lookUp, lookUps, tellView } from './look-up.ts';
+import { lookUp, lookUpNames, printView } from './look-up.ts';
 import { printerFor } from './printer.ts';
-import { chooseTarget, readSetting } from './setting.ts';
-import type { World } from './world.ts';
+import { chooseTarget, resolveConfig } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type GetFlags = ViewFlags & { readonly what: string };
 
@@ -46,12 +46,12 @@ const views: Readonly<Record<string, View>> = {
 };
 
 /** Lists what the gateway has, without secrets. */
-export async function get(flags: GetFlags, world: World): Promise<number> {
+export async function get(flags: GetFlags, context: CliContext): Promise<number> {
   const { what } = flags;
   const names = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents'];
   const view = views[what];
-  if (view !== undefined) return getView(view, flags, world);
-  if (lookUps.includes(what)) return lookUp(what, flags, world);
+  if (view !== undefined) return getView(view, flags, context);
+  if (lookUpNames.includes(what)) return lookUp(what, flags, context);
   const near = closest(what, names);
   throw new UsageError(
     `there is nothing to get called "${what}"`,
@@ -59,13 +59,13 @@ export async function get(flags: GetFlags, world: World): Promise<number> {
   );
 }
 
-async function getView(view: View, flags: GetFlags, world: World): Promise<number> {
-  const target = chooseTarget(readSetting(flags, world), flags);
-  const { gateway } = await connect(target, { flags, world });
+async function getView(view: View, flags: GetFlags, context: CliContext): Promise<number> {
+  const target = chooseTarget(resolveConfig(flags, context), flags);
+  const { gateway } = await connect(target, { flags, context });
   try {
-    const shown = shownOf(view, await readLive(gateway, view.kinds, { flags, world }));
+    const shown = shownOf(view, await readLive(gateway, view.kinds, { flags, context }));
     const listing = { headers: view.headers, rows: shown.map(view.row) };
-    tellView({ document: shown.map(jsonOf), listing }, flags.format, printerFor(world, flags));
+    printView({ document: shown.map(jsonOf), listing }, flags.format, printerFor(context, flags));
     return 0;
   } finally {
     await gateway.close();

@@ -4,18 +4,18 @@ import type { Refusal } from '../model/plan/plan.ts';
 import { diagnosticsText } from '../report/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { printerFor } from './printer.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Does the work and returns its exit code; what it throws is told, and becomes one. */
-export async function guarded(
+export async function runGuarded(
   work: () => Promise<number>,
-  { world, color }: { readonly world: World; readonly color: boolean },
+  { context, color }: { readonly context: CliContext; readonly color: boolean },
 ): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    world.hears?.({ diagnostics: diagnosticsOf(error) });
-    return report(error, world, color);
+    context.onEvent?.({ diagnostics: diagnosticsOf(error) });
+    return report(error, context, color);
   }
 }
 
@@ -36,8 +36,8 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 
 const mistake = 'internal error: this is a mistake in ostiary, not in your input';
 
-function report(error: unknown, world: World, color: boolean): number {
-  const { note, errors: terminal } = printerFor(world, { color, quiet: false });
+function report(error: unknown, context: CliContext, color: boolean): number {
+  const { note, errors: terminal } = printerFor(context, { color, quiet: false });
   if (error instanceof InputError) {
     note(diagnosticsText(error.diagnostics, terminal));
     return error.exitCode;

@@ -11,21 +11,21 @@ import type { LiveState } from '../model/live.ts';
 import type { Service } from '../model/service.ts';
 import type { TargetFlags } from './flags.ts';
 import { waiting } from './progress.ts';
-import { chooseTarget, readSetting } from './setting.ts';
-import type { World } from './world.ts';
+import { chooseTarget, resolveConfig } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
-export type Connecting = {
+export type ConnectOptions = {
   readonly flags: TargetFlags;
-  readonly world: World;
+  readonly context: CliContext;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
 };
 
 /** Opens the target's gateway with the token from the environment. */
 export async function connect(
   target: Target,
-  connecting: Connecting,
+  connecting: ConnectOptions,
 ): Promise<{ readonly gateway: Gateway; readonly identity: GatewayIdentity }> {
-  const gateway = await openGateway({ ...lineTo(target, connecting), registry });
+  const gateway = await openGateway({ ...sessionOptions(target, connecting), registry });
   try {
     return { gateway, identity: await waiting(`asking ${target.url}`, connecting, () => gateway.identify()) };
   } catch (error) {
@@ -40,19 +40,19 @@ export function mayWrite({ role }: GatewayIdentity): boolean {
 }
 
 /** Opens what people look up and decide on the one target that is meant. */
-export async function connectService(connecting: Connecting): Promise<Service> {
-  const { flags, world } = connecting;
-  const line = lineTo(chooseTarget(readSetting(flags, world), flags), connecting);
+export async function connectService(connecting: ConnectOptions): Promise<Service> {
+  const { flags, context } = connecting;
+  const line = sessionOptions(chooseTarget(resolveConfig(flags, context), flags), connecting);
   return waiting(`asking ${line.url}`, connecting, () => openService(line));
 }
 
-function lineTo(target: Target, { world, onRequest }: Connecting): LineOptions {
+function sessionOptions(target: Target, { context, onRequest }: ConnectOptions): LineOptions {
   if (target.url === '')
     throw new UsageError('which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL');
   requireAddress(target.url);
-  const token = world.env[target.token.env] ?? '';
+  const token = context.env[target.token.env] ?? '';
   if (token === '') throw new UsageError(`there is no token for ${target.url}`, `set ${target.token.env} in the environment`);
-  world.hears?.({ secret: token });
+  context.onEvent?.({ secret: token });
   const { url, auth, dialect } = target;
   return { url, token, auth, dialect, ...(onRequest === undefined ? {} : { onRequest }) };
 }
@@ -73,13 +73,13 @@ function requireAddress(text: string): void {
 export async function readLive(
   gateway: Gateway,
   kinds: readonly string[],
-  { flags, world }: { readonly flags: TargetFlags; readonly world: World },
+  { flags, context }: { readonly flags: TargetFlags; readonly context: CliContext },
 ): Promise<LiveState> {
-  return valueOf(await waiting('reading the gateway', { flags, world }, () => gateway.readAll(kinds)));
+  return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
 }
 
 /** The value of a read; without one the run ends. */
-export function valueOf<T>({ value, diagnostics }: Checked<T>): T {
+export function requireWhole<T>({ value, diagnostics }: Checked<T>): T {
   if (value !== undefined) return value;
   const [first] = diagnostics;
   throw new AppError(

@@ -6,52 +6,52 @@ import { jsonText, yamlText } from '../report/documents.ts';
 import { agentListing, resourceListing, reviewListing, templateListing, type Listing } from '../report/listings.ts';
 import { tableText } from '../report/table.ts';
 import type { ViewFlags, ViewFormat } from './flags.ts';
-import { connectService, valueOf } from './live.ts';
+import { connectService, requireWhole } from './live.ts';
 import { printerFor, type Printer } from './printer.ts';
 import { waiting } from './progress.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** What was looked up: as a document, and as a table. */
-type Looked = Checked<unknown> & { readonly document: Json; readonly listing: Listing };
+type LookUpResult = Checked<unknown> & { readonly document: Json; readonly listing: Listing };
 
-type Look = (service: Service, world: World) => Promise<Looked>;
+type LookUp = (service: Service, context: CliContext) => Promise<LookUpResult>;
 
-const looks: Readonly<Record<string, Look>> = {
+const readersByName: Readonly<Record<string, LookUp>> = {
   async resources(service) {
     const [read, agents] = await Promise.all([service.resources(), service.agents()]);
-    const resources = valueOf(read);
+    const resources = requireWhole(read);
     return { ...read, document: resources, listing: resourceListing(resources, agents.value ?? []) };
   },
   async templates(service) {
     const read = await service.templates();
-    const templates = valueOf(read);
+    const templates = requireWhole(read);
     return { ...read, document: templates, listing: templateListing(templates) };
   },
   async reviews(service, { now }) {
     const read = await service.reviews();
-    const reviews = valueOf(read);
+    const reviews = requireWhole(read);
     const secondsSince = (time: string): number => (now().getTime() - Date.parse(time)) / 1000;
     return { ...read, document: reviews, listing: reviewListing(reviews, secondsSince) };
   },
   async agents(service) {
     const read = await service.agents();
-    const agents = valueOf(read);
+    const agents = requireWhole(read);
     return { ...read, document: agents, listing: agentListing(agents) };
   },
 };
 
 /** What can be looked up that is no kind of manifest. */
-export const lookUps: readonly string[] = Object.keys(looks);
+export const lookUpNames: readonly string[] = Object.keys(readersByName);
 
 /** Lists something that is no kind of manifest, as far as the caller may see it. */
-export async function lookUp(what: string, flags: ViewFlags, world: World): Promise<number> {
-  const printer = printerFor(world, flags);
-  const service = await connectService({ flags, world });
+export async function lookUp(what: string, flags: ViewFlags, context: CliContext): Promise<number> {
+  const printer = printerFor(context, flags);
+  const service = await connectService({ flags, context });
   try {
-    const looked = await waiting('reading the gateway', { flags, world }, async () => looks[what]?.(service, world));
+    const looked = await waiting('reading the gateway', { flags, context }, async () => readersByName[what]?.(service, context));
     if (looked === undefined) throw new Error(`nobody looks up ${what}`);
     if (looked.diagnostics.length > 0) printer.hint(diagnosticsText(looked.diagnostics, printer.errors));
-    tellView(looked, flags.format, printer);
+    printView(looked, flags.format, printer);
     return 0;
   } finally {
     await service.close();
@@ -59,7 +59,7 @@ export async function lookUp(what: string, flags: ViewFlags, world: World): Prom
 }
 
 /** Prints a document in the format that was asked for; as text it is a table. */
-export function tellView(
+export function printView(
   { document, listing: { headers, rows } }: { readonly document: Json; readonly listing: Listing },
   format: ViewFormat,
   { print, results }: Printer,

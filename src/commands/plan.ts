@@ -5,7 +5,7 @@ import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, tellPlan } from './tell.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type PlanCommandFlags = PlanFlags & {
   readonly detailedExitcode: boolean;
@@ -14,18 +14,18 @@ export type PlanCommandFlags = PlanFlags & {
 };
 
 /** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */
-export async function plan(flags: PlanCommandFlags, world: World): Promise<number> {
-  requireWritable(flags.report, world);
-  if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], world);
-  const made = await planned(flags, world);
+export async function plan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
+  requireWritable(flags.report, context);
+  if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
+  const made = await planned(flags, context);
   const { plan: result, warnings, gateway } = made;
   await gateway.close();
-  const printer = printerFor(world, flags);
+  const printer = printerFor(context, flags);
   const page = await pageMaker(flags);
-  tellPlan([result], warnings, { flags, world, printer, ...page(made) });
+  tellPlan([result], warnings, { flags, context, printer, ...page(made) });
   if (flags.out !== undefined) {
     const { savePlan } = await import('./saving.ts');
-    await savePlan(flags.out, made, flags, world);
+    await savePlan(flags.out, made, flags, context);
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} carries out exactly this plan.\n`);
   }
   if (result.refusals.length > 0) return 6;

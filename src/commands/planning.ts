@@ -25,18 +25,18 @@ import { riskRefusals } from '../protection/risk-refusals.ts';
 import { checkRules } from './changed-rules.ts';
 import { desiredFor, type Loading } from './desired.ts';
 import type { PlanFlags } from './flags.ts';
-import { footingOf, type Footing } from './footing.ts';
+import { readPlanBase, type PlanBase } from './plan-base.ts';
 import { withFormers, withSecrets } from './known-secrets.ts';
 import { connect, mayWrite, readLive } from './live.ts';
 import { judge, policiesFor } from './policies.ts';
-import { reviewedSetting } from './reviewed.ts';
-import { absolute, chooseTarget, type Setting } from './setting.ts';
+import { resolveReviewedConfig } from './reviewed-config.ts';
+import { absolute, chooseTarget, type ResolvedConfig } from './resolved-config.ts';
 import { unknownNames, type AskedName } from './unknown-names.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
 export type Planned = {
-  readonly setting: Setting;
+  readonly config: ResolvedConfig;
   readonly target: Target;
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -56,30 +56,30 @@ export type Narrow = (whole: Plan, base: Base | undefined) => Plan;
 /** The one way to a plan, for all that plan or apply: load, then read the gateway, then compare; `narrow` leaves out what is not asked for. */
 export async function planned(
   flags: PlanningFlags,
-  world: World,
+  context: CliContext,
   onRequest?: (event: RequestEvent) => void,
   narrow: Narrow = (whole) => whole,
 ): Promise<Planned> {
   if (flags.prune && (flags.paths.length > 0 || flags.only.length > 0)) throw new UsageError('--prune goes with all manifests', wholeHint);
-  const setting = await reviewedSetting(flags, world);
-  const target = chooseTarget(setting, flags);
-  const loaded = desiredFor(setting, target, { flags, world, secrets: secretsToRead(flags) });
+  const config = await resolveReviewedConfig(flags, context);
+  const target = chooseTarget(config, flags);
+  const loaded = desiredFor(config, target, { flags, context, secrets: secretsToRead(flags) });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
-  const asking = await policiesFor({ setting, target, desired: loaded.value, flags, world });
-  const footing = await footingOf({ setting, target, desired: loaded.value, flags, world });
-  if (flags.prune && footing.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
-  const { gateway, identity } = await connect(target, { flags, world, onRequest });
+  const asking = await policiesFor({ config, target, desired: loaded.value, flags, context });
+  const planBase = await readPlanBase({ config, target, desired: loaded.value, flags, context });
+  if (flags.prune && planBase.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
+  const { gateway, identity } = await connect(target, { flags, context, onRequest });
   try {
     const { desired: declared, diagnostics: untold } = forDialect(loaded.value, identity, registry);
-    const listed = await readLive(gateway, [...registry.keys()], { flags, world });
+    const listed = await readLive(gateway, [...registry.keys()], { flags, context });
     const strangers = strangersOf({ desired: declared, live: listed, registry });
     const bulk = strangers.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(strangers) };
     const { organisation, dialect, url } = identity;
-    const key = verificationKey(world.env[target.token.env] ?? '', url, organisation);
-    const folder = flags.cache === undefined ? join(setting.root, cacheFolder) : absolute(flags.cache, world);
+    const key = verificationKey(context.env[target.token.env] ?? '', url, organisation);
+    const folder = flags.cache === undefined ? join(config.root, cacheFolder) : absolute(flags.cache, context);
     const { live: known, unwritten } = await withSecrets(bulk, declared, { gateway, key, folder });
     const live = await withFormers(known, declared, gateway);
-    const base = footing.base && { ...footing.base, desired: forDialect(footing.base.desired, identity, registry).desired };
+    const base = planBase.base && { ...planBase.base, desired: forDialect(planBase.base.desired, identity, registry).desired };
     const { desired, diagnostics: lost } = inherited(declared, live, { registry, base, onlyReads: !mayWrite(identity) });
     if (hasErrors(lost)) throw new InputError([...loaded.diagnostics, ...untold, ...lost]);
     const { name } = target;
@@ -105,7 +105,7 @@ export async function planned(
     const foreseen = flags.looking === true ? [] : problems;
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
     const windowed = withWindows(wanted, indivisible, live, registry);
-    const applied = footing.base?.desired === loaded.value ? desired : base?.desired;
+    const applied = planBase.base?.desired === loaded.value ? desired : base?.desired;
     const judged = await judge(assess(windowed, { desired, live, base: applied, registry }), asking, { desired, live });
     const told = withReferences(judged.plan, references);
     const forbidden = [...refusals, ...referenceRefusals(told, desired), ...judged.refusals, ...riskRefusals(judged.plan, flags.maxRisk)];
@@ -114,7 +114,7 @@ export async function planned(
     const warnings = [
       ...judged.diagnostics,
       ...insecureOverride(flags.url),
-      ...footing.diagnostics,
+      ...planBase.diagnostics,
       ...found,
       ...foreseen,
       ...unsound,
@@ -122,7 +122,7 @@ export async function planned(
       ...unknownNames(consentsOf(flags), [...loaded.value.resources, ...loaded.value.unselected, ...live.resources]),
       ...unkept(flags.cache, unwritten),
     ];
-    return { setting, target, desired, live, base, identity, gateway, plan: labelled(complete, loaded.value, footing), warnings };
+    return { config, target, desired, live, base, identity, gateway, plan: labelled(complete, loaded.value, planBase), warnings };
   } catch (error) {
     await gateway.close();
     throw error;
@@ -138,7 +138,7 @@ const wholeHint = 'leave out --only and the paths: with a selection nothing coun
 const baseHint = 'apply once from a commit, so that what was applied is recorded; or name a commit with --base';
 
 /** The plan, with the pull request's own changes told from others where that was asked. */
-function labelled(made: Plan, desired: DesiredState, { own }: Footing): Plan {
+function labelled(made: Plan, desired: DesiredState, { own }: PlanBase): Plan {
   return own === undefined ? made : labelOwn(made, ownChanges(desired, own, registry));
 }
 

@@ -11,28 +11,28 @@ import type { ResourceId } from '../model/resource.ts';
 import type { Rules } from '../protection/policy/language.ts';
 import { policiesAt, readTreeOf } from './at-commit.ts';
 import type { TargetFlags } from './flags.ts';
-import type { Setting } from './setting.ts';
-import type { World } from './world.ts';
+import type { ResolvedConfig } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Policies that can be checked, and what is to be told of them before anything else. */
 export type Asking = { readonly rules: readonly Rules[]; readonly today: string; readonly diagnostics: readonly Diagnostic[] };
 
 type Asked = {
-  readonly setting: Setting;
+  readonly config: ResolvedConfig;
   readonly target: Target;
   readonly desired: DesiredState;
   readonly flags: TargetFlags & { readonly today?: string };
-  readonly world: World;
+  readonly context: CliContext;
 };
 
 /**
  * The policies that count: with `--config-ref` those of that commit, waivers and all; what differs since is told. Wrong
  * expressions are thrown. Without any policy nothing is loaded.
  */
-export async function policiesFor({ setting, target, desired, flags, world }: Asked): Promise<Asking> {
+export async function policiesFor({ config, target, desired, flags, context }: Asked): Promise<Asking> {
   const proposed = desired.policies ?? [];
-  const today = flags.today ?? world.now().toISOString().slice(0, 10);
-  const reviewed = await reviewedPolicies(setting, target, { flags, world });
+  const today = flags.today ?? context.now().toISOString().slice(0, 10);
+  const reviewed = await reviewedPolicies(config, target, { flags, context });
   const policies = reviewed ?? proposed;
   if (policies.length + proposed.length === 0) return { rules: [], today, diagnostics: [] };
   const { compilePolicies } = await import('../protection/policy/language.ts');
@@ -43,14 +43,14 @@ export async function policiesFor({ setting, target, desired, flags, world }: As
 }
 
 async function reviewedPolicies(
-  setting: Setting,
+  config: ResolvedConfig,
   target: Target,
-  { flags, world }: Pick<Asked, 'flags' | 'world'>,
+  { flags, context }: Pick<Asked, 'flags' | 'context'>,
 ): Promise<readonly Policy[] | undefined> {
-  if (flags.configRef === undefined || setting.file === undefined) return undefined;
-  const repository = await openRepository({ folder: setting.root, env: world.env });
+  if (flags.configRef === undefined || config.file === undefined) return undefined;
+  const repository = await openRepository({ folder: config.root, env: context.env });
   if (repository === undefined) return undefined;
-  const tree = await readTreeOf({ repository, setting, target }, await resolveCommit(repository, flags.configRef));
+  const tree = await readTreeOf({ repository, config, target }, await resolveCommit(repository, flags.configRef));
   if (tree.value === undefined) {
     const unread = tree.diagnostics.filter(({ code, severity }) => severity === 'error' && !absences.has(code));
     if (unread.length > 0) throw new InputError(unread);
@@ -110,9 +110,9 @@ export async function judge(
 export async function policiesOf(
   id: ResourceId,
   plan: Plan,
-  { setting, target, desired, live, flags, world }: Asked & { readonly live: LiveState },
+  { config, target, desired, live, flags, context }: Asked & { readonly live: LiveState },
 ): Promise<readonly PolicyBearing[]> {
-  const { rules, today } = await policiesFor({ setting, target, desired, flags, world });
+  const { rules, today } = await policiesFor({ config, target, desired, flags, context });
   if (rules.length === 0) return [];
   const { policiesOn } = await import('../protection/policy/check.ts');
   const { plannedScene } = await import('../protection/scene.ts');
@@ -123,13 +123,13 @@ export async function policiesOf(
 /** Holds what is live now against the policies that count: whoever changed it by hand was not asked. */
 export async function judgeLive(
   plan: Plan,
-  { setting, target, desired, live, flags, world }: Asked & { readonly live: LiveState },
+  { config, target, desired, live, flags, context }: Asked & { readonly live: LiveState },
 ): Promise<{
   readonly diagnostics: readonly Diagnostic[];
   /** A connection does not do as a policy asks, or nobody can tell. */
   readonly fails: boolean;
 }> {
-  const { rules, today, diagnostics } = await policiesFor({ setting, target, desired, flags, world });
+  const { rules, today, diagnostics } = await policiesFor({ config, target, desired, flags, context });
   if (rules.length === 0) return { diagnostics, fails: false };
   const { checkPolicies } = await import('../protection/policy/check.ts');
   const { liveScene } = await import('../protection/scene.ts');
@@ -143,11 +143,11 @@ export async function judgeLive(
 export async function judgeManifests(
   desired: DesiredState,
   target: Target,
-  asked: Pick<Asked, 'flags' | 'world'>,
+  asked: Pick<Asked, 'flags' | 'context'>,
 ): Promise<readonly Diagnostic[]> {
   const policies = desired.policies ?? [];
   if (policies.length === 0) return [];
-  const today = asked.flags.today ?? asked.world.now().toISOString().slice(0, 10);
+  const today = asked.flags.today ?? asked.context.now().toISOString().slice(0, 10);
   const { compilePolicies } = await import('../protection/policy/language.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const { checkPolicies } = await import('../protection/policy/check.ts');

@@ -2,7 +2,7 @@ import picocolors from 'picocolors';
 import type { Terminal } from '../report/terminal.ts';
 import { plainPalette } from '../report/terminal.ts';
 import type { OutputFlags } from './flags.ts';
-import type { Output, World } from './world.ts';
+import type { Output, CliContext } from './cli-context.ts';
 
 /** Where a command's words go: `print` the result to stdout, `note` everything else to stderr. */
 export type Printer = {
@@ -15,16 +15,16 @@ export type Printer = {
 };
 
 /** Colour only on a terminal, and never with NO_COLOR, TERM=dumb or --no-color. */
-export function printerFor(world: World, flags: OutputFlags): Printer {
-  const wanted = flags.color && (world.env['NO_COLOR'] ?? '') === '' && world.env['TERM'] !== 'dumb';
+export function printerFor(context: CliContext, flags: OutputFlags): Printer {
+  const wanted = flags.color && (context.env['NO_COLOR'] ?? '') === '' && context.env['TERM'] !== 'dumb';
   return {
-    print: (text) => world.stdout.write(text),
-    note: (text) => world.stderr.write(text),
+    print: (text) => context.stdout.write(text),
+    note: (text) => context.stderr.write(text),
     hint: (text) => {
-      if (!flags.quiet) world.stderr.write(text);
+      if (!flags.quiet) context.stderr.write(text);
     },
-    results: terminalOf(world.stdout, wanted),
-    errors: terminalOf(world.stderr, wanted),
+    results: terminalOf(context.stdout, wanted),
+    errors: terminalOf(context.stderr, wanted),
   };
 }
 

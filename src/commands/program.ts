@@ -1,5 +1,5 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { forTargets } from './fleet.ts';
+import { runForTargets } from './fleet.ts';
 import * as verbs from './fleet-verbs.ts';
 import { defaultDatabase, planReportFormats, trialFormats, viewFormats } from './flags.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from './options.ts';
 import { usageError } from './usage-error.ts';
 import { version } from './version.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 const footer = `
 Exit codes: 0 done, 1 internal error, 2 changes (--detailed-exitcode) or drift,
@@ -36,9 +36,9 @@ From a gateway that is there: ostiary pull access-prod --url https://…
 The flags of a command: ostiary plan --help`;
 
 /** Parses the command line, runs its command and returns the exit code; unknown flags and arguments are usage errors. */
-export async function parseArguments(argv: readonly string[], world: World): Promise<number> {
+export async function parseArguments(argv: readonly string[], context: CliContext): Promise<number> {
   let exitCode = 0;
-  const program = build(world, (code) => {
+  const program = build(context, (code) => {
     exitCode = code;
   });
   for (const one of program.commands) refuseRepeated(one);
@@ -56,7 +56,7 @@ export async function parseArguments(argv: readonly string[], world: World): Pro
 
 type Finish = (exitCode: number) => void;
 
-function build(world: World, finish: Finish): Command {
+function build(context: CliContext, finish: Finish): Command {
   const program = new Command('ostiary')
     .description('GitOps for access gateways: keep a gateway equal to a directory of YAML manifests.')
     .version(version, '-V, --version', 'print the version')
@@ -67,24 +67,24 @@ function build(world: World, finish: Finish): Command {
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => world.stdout.write(text),
+      writeOut: (text) => context.stdout.write(text),
       writeErr: () => undefined,
-      getOutHelpWidth: () => world.stdout.columns ?? 100,
+      getOutHelpWidth: () => context.stdout.columns ?? 100,
     });
   program.commandsGroup('Begin:');
-  addInit(program, world, finish);
-  addPull(program, world, finish);
+  addInit(program, context, finish);
+  addPull(program, context, finish);
   program.commandsGroup('Change:');
-  addChecking(program, world, finish);
-  addPlanning(program, world, finish);
+  addChecking(program, context, finish);
+  addPlanning(program, context, finish);
   program.commandsGroup('Watch:');
-  addDrift(program, world, finish);
-  addExplain(program, world, finish);
+  addDrift(program, context, finish);
+  addExplain(program, context, finish);
   program.commandsGroup('Look up and decide, without manifests:');
-  addReading(program, world, finish);
-  addReviewing(program, world, finish);
+  addReading(program, context, finish);
+  addReviewing(program, context, finish);
   program.commandsGroup('More:').helpCommand('help [command]', 'print help for a command');
-  addServe(program, world, finish);
+  addServe(program, context, finish);
   return program;
 }
 
@@ -96,40 +96,42 @@ function optionDescription({ description, argChoices, defaultValue }: Option): s
 
 const pathsArgument = ['[paths...]', 'only manifests of these files and folders'] as const;
 
-function addChecking(program: Command, world: World, finish: Finish): void {
+function addChecking(program: Command, context: CliContext, finish: Finish): void {
   const validate = command(program, 'validate', 'check the manifests and their samples, without asking any gateway').argument(
     ...pathsArgument,
   );
   selectionOption(targetOptions(validate, true))
     .addOption(todayOption())
     .addOption(formatOption(['text', 'json', 'sarif']));
-  validate.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.validate)));
+  validate.action(async (paths, flags) => finish(await runForTargets({ ...flags, paths }, context, verbs.validate)));
 
   const test = command(program, 'test', 'try the rules on their samples, without asking any gateway').argument(...pathsArgument);
   selectionOption(targetOptions(test))
     .addOption(formatOption(trialFormats))
     .optionsGroup(groups.report)
     .option('--report <format=path>', 'also write the results to a file (repeatable)', collectReport(trialFormats), []);
-  test.action(async (paths, flags) => finish(await (await import('./test.ts')).test({ ...flags, paths }, world)));
+  test.action(async (paths, flags) => finish(await (await import('./test.ts')).test({ ...flags, paths }, context)));
 }
 
-function addReading(program: Command, world: World, finish: Finish): void {
+function addReading(program: Command, context: CliContext, finish: Finish): void {
   const get = command(program, 'get', 'list what the gateway has').argument(
     '<what>',
     'connections, rules, resources, runbooks, templates, reviews or agents',
   );
   targetOptions(get).addOption(formatOption(viewFormats));
-  get.action(async (what, flags) => finish(await (await import('./get.ts')).get({ ...flags, what, only: [], paths: [] }, world)));
+  get.action(async (what, flags) => finish(await (await import('./get.ts')).get({ ...flags, what, only: [], paths: [] }, context)));
 
   const search = command(program, 'search', 'find connections, resources and runbooks by a part of their name').argument(
     '<term>',
     'the part',
   );
   targetOptions(search).addOption(formatOption(viewFormats));
-  search.action(async (term, flags) => finish(await (await import('./search.ts')).search({ ...flags, term, only: [], paths: [] }, world)));
+  search.action(async (term, flags) =>
+    finish(await (await import('./search.ts')).search({ ...flags, term, only: [], paths: [] }, context)),
+  );
 }
 
-function addExplain(program: Command, world: World, finish: Finish): void {
+function addExplain(program: Command, context: CliContext, finish: Finish): void {
   const explain = command(program, 'explain', 'say why an object is, or is not, a change')
     .argument('<resource>', 'KIND/NAME')
     .argument('[field]', 'one field, such as reviewers');
@@ -138,11 +140,11 @@ function addExplain(program: Command, world: World, finish: Finish): void {
     .addOption(todayOption())
     .addOption(secretsOption());
   explain.action(async (resource, field, flags) =>
-    finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, world)),
+    finish(await (await import('./explain.ts')).explain({ ...flags, resource, field, only: [], paths: [] }, context)),
   );
 }
 
-function addPull(program: Command, world: World, finish: Finish): void {
+function addPull(program: Command, context: CliContext, finish: Finish): void {
   const pull = command(program, 'pull', 'write what the gateway has as manifests').argument(
     '[directory]',
     'the project, or a folder of its manifests (default: here)',
@@ -167,10 +169,10 @@ Values of secrets are never written.
   OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
   ostiary pull --target staging --only Connection/orders-db`,
     );
-  pull.action(async (directory, flags) => finish(await (await import('./pull.ts')).pull({ ...flags, directory, paths: [] }, world)));
+  pull.action(async (directory, flags) => finish(await (await import('./pull.ts')).pull({ ...flags, directory, paths: [] }, context)));
 }
 
-function addReviewing(program: Command, world: World, finish: Finish): void {
+function addReviewing(program: Command, context: CliContext, finish: Finish): void {
   const review = command(program, 'review', 'approve, reject or revoke a review')
     .addArgument(new Argument('<verdict>', 'what becomes of it').choices(['approve', 'reject', 'revoke']))
     .argument('<id>', 'the review, as ostiary get reviews lists it');
@@ -180,28 +182,28 @@ function addReviewing(program: Command, world: World, finish: Finish): void {
     .option('--window <hours>', 'approve for these hours of the day alone, in UTC, such as 09:00-18:00')
     .addOption(formatOption(viewFormats));
   review.action(async (verdict, id, flags) =>
-    finish(await (await import('./review.ts')).review({ ...flags, verdict, id, only: [], paths: [] }, world)),
+    finish(await (await import('./review.ts')).review({ ...flags, verdict, id, only: [], paths: [] }, context)),
   );
 }
 
-function addPlanning(program: Command, world: World, finish: Finish): void {
+function addPlanning(program: Command, context: CliContext, finish: Finish): void {
   const plan = command(program, 'plan', 'show what apply would do; changes nothing').argument(...pathsArgument);
   planOptions(configRefOption(selectionOption(targetOptions(plan, true))), planReportFormats)
     .optionsGroup(groups.own)
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
     .addOption(secretsOption());
-  plan.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.plan)));
+  plan.action(async (paths, flags) => finish(await runForTargets({ ...flags, paths }, context, verbs.plan)));
 
   const apply = command(program, 'apply', 'make the gateway as the manifests want it').argument(...pathsArgument);
   writeOptions(planOptions(selectionOption(targetOptions(apply, true)), planReportFormats))
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
     .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', digestOf);
-  apply.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.apply)));
+  apply.action(async (paths, flags) => finish(await runForTargets({ ...flags, paths }, context, verbs.apply)));
 }
 
-function addDrift(program: Command, world: World, finish: Finish): void {
+function addDrift(program: Command, context: CliContext, finish: Finish): void {
   const drift = command(
     program,
     'drift',
@@ -216,19 +218,19 @@ function addDrift(program: Command, world: World, finish: Finish): void {
     .option('--no-commit', 'with --adopt: edit the files here instead')
     .addOption(secretsOption());
   writeOptions(drift);
-  drift.action(async (paths, flags) => finish(await forTargets({ ...flags, paths }, world, verbs.drift)));
+  drift.action(async (paths, flags) => finish(await runForTargets({ ...flags, paths }, context, verbs.drift)));
 }
 
-function addInit(program: Command, world: World, finish: Finish): void {
+function addInit(program: Command, context: CliContext, finish: Finish): void {
   const init = command(program, 'init', 'write a first ostiary.yaml, an example manifest and the schemas').argument(
     '[folder]',
     'where',
     '.',
   );
-  init.action(async (folder, flags) => finish(await (await import('./init.ts')).init({ ...flags, folder }, world)));
+  init.action(async (folder, flags) => finish(await (await import('./init.ts')).init({ ...flags, folder }, context)));
 }
 
-function addServe(program: Command, world: World, finish: Finish): void {
+function addServe(program: Command, context: CliContext, finish: Finish): void {
   const serve = command(program, 'serve', 'run a gateway of your own').addHelpText(
     'after',
     `
@@ -256,5 +258,5 @@ Keys come from the environment:
     .option('--audit-keep <days>', 'remove older entries of the audit log (default: keep all)', wholeNumber(1, 36_500))
     .option('--chaos', 'let requests ask to fail; for tests only', false)
     .option('--local-repositories', 'read runbooks from file://… too; for tests only', false);
-  serve.action(async (flags) => finish(await (await import('./serve.ts')).serve(flags, world)));
+  serve.action(async (flags) => finish(await (await import('./serve.ts')).serve(flags, context)));
 }

@@ -2,7 +2,7 @@ import type { ApplyEvent } from '../model/result/outcome.ts';
 import { isWritten, type Plan } from '../model/plan/plan.ts';
 import { progressLine } from '../report/apply.ts';
 import type { OutputFlags } from './flags.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Shows how far an apply is. */
 export type ProgressView = { readonly observe: (event: ApplyEvent) => void; readonly end: () => void };
@@ -10,8 +10,8 @@ export type ProgressView = { readonly observe: (event: ApplyEvent) => void; read
 const silent: ProgressView = { observe: () => undefined, end: () => undefined };
 
 /** One line on a terminal, redrawn with every event; nothing elsewhere or with --quiet. */
-export function progressOn(plan: Plan, flags: OutputFlags, world: World): ProgressView {
-  const { stderr } = world;
+export function progressOn(plan: Plan, flags: OutputFlags, context: CliContext): ProgressView {
+  const { stderr } = context;
   if (!stderr.isTTY || flags.quiet) return silent;
   const total = plan.changes.filter(isWritten).length;
   const done = new Set<string>();
@@ -30,7 +30,7 @@ export function progressOn(plan: Plan, flags: OutputFlags, world: World): Progre
 }
 
 /** Says, once the run is to stop, that it does; what progress stands on the terminal makes room. */
-export function tellStopping(signal: AbortSignal, flags: OutputFlags, { stderr }: World): void {
+export function tellStopping(signal: AbortSignal, flags: OutputFlags, { stderr }: CliContext): void {
   if (flags.quiet) return;
   const line = 'stopping: what is under way is finished; press Ctrl-C again to end at once\n';
   signal.addEventListener('abort', () => stderr.write(`${stderr.isTTY ? '\r\u001b[K' : ''}${line}`), { once: true });
@@ -39,16 +39,16 @@ export function tellStopping(signal: AbortSignal, flags: OutputFlags, { stderr }
 /** Runs the work; after a second of it a terminal shows that it is going on. */
 export async function waiting<T>(
   text: string,
-  { flags, world }: { readonly flags: OutputFlags; readonly world: World },
+  { flags, context }: { readonly flags: OutputFlags; readonly context: CliContext },
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!world.stderr.isTTY || flags.quiet) return work();
-  const timer = setTimeout(() => world.stderr.write(`${text} …`), 1000);
+  if (!context.stderr.isTTY || flags.quiet) return work();
+  const timer = setTimeout(() => context.stderr.write(`${text} …`), 1000);
   try {
     return await work();
   } finally {
     clearTimeout(timer);
-    world.stderr.write('\r\u001b[K');
+    context.stderr.write('\r\u001b[K');
   }
 }
 
@@ -56,17 +56,17 @@ export async function waiting<T>(
 export async function counted<T>(
   text: string,
   total: number,
-  { flags, world, work }: { readonly flags: OutputFlags; readonly world: World; readonly work: (step: () => void) => Promise<T> },
+  { flags, context, work }: { readonly flags: OutputFlags; readonly context: CliContext; readonly work: (step: () => void) => Promise<T> },
 ): Promise<T> {
-  if (!world.stderr.isTTY || flags.quiet) return work(() => undefined);
+  if (!context.stderr.isTTY || flags.quiet) return work(() => undefined);
   let done = 0;
-  const timer = setInterval(() => world.stderr.write(`\r\u001b[K${text} … ${done} of ${total}`), 1000);
+  const timer = setInterval(() => context.stderr.write(`\r\u001b[K${text} … ${done} of ${total}`), 1000);
   try {
     return await work(() => {
       done += 1;
     });
   } finally {
     clearInterval(timer);
-    world.stderr.write('\r\u001b[K');
+    context.stderr.write('\r\u001b[K');
   }
 }

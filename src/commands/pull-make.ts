@@ -19,7 +19,7 @@ import { loadSources } from './desired.ts';
 import { schemaPath } from './init.ts';
 import { judge, type Verdict } from './pull-check.ts';
 import { isWithin, loadingOf, type Project } from './pull-project.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** What manifests are made of, and for which project. */
 export type Making = {
@@ -33,7 +33,7 @@ export type Making = {
   /** Names of files that are taken. */
   readonly taken: ReadonlySet<string>;
   readonly secrets: SecretForm;
-  readonly world: World;
+  readonly context: CliContext;
 };
 
 /** Manifests to write, with their paths below the project, and what is told of them. */
@@ -66,9 +66,9 @@ export function makeFiles(making: Making): Made {
 const agreed: Verdict = { ignored: new Map(), wrong: new Map(), differing: [], gone: [] };
 
 function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<Drafting, 'ignored' | 'excluded' | 'doubtful'> {
-  const { declared, target, setting, folder } = project;
+  const { declared, target, config, folder } = project;
   const known = new Set(declaredEnds(declared, indexOf({ desired: declared, live, registry })).map(edgeKey));
-  const isShared = setting.targets.some(({ name, manifests }) => name !== target.name && manifests.some((path) => isWithin(folder, path)));
+  const isShared = config.targets.some(({ name, manifests }) => name !== target.name && manifests.some((path) => isWithin(folder, path)));
   const sources = declared.resources.flatMap((one) => Object.values(one.secrets).map(({ source }) => source));
   return {
     live: live.resources.filter(({ id }) => ids.has(id)),
@@ -105,15 +105,15 @@ function filesOf(drafts: readonly Draft[], { project, taken }: Making): readonly
 }
 
 /** What a plan would say of the project with the manifests; of wrong ones, what is wrong. Mistakes elsewhere are thrown. */
-function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], { project, live, identity, world }: Making): Verdict {
-  const { sources, setting, target, declared } = project;
+function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], { project, live, identity, context }: Making): Verdict {
+  const { sources, config, target, declared } = project;
   if (drafts.length === 0 && declared.resources.length === 0) return agreed;
-  const files = shown(manifests, project, world);
+  const files = shown(manifests, project, context);
   const large = files.flatMap(({ text }, index) => (Buffer.byteLength(text) > maxBytes ? (drafts[index]?.key ?? []) : []));
   if (large.length > 0) return { ...agreed, wrong: new Map(large.map((key) => [key, 'its manifest would be larger than 1 MiB'])) };
   const { value: desired, diagnostics } = loadSources(
     { ...sources, files: [...sources.files, ...files] },
-    loadingOf(setting, target, world),
+    loadingOf(config, target, context),
   );
   if (desired !== undefined) return judge({ drafts, desired, live, identity, target });
   const keys = new Map(files.map(({ path }, index) => [path, drafts[index]?.key]));
@@ -124,8 +124,8 @@ function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], {
 }
 
 /** The files by their paths as people see them. */
-export function shown(manifests: readonly SourceFile[], { root }: Project, world: World): readonly SourceFile[] {
-  const folder = shownFolder(root, world.cwd);
+export function shown(manifests: readonly SourceFile[], { root }: Project, context: CliContext): readonly SourceFile[] {
+  const folder = shownFolder(root, context.cwd);
   return manifests.map((file) => ({ ...file, path: `${folder}${file.path}` }));
 }
 
@@ -137,12 +137,12 @@ type Outcome = {
 };
 
 function pulledOf(
-  { managed, project, identity, secrets, world }: Making,
+  { managed, project, identity, secrets, context }: Making,
   { drafts, manifests, verdict, ignored }: Outcome,
 ): Omit<Pulled, 'files' | 'terraform' | 'updated' | 'edited'> {
-  const show = shower(world.cwd);
+  const show = shower(context.cwd);
   const { name, url } = project.target;
-  const files = shown(manifests, project, world);
+  const files = shown(manifests, project, context);
   const changed = verdict.differing.length + verdict.gone.length;
   return {
     target: { name, url, dialect: identity.dialect },

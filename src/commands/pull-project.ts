@@ -10,8 +10,8 @@ import type { Json } from '../model/json.ts';
 import { yamlText } from '../report/documents.ts';
 import { loadSources, sourcesOf, type Site, type Sources } from './desired.ts';
 import type { TargetFlags } from './flags.ts';
-import { chooseTarget, readSetting, type Setting } from './setting.ts';
-import type { World } from './world.ts';
+import { chooseTarget, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Where a pull writes, and what is there. */
 export type Project = {
@@ -19,11 +19,11 @@ export type Project = {
   readonly root: string;
   /** The folder of new manifests. */
   readonly folder: string;
-  readonly setting: Setting;
+  readonly config: ResolvedConfig;
   /** The gateway, with the folders that a plan of the project reads. */
   readonly target: Target;
   /** The config file to write, where there is none. */
-  readonly config: string | undefined;
+  readonly newConfig: string | undefined;
   readonly sources: Sources;
   /** What the manifests there declare. */
   readonly declared: DesiredState;
@@ -32,50 +32,57 @@ export type Project = {
 type Flags = TargetFlags & { readonly directory?: string };
 
 /** Finds the project that the directory belongs to, or plans one where there is none; mistakes in its manifests are thrown. */
-export function projectOf(flags: Flags, world: World): Project {
-  const given = flags.directory === undefined ? undefined : resolve(world.cwd, flags.directory);
-  const home = given ?? world.cwd;
+export function projectOf(flags: Flags, context: CliContext): Project {
+  const given = flags.directory === undefined ? undefined : resolve(context.cwd, flags.directory);
+  const home = given ?? context.cwd;
   requireFolder(home);
   const isThere = flags.config !== undefined || findConfig(home).value !== undefined;
-  const setting = readSetting(flags, isThere && flags.config === undefined ? { ...world, cwd: home } : world);
-  const target = chooseTarget(setting, flags);
-  const found = { ...setting, notices: [] };
-  return isThere && isWithin(home, setting.root) ? begunProject(found, target, { given, world }) : freshProject(target, home, world);
+  const config = resolveConfig(flags, isThere && flags.config === undefined ? { ...context, cwd: home } : context);
+  const target = chooseTarget(config, flags);
+  const found = { ...config, notices: [] };
+  return isThere && isWithin(home, config.root) ? begunProject(found, target, { given, context }) : freshProject(target, home, context);
 }
 
-type Place = { readonly given: string | undefined; readonly world: World };
+type Place = { readonly given: string | undefined; readonly context: CliContext };
 
-function begunProject(setting: Setting, target: Target, { given, world }: Place): Project {
+function begunProject(config: ResolvedConfig, target: Target, { given, context }: Place): Project {
   const folders = target.manifests.filter((path) => !isFile(path));
-  const folder = given === undefined || given === setting.root || !isWithin(given, setting.root) ? folders[0] : given;
+  const folder = given === undefined || given === config.root || !isWithin(given, config.root) ? folders[0] : given;
   const isRead = folders.some((path) => isWithin(folder ?? '', path)) && !target.overlays.some((path) => isWithin(folder ?? '', path));
   if (folder === undefined || !isRead)
     throw new UsageError(
       folder === undefined ? 'the config names no folder of manifests' : `the target "${target.name}" reads no manifests from there`,
       'leave out the directory, or name a folder below manifests of the config file',
     );
-  return { root: setting.root, folder, setting, target, config: undefined, ...contentOf(setting, target, world) };
+  return { root: config.root, folder, config, target, newConfig: undefined, ...contentOf(config, target, context) };
 }
 
 /** A project of its own: its manifests lie in access/, unless the folder holds some elsewhere. */
-function freshProject(origin: Target, root: string, world: World): Project {
+function freshProject(origin: Target, root: string, context: CliContext): Project {
   const name = origin.name === 'default' ? 'production' : origin.name;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new UsageError(`a target cannot be called "${name}"`, 'use letters, digits, - and _');
   const access = join(root, 'access');
-  const setting: Setting = { root, targets: [], notices: [] };
+  const config: ResolvedConfig = { root, targets: [], notices: [] };
   const target = (manifests: readonly string[]): Target => ({ ...origin, name, manifests, overlays: [] });
-  const whole = contentIn({ ...setting, targets: [target([root])] }, target([root]), world);
-  const isElsewhere = whole.declared?.resources.some(({ locate }) => !isWithin(resolve(world.cwd, locate('').file), access)) === true;
+  const whole = contentIn({ ...config, targets: [target([root])] }, target([root]), context);
+  const isElsewhere = whole.declared?.resources.some(({ locate }) => !isWithin(resolve(context.cwd, locate('').file), access)) === true;
   const chosen = target([isElsewhere ? root : access]);
-  const own = { ...setting, targets: [chosen] };
-  return { root, folder: access, setting: own, target: chosen, config: configText(chosen, isElsewhere), ...contentOf(own, chosen, world) };
+  const own = { ...config, targets: [chosen] };
+  return {
+    root,
+    folder: access,
+    config: own,
+    target: chosen,
+    newConfig: printConfig(chosen, isElsewhere),
+    ...contentOf(own, chosen, context),
+  };
 }
 
 type Content = Pick<Project, 'sources' | 'declared'>;
 
-function contentOf(setting: Setting, target: Target, world: World): Content {
-  const { sources, declared, diagnostics } = contentIn(setting, target, world);
+function contentOf(config: ResolvedConfig, target: Target, context: CliContext): Content {
+  const { sources, declared, diagnostics } = contentIn(config, target, context);
   if (declared === undefined) throw new InputError(diagnostics);
   return { sources, declared };
 }
@@ -83,24 +90,24 @@ function contentOf(setting: Setting, target: Target, world: World): Content {
 const nothing: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
 
 function contentIn(
-  setting: Setting,
+  config: ResolvedConfig,
   target: Target,
-  world: World,
+  context: CliContext,
 ): { readonly sources: Sources; readonly declared: DesiredState | undefined; readonly diagnostics: Sources['diagnostics'] } {
   const manifests = target.manifests.filter((path) => existsSync(path));
-  const sources = sourcesOf(setting, { ...target, manifests }, world);
-  const { value, diagnostics } = loadSources(sources, loadingOf(setting, target, world));
+  const sources = sourcesOf(config, { ...target, manifests }, context);
+  const { value, diagnostics } = loadSources(sources, loadingOf(config, target, context));
   const errors = diagnostics.filter(({ code, severity }) => severity === 'error' && code !== 'manifest/none');
   if (hasErrors(errors)) return { sources, declared: undefined, diagnostics: errors };
   return { sources, declared: value ?? nothing, diagnostics };
 }
 
 /** How the manifests of a project are loaded here: all of them, their secrets unresolved. */
-export function loadingOf(setting: Setting, target: Target, world: World): Site {
-  return { setting, target, world, secrets: 'leave', flags: { only: [], paths: [], color: false, quiet: true } };
+export function loadingOf(config: ResolvedConfig, target: Target, context: CliContext): Site {
+  return { config, target, context, secrets: 'leave', flags: { only: [], paths: [], color: false, quiet: true } };
 }
 
-function configText({ name, url, dialect, auth, token, secretPrefixes }: Target, isWhole: boolean): string {
+function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target, isWhole: boolean): string {
   const isUsual = secretPrefixes.length === 1 && secretPrefixes[0] === 'OSTIARY_SECRET_';
   const target: Json = {
     url,

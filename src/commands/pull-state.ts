@@ -5,11 +5,11 @@ import { inheritState, type Matched, readState, type StateObject } from '../mani
 import type { DesiredState } from '../model/desired.ts';
 import { InputError } from '../model/errors.ts';
 import type { Made } from './pull-make.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Reads what a state of Terraform owns; one that cannot be used is thrown. */
-export function ownedIn(path: string, world: World): readonly StateObject[] {
-  const { value: file, diagnostics: unread } = readStateFile(path, world.cwd);
+export function ownedIn(path: string, context: CliContext): readonly StateObject[] {
+  const { value: file, diagnostics: unread } = readStateFile(path, context.cwd);
   if (file === undefined) throw new InputError(unread);
   const { value, diagnostics } = readState(file, { ...terraform, registry });
   if (value === undefined) throw new InputError(diagnostics);

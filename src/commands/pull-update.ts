@@ -13,7 +13,7 @@ import { inputOf, loadSources, withTexts } from './desired.ts';
 import { comparison, judge } from './pull-check.ts';
 import { shown, type Made } from './pull-make.ts';
 import { loadingOf, type Project } from './pull-project.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** A project whose manifests say what is live, as far as they can. */
 export type Updated = {
@@ -31,13 +31,13 @@ export type Updating = {
   readonly identity: GatewayIdentity;
   /** The only live objects that this is about; all where nobody says. */
   readonly asked: ReadonlySet<string> | undefined;
-  readonly world: World;
+  readonly context: CliContext;
 };
 
 /** Edits what the project declares already so that it says what is live; nothing is written yet. */
-export function updatedProject(project: Project, { live, identity, asked, world }: Updating): Updated {
-  const { declared, setting, target, sources } = project;
-  const loading = loadingOf(setting, target, world);
+export function updatedProject(project: Project, { live, identity, asked, context }: Updating): Updated {
+  const { declared, config, target, sources } = project;
+  const loading = loadingOf(config, target, context);
   const { value: plan, diagnostics: found } = comparison({ desired: declared, live, identity, target });
   if (plan === undefined) throw new InputError(found.filter(({ severity }) => severity === 'error'));
   const isMeant = (...ids: readonly (ResourceId | undefined)[]): boolean => ids.some((id) => id !== undefined && asked?.has(id) !== false);
@@ -59,7 +59,7 @@ export function updatedProject(project: Project, { live, identity, asked, world 
   const updated = after.resources.flatMap(({ id, locate }) => (before.get(id) === now.get(id) ? [] : [{ id, file: locate('').file }]));
   return {
     project: { ...project, sources: edited, declared: after },
-    files: files.map(({ path, text }) => ({ path: resolve(world.cwd, path), text })),
+    files: files.map(({ path, text }) => ({ path: resolve(context.cwd, path), text })),
     updated,
     diagnostics,
   };
@@ -71,13 +71,13 @@ export function updatedProject(project: Project, { live, identity, asked, world 
  */
 export function settled(begun: Updated, made: Made, updating: Updating): { readonly edits: Updated; readonly made: Made } {
   const { project } = begun;
-  const { live, identity, world } = updating;
-  const { setting, target, sources } = project;
-  const news = shown(made.manifests, project, world);
+  const { live, identity, context } = updating;
+  const { config, target, sources } = project;
+  const news = shown(made.manifests, project, context);
   const beside = { ...sources, files: [...sources.files, ...news] };
-  const { value: declared } = loadSources(beside, loadingOf(setting, target, world));
+  const { value: declared } = loadSources(beside, loadingOf(config, target, context));
   const next = declared && updatedProject({ ...project, sources: beside, declared }, updating);
-  const isTouched = next?.files.some(({ path }) => news.some((file) => resolve(world.cwd, file.path) === path));
+  const isTouched = next?.files.some(({ path }) => news.some((file) => resolve(context.cwd, file.path) === path));
   if (next === undefined || isTouched === true) return { edits: begun, made };
   const { differing, gone } = judge({ drafts: made.drafts.drafts, desired: next.project.declared, live, identity, target });
   const { pulled } = made;

@@ -12,20 +12,20 @@ import { schemaFiles } from './init.ts';
 import type { Made } from './pull-make.ts';
 import type { Project } from './pull-project.ts';
 import type { Inheritance } from './pull-state.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Writes everything, and tells which files beside manifests; the config file last, so that what is broken off is not taken for whole. */
 export function writeAll(
-  { root, folder, config, sources }: Project,
+  { root, folder, newConfig: config, sources }: Project,
   { manifests, drafts, inherited, edited }: Made & { readonly inherited: Inheritance | undefined; readonly edited: readonly SourceFile[] },
-  world: World,
+  context: CliContext,
 ): Pick<Pulled, 'files' | 'edited' | 'terraform'> {
   const writer = treeWriter(root);
   const files: string[] = [];
   const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
   if (manifests.length > 0) for (const [path, text] of schemaFiles) create(path, text);
   writer.createAll(manifests);
-  const read = new Map([...sources.files, ...sources.overlays.flat()].map(({ path, text }) => [resolve(world.cwd, path), text]));
+  const read = new Map([...sources.files, ...sources.overlays.flat()].map(({ path, text }) => [resolve(context.cwd, path), text]));
   for (const { path, text } of edited) writer.replace(relative(root, path), text, read.get(path));
   const extend = (path: string, textAfter: (before: string | undefined) => string): void => {
     if (extended(writer, join(root, path), path, textAfter)) files.push(path);
@@ -37,7 +37,7 @@ export function writeAll(
   if (config !== undefined && manifests.length + sources.files.length === 0) create(join(relative(root, folder), '.gitkeep'), '');
   if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');
   if (config !== undefined) create('ostiary.yaml', config);
-  const show = shower(world.cwd);
+  const show = shower(context.cwd);
   const terraform = inherited && terraformOf(inherited, show(join(root, removals)));
   return {
     files: files.map((path) => show(join(root, path))),

@@ -19,7 +19,7 @@ import { projectOf, type Project } from './pull-project.ts';
 import { inheritance, ownedIn } from './pull-state.ts';
 import type { Updated, Updating } from './pull-update.ts';
 import { printerFor } from './printer.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type PullFlags = TargetFlags & {
   readonly directory?: string;
@@ -32,17 +32,17 @@ export type PullFlags = TargetFlags & {
 const concurrency = 16;
 
 /** Writes what is live as manifests, so that a plan then finds nothing to do. Exit 0. */
-export async function pull(flags: PullFlags, world: World): Promise<number> {
+export async function pull(flags: PullFlags, context: CliContext): Promise<number> {
   if (flags.fromState !== undefined && flags.only.length > 0)
     throw new UsageError('--from-state says what is pulled, and so does --only', 'leave out one of them');
-  const project = projectOf(flags, world);
-  const owned = flags.fromState === undefined ? undefined : ownedIn(flags.fromState, world);
+  const project = projectOf(flags, context);
+  const owned = flags.fromState === undefined ? undefined : ownedIn(flags.fromState, context);
   const taken = takenNames(project.folder);
-  const { gateway, identity } = await connect(project.target, { flags, world });
+  const { gateway, identity } = await connect(project.target, { flags, context });
   try {
     // What makes and writes manifests is loaded while the gateway looks its objects up.
     const [listed, { makeFiles }, { writeAll }] = await Promise.all([
-      readLive(gateway, [...registry.keys()], { flags, world }),
+      readLive(gateway, [...registry.keys()], { flags, context }),
       import('./pull-make.ts'),
       import('./pull-write.ts'),
     ]);
@@ -50,17 +50,17 @@ export async function pull(flags: PullFlags, world: World): Promise<number> {
     const asked = matched === undefined ? askedFor(flags.only, listed) : new Set(matched.flatMap(({ live }) => live ?? []));
     const chosen = chooseLive(listed, project, asked);
     const short = flags.secrets === 'omit' ? [] : [...chosen.live, ...spokenOf(listed, project, asked)];
-    const live = await withDetails(listed, short, gateway, { flags, world });
+    const live = await withDetails(listed, short, gateway, { flags, context });
     const { ids, managed } = chosen;
-    const updating = { live, identity, asked, world };
+    const updating = { live, identity, asked, context };
     const begun = await updated(project, updating);
-    const drafted = makeFiles({ ids, managed, live, project: begun.project, identity, taken, secrets: flags.secrets, world });
+    const drafted = makeFiles({ ids, managed, live, project: begun.project, identity, taken, secrets: flags.secrets, context });
     const { edits, made } = await inAgreement(begun, drafted, updating);
     const inherited = matched && inheritance(matched, made, project.declared);
-    const written = writeAll(project, { ...made, inherited, edited: edits.files }, world);
+    const written = writeAll(project, { ...made, inherited, edited: edits.files }, context);
     const pulled = { ...withUpdates(made.pulled, edits.updated), ...written };
-    const { print, hint, results, errors } = printerFor(world, flags);
-    world.hears?.({ diagnostics: edits.diagnostics });
+    const { print, hint, results, errors } = printerFor(context, flags);
+    context.onEvent?.({ diagnostics: edits.diagnostics });
     if (edits.diagnostics.length > 0) hint(diagnosticsText(edits.diagnostics, errors));
     print(flags.format === 'json' ? pullJson(pulled) : pullText(pulled, results));
     return 0;
@@ -127,7 +127,7 @@ export async function withDetails(
   state: LiveState,
   chosen: readonly LiveResource[],
   gateway: Gateway,
-  { flags, world }: { readonly flags: OutputFlags; readonly world: World },
+  { flags, context }: { readonly flags: OutputFlags; readonly context: CliContext },
 ): Promise<LiveState> {
   const short = chosen.filter(({ leftOut = [] }) => leftOut.length > 0);
   if (short.length === 0) return state;
@@ -137,6 +137,6 @@ export async function withDetails(
       read.set(one.id, await gateway.readOne(one));
       step();
     });
-  await counted('reading the secrets one by one', short.length, { flags, world, work });
+  await counted('reading the secrets one by one', short.length, { flags, context, work });
   return { ...state, resources: state.resources.flatMap((one) => (read.has(one.id) ? (read.get(one.id) ?? []) : [one])) };
 }

@@ -5,10 +5,10 @@ import { AppError } from '../model/errors.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import { lettingGo } from '../reconcile/diff/orphans.ts';
 import { isAsLoaded, readTreeOf, type Site } from './at-commit.ts';
-import { isTracked, type FootingInput } from './footing.ts';
+import { isTracked, type PlanBaseInput } from './plan-base.ts';
 
 /** What a whole apply was made from, and the plan that it carried out. */
-type RecordingInput = FootingInput & { readonly plan: Pick<Plan, 'orphans' | 'changes' | 'base'> };
+type RecordingInput = PlanBaseInput & { readonly plan: Pick<Plan, 'orphans' | 'changes' | 'base'> };
 
 /**
  * Records HEAD as wholly applied to the target, here and on origin, if the manifests that were applied are those of HEAD.
@@ -16,10 +16,10 @@ type RecordingInput = FootingInput & { readonly plan: Pick<Plan, 'orphans' | 'ch
  */
 export async function recordApplied(input: RecordingInput): Promise<readonly Diagnostic[]> {
   if (!isTracked(input)) return [];
-  const { setting, target, world } = input;
+  const { config, target, context } = input;
   try {
-    const repository = await openRepository({ folder: setting.root, env: world.env });
-    return repository === undefined ? [] : await record({ repository, setting, target }, input);
+    const repository = await openRepository({ folder: config.root, env: context.env });
+    return repository === undefined ? [] : await record({ repository, config, target }, input);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return [notRecorded(error.message, error.hint)];

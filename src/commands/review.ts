@@ -7,7 +7,7 @@ import type { ViewFlags } from './flags.ts';
 import { connectService } from './live.ts';
 import { printerFor } from './printer.ts';
 import { waiting } from './progress.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type ReviewFlags = ViewFlags & {
   readonly verdict: keyof typeof wanted;
@@ -19,12 +19,12 @@ export type ReviewFlags = ViewFlags & {
 const wanted = { approve: 'APPROVED', reject: 'REJECTED', revoke: 'REVOKED' } as const;
 
 /** Decides a review and shows where it stands then; the gateway has the last word. */
-export async function review(flags: ReviewFlags, world: World): Promise<number> {
+export async function review(flags: ReviewFlags, context: CliContext): Promise<number> {
   const decision = readDecision(flags);
-  const { print, hint, results } = printerFor(world, flags);
-  const service = await connectService({ flags, world });
+  const { print, hint, results } = printerFor(context, flags);
+  const service = await connectService({ flags, context });
   try {
-    const decided = await waiting('asking the gateway', { flags, world }, () => decide(service, flags.id, decision));
+    const decided = await waiting('asking the gateway', { flags, context }, () => decide(service, flags.id, decision));
     if (flags.format === 'text') print(reviewText(decided, results));
     else print(flags.format === 'json' ? jsonText(decided) : yamlText(decided));
     if (decided.status === 'PENDING') hint('the approval counts; the review still waits for other groups\n');

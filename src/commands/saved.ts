@@ -17,13 +17,13 @@ import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool,
 import { connect, readLive } from './live.ts';
 import { pageMaker } from './page.ts';
 import type { Planned } from './planning.ts';
-import { rootsAt } from './saving.ts';
-import { absolute, chooseTarget, readSetting, type Setting } from './setting.ts';
+import { rootCommitsOf } from './saving.ts';
+import { absolute, chooseTarget, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
 import { secretOf, secretsFor } from './saved-secrets.ts';
 import { printerFor } from './printer.ts';
 import { tellPlan } from './tell.ts';
 import { version } from './version.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** A plan that was saved, with what is live by now and what objects were then. */
 export type Resumed = Planned & { readonly seen: ReadonlyMap<ResourceId, Seen>; readonly whole: boolean };
@@ -35,38 +35,38 @@ export type Resumed = Planned & { readonly seen: ReadonlyMap<ResourceId, Seen>; 
 export async function resumed(
   path: string,
   flags: ApplyFlags,
-  { world, onRequest }: { readonly world: World; readonly onRequest: (event: RequestEvent) => void },
+  { context, onRequest }: { readonly context: CliContext; readonly onRequest: (event: RequestEvent) => void },
 ): Promise<Resumed> {
   refuseShaping(flags);
-  const saved = readSaved(path, world);
-  const fit = (found: readonly (Refusal | undefined)[]): Promise<void> => refuseUnfit(saved, found, flags, world);
+  const saved = readSaved(path, context);
+  const fit = (found: readonly (Refusal | undefined)[]): Promise<void> => refuseUnfit(saved, found, flags, context);
   await fit([otherTool(saved.tool, version), flags.digest === undefined ? undefined : differentPlan(flags.digest, saved.plan)]);
-  const setting = readSetting(flags, world);
-  requireNoPaths(setting, flags);
-  const target = chooseTarget(setting, { ...flags, ...targetOf(saved, setting, flags) });
+  const config = resolveConfig(flags, context);
+  requireNoPaths(config, flags);
+  const target = chooseTarget(config, { ...flags, ...targetOf(saved, config, flags) });
   const changed = saved.plan.changes.filter(setsSecrets);
   const secrets = new Set<string>(changed.map(({ id }) => id));
-  const loaded = desiredFor(setting, target, { flags, world, secrets });
+  const loaded = desiredFor(config, target, { flags, context, secrets });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
   await fit([
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
     otherManifests(saved.plan.tree, loaded.value.tree),
-    otherRepository(saved.repository, await rootsAt(setting, world)),
+    otherRepository(saved.repository, await rootCommitsOf(config, context)),
     ...strangeChanges(saved.plan, loaded.value),
   ]);
-  const { gateway, identity } = await connect(target, { flags, world, onRequest });
+  const { gateway, identity } = await connect(target, { flags, context, onRequest });
   try {
     const { url, dialect, organisation } = identity;
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await fit([otherTarget(saved.plan.target, here)]);
-    const live = await readLive(gateway, [...registry.keys()], { flags, world });
+    const live = await readLive(gateway, [...registry.keys()], { flags, context });
     const { desired, unfit } = await secretsFor(saved.plan, loaded.value, { live, gateway });
     await fit(unfit);
     const seen = seenOf(saved, desired, registry);
     const plan = withoutBreakers(saved.plan);
     const stale = staleness({ plan, live, registry, seen, secretOf: secretOf(desired) });
     return {
-      setting,
+      config,
       target,
       desired,
       live,
@@ -97,30 +97,35 @@ function refuseShaping(flags: ApplyFlags): void {
 }
 
 /** Without a config file paths say where the manifests lie; with one they select. */
-function requireNoPaths({ file }: Setting, { paths }: ApplyFlags): void {
+function requireNoPaths({ file }: ResolvedConfig, { paths }: ApplyFlags): void {
   if (file !== undefined && paths.length > 0)
     throw new UsageError('paths do not go with --plan: the plan says what is done', 'give them to ostiary plan');
 }
 
-function readSaved(path: string, world: World): SavedPlan {
-  const { value, diagnostics } = openPlan(readPlanFile(absolute(path, world), longestPlan), registry);
+function readSaved(path: string, context: CliContext): SavedPlan {
+  const { value, diagnostics } = openPlan(readPlanFile(absolute(path, context), longestPlan), registry);
   if (value === undefined) throw new InputError(diagnostics.map((one) => ({ ...one, at: { file: path, line: 1, column: 1 } })));
   if ('version' in value) throw new RefusedError([otherVersion(value.version)]);
   return value;
 }
 
 /** Throws where something does not fit, the plan being told first. */
-async function refuseUnfit({ plan }: SavedPlan, found: readonly (Refusal | undefined)[], flags: ApplyFlags, world: World): Promise<void> {
+async function refuseUnfit(
+  { plan }: SavedPlan,
+  found: readonly (Refusal | undefined)[],
+  flags: ApplyFlags,
+  context: CliContext,
+): Promise<void> {
   const refusals = found.flatMap((one) => one ?? []);
   if (refusals.length === 0) return;
   const refused = { ...plan, refusals: [...withoutBreakers(plan).refusals, ...refusals] };
   const page = await pageMaker(flags);
-  tellPlan([refused], [], { flags, world, printer: printerFor(world, flags), ...page({ plan: refused }) });
+  tellPlan([refused], [], { flags, context, printer: printerFor(context, flags), ...page({ plan: refused }) });
   throw new RefusedError(refusals);
 }
 
 /** A plan names its target, so nobody has to. */
-function targetOf({ plan }: SavedPlan, { targets }: Setting, { target }: ApplyFlags): { readonly target?: string } {
+function targetOf({ plan }: SavedPlan, { targets }: ResolvedConfig, { target }: ApplyFlags): { readonly target?: string } {
   const isThere = targets.some(({ name }) => name === plan.target.name);
   return target === undefined && isThere ? { target: plan.target.name } : {};
 }

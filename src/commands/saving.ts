@@ -11,19 +11,24 @@ import { jsonText } from '../report/documents.ts';
 import { planDocument } from '../report/plan-json.ts';
 import type { PlanFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
-import type { Setting } from './setting.ts';
-import { absolute } from './setting.ts';
+import type { ResolvedConfig } from './resolved-config.ts';
+import { absolute } from './resolved-config.ts';
 import { version } from './version.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Saves a plan for `apply --plan`; what that could not read is never written. */
-export async function savePlan(path: string, planned: Planned, flags: Pick<PlanFlags, 'only' | 'paths'>, world: World): Promise<void> {
-  const { plan, desired, live, setting } = planned;
+export async function savePlan(
+  path: string,
+  planned: Planned,
+  flags: Pick<PlanFlags, 'only' | 'paths'>,
+  context: CliContext,
+): Promise<void> {
+  const { plan, desired, live, config } = planned;
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const document = sealedPlan(planDocument([plan]), {
     tool: version,
     whole: flags.only.length === 0 && flags.paths.length === 0,
-    repository: await rootsAt(setting, world),
+    repository: await rootCommitsOf(config, context),
     live: fingerprintsOf(plan, { desired, live, registry }),
     sources: [...sourcesOf(resources)],
   });
@@ -31,14 +36,14 @@ export async function savePlan(path: string, planned: Planned, flags: Pick<PlanF
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   if (Buffer.byteLength(text) > longestPlan) throw new InputError([tooLarge(text)]);
-  writePlan(absolute(path, world), text);
-  world.hears?.({ saved: absolute(path, world) });
+  writePlan(absolute(path, context), text);
+  context.onEvent?.({ saved: absolute(path, context) });
 }
 
 /** The first commits of the repository that the manifests lie in. */
-export async function rootsAt({ root }: Setting, world: World): Promise<readonly string[]> {
+export async function rootCommitsOf({ root }: ResolvedConfig, context: CliContext): Promise<readonly string[]> {
   if (!mayBeInRepository(root)) return [];
-  const repository = await openRepository({ folder: root, env: world.env });
+  const repository = await openRepository({ folder: root, env: context.env });
   return repository === undefined ? [] : rootsOf(repository);
 }
 

@@ -5,27 +5,27 @@ import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/listings.ts';
 import type { ViewFlags } from './flags.ts';
 import { connectService } from './live.ts';
-import { tellView } from './look-up.ts';
+import { printView } from './look-up.ts';
 import { printerFor } from './printer.ts';
 import { waiting } from './progress.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type SearchFlags = ViewFlags & { readonly term: string };
 
 /** Searches connections, resources and runbooks; what could not be searched is told, and no failure. */
-export async function search(flags: SearchFlags, world: World): Promise<number> {
+export async function search(flags: SearchFlags, context: CliContext): Promise<number> {
   const { term, format } = flags;
   if (term.trim() === '') throw new UsageError('the term to search for is empty', 'a part of a name will do: ostiary search orders');
-  const printer = printerFor(world, flags);
-  const service = await connectService({ flags, world });
+  const printer = printerFor(context, flags);
+  const service = await connectService({ flags, context });
   try {
-    const document = await waiting('searching the gateway', { flags, world }, () => service.search(term));
+    const document = await waiting('searching the gateway', { flags, context }, () => service.search(term));
     const missing = document.errors.map(partial);
     if (missing.length > 0) printer.hint(diagnosticsText(missing, printer.errors));
     const { connections, resources, runbooks } = document;
     if (format === 'text' && connections.length + resources.length + runbooks.length === 0) {
       printer.hint(`nothing is called like "${escapeTerminal(term)}"\n`);
-    } else tellView({ document, listing: searchListing(document) }, format, printer);
+    } else printView({ document, listing: searchListing(document) }, format, printer);
     return 0;
   } finally {
     await service.close();

@@ -13,7 +13,7 @@ import { startServer } from '../server/start.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { version } from './version.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type ServeFlags = OutputFlags & {
   readonly port: number;
@@ -32,11 +32,11 @@ export type ServeFlags = OutputFlags & {
 };
 
 /** Runs a gateway until it is interrupted; then it finishes what it is doing and stops. */
-export async function serve(flags: ServeFlags, world: World): Promise<number> {
-  const { note, print } = printerFor(world, flags);
-  const { env } = world;
-  const logForm = flags.log ?? (world.stderr.isTTY ? 'text' : 'json');
-  const say = createLog((line) => note(`${line}\n`), logForm, world.now);
+export async function serve(flags: ServeFlags, context: CliContext): Promise<number> {
+  const { note, print } = printerFor(context, flags);
+  const { env } = context;
+  const logForm = flags.log ?? (context.stderr.isTTY ? 'text' : 'json');
+  const say = createLog((line) => note(`${line}\n`), logForm, context.now);
   const log: Log = (entry) => {
     if (!flags.quiet || entry.level !== 'info') say(entry);
   };
@@ -47,20 +47,20 @@ export async function serve(flags: ServeFlags, world: World): Promise<number> {
   const repositories = createRemoteReader({
     env,
     wanted: isRunbook,
-    ...(knownHosts === undefined ? {} : { knownHosts: inFolder(world.cwd, knownHosts) }),
+    ...(knownHosts === undefined ? {} : { knownHosts: inFolder(context.cwd, knownHosts) }),
     ...(flags.localRepositories ? { local: true } : {}),
   });
   const store = {
-    database: databaseOf(flags.database, world.cwd),
+    database: databaseOf(flags.database, context.cwd),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
     makeFolder,
     previousEncryptionKeys: env['OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS'],
-    now: world.now,
+    now: context.now,
     log,
   };
-  const stopped = world.interrupts();
+  const stopped = context.interruptSignal();
   // The default folder holds keys and data: git leaves it alone, whatever the project's own .gitignore says.
-  if (flags.database === defaultDatabase) createFile(join(world.cwd, '.ostiary', '.gitignore'), '*\n');
+  if (flags.database === defaultDatabase) createFile(join(context.cwd, '.ostiary', '.gitignore'), '*\n');
   if (flags.init) {
     print(`${await makeFirstKey(store)}\n`);
     return 0;

@@ -17,12 +17,12 @@ import { planText } from '../report/plan-text.ts';
 import { plainPalette, type Terminal } from '../report/terminal.ts';
 import type { Format, PlanFlags } from './flags.ts';
 import type { Printer } from './printer.ts';
-import { absolute } from './setting.ts';
-import type { World } from './world.ts';
+import { absolute } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 type Telling = {
   readonly flags: Pick<PlanFlags, 'format' | 'report'>;
-  readonly world: World;
+  readonly context: CliContext;
   readonly printer: Printer;
   /** Makes the page, where one may be asked for. */
   readonly html?: () => string;
@@ -34,7 +34,7 @@ const plain: Terminal = { colour: plainPalette };
 
 /** Prints plans and writes the reports that were asked for; warnings go to stderr. */
 export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[], telling: Telling): void {
-  for (const plan of plans) telling.world.hears?.({ plan });
+  for (const plan of plans) telling.context.onEvent?.({ plan });
   tellWarnings(warnings, telling);
   tell(telling, (format, terminal) => {
     if (format === 'json') return planJson(plans);
@@ -44,7 +44,7 @@ export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[]
 
 /** Prints what somebody changed by hand and writes the reports that were asked for; warnings go to stderr. */
 export function tellDrift(drifts: readonly Drift[], warnings: readonly Diagnostic[], telling: Telling): void {
-  for (const drift of drifts) telling.world.hears?.({ drift });
+  for (const drift of drifts) telling.context.onEvent?.({ drift });
   tellWarnings(warnings, telling);
   tell(telling, (format, terminal) => {
     if (format === 'json') return driftJson(drifts);
@@ -52,23 +52,24 @@ export function tellDrift(drifts: readonly Drift[], warnings: readonly Diagnosti
   });
 }
 
-function tellWarnings(warnings: readonly Diagnostic[], { world, printer }: Telling): void {
-  world.hears?.({ diagnostics: warnings });
+function tellWarnings(warnings: readonly Diagnostic[], { context, printer }: Telling): void {
+  context.onEvent?.({ diagnostics: warnings });
   if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
 }
 
 /** Prints what became of a plan and writes the reports that were asked for. */
 export function tellResult(result: ApplyResult, plan: Plan, telling: Telling): void {
-  telling.world.hears?.({ plan, result });
+  telling.context.onEvent?.({ plan, result });
   tell(telling, (format, terminal) => {
     if (format === 'json') return applyJson([{ plan, result }]);
     return format === 'markdown' ? applyMarkdown([{ plan, result }]) : applyText([{ plan, result }], terminal);
   });
 }
 
-function tell({ flags, world, printer, printed, html }: Telling, render: (format: Format, terminal: Terminal) => string): void {
+function tell({ flags, context, printer, printed, html }: Telling, render: (format: Format, terminal: Terminal) => string): void {
   if (printed !== true) printer.print(render(flags.format, printer.results));
-  for (const { format, path } of flags.report) writeReport(absolute(path, world), format === 'html' ? pageOf(html) : render(format, plain));
+  for (const { format, path } of flags.report)
+    writeReport(absolute(path, context), format === 'html' ? pageOf(html) : render(format, plain));
 }
 
 function pageOf(html: Telling['html']): string {
@@ -77,8 +78,8 @@ function pageOf(html: Telling['html']): string {
 }
 
 /** Refuses files that could not be written, before anything is done. */
-export function requireWritable(files: readonly { readonly path: string; readonly what?: string }[], world: World): void {
-  const lost = files.find(({ path }) => !isWritable(path, world));
+export function requireWritable(files: readonly { readonly path: string; readonly what?: string }[], context: CliContext): void {
+  const lost = files.find(({ path }) => !isWritable(path, context));
   if (lost !== undefined)
     throw new UsageError(
       `the ${lost.what ?? 'report'} "${lost.path}" cannot be written`,
@@ -87,8 +88,8 @@ export function requireWritable(files: readonly { readonly path: string; readonl
 }
 
 /** Whether a file may be written there, as far as can be told beforehand. */
-export function isWritable(path: string, world: World): boolean {
-  const place = absolute(path, world);
+export function isWritable(path: string, context: CliContext): boolean {
+  const place = absolute(path, context);
   try {
     accessSync(statSync(place, { throwIfNoEntry: false })?.isFile() === false ? place : dirname(place), constants.W_OK);
     return true;

@@ -12,29 +12,29 @@ import { trialsText } from '../report/trials-text.ts';
 import { desiredFor } from './desired.ts';
 import type { ReportFlag, TargetFlags, TrialFormat } from './flags.ts';
 import { printerFor } from './printer.ts';
-import { absolute, chooseTarget, readSetting } from './setting.ts';
+import { absolute, chooseTarget, resolveConfig } from './resolved-config.ts';
 import { requireWritable } from './tell.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type TestFlags = TargetFlags & { readonly format: TrialFormat; readonly report: readonly ReportFlag<TrialFormat>[] };
 
 /** Tries the rules of one target, or of all, on their samples; asks no gateway and resolves no secret. Exit 0, or 3 where one fails. */
-export async function test(flags: TestFlags, world: World): Promise<number> {
-  requireWritable(flags.report, world);
-  const setting = readSetting(flags, world);
-  const targets = flags.target === undefined ? setting.targets : [chooseTarget(setting, flags)];
+export async function test(flags: TestFlags, context: CliContext): Promise<number> {
+  requireWritable(flags.report, context);
+  const config = resolveConfig(flags, context);
+  const targets = flags.target === undefined ? config.targets : [chooseTarget(config, flags)];
   const patterns = patternCache();
   const warnings = new Map<string, string>();
-  const { print, hint, results, errors } = printerFor(world, flags);
+  const { print, hint, results, errors } = printerFor(context, flags);
   const tried = targets.map((target): TargetTrials => {
-    const { value, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave' });
+    const { value, diagnostics } = desiredFor(config, target, { flags, context, secrets: 'leave' });
     if (value === undefined || hasErrors(diagnostics)) throw new InputError(sortDiagnostics(diagnostics));
     for (const one of diagnostics) warnings.set(JSON.stringify(one), diagnosticsText([one], errors));
     return { target: target.name, rules: value.resources.flatMap((resource) => trySamples(resource, patterns) ?? []) };
   });
   for (const text of warnings.values()) hint(text);
   print(render(tried, flags.format, results));
-  for (const { format, path } of flags.report) writeReport(absolute(path, world), render(tried, format, { colour: plainPalette }));
+  for (const { format, path } of flags.report) writeReport(absolute(path, context), render(tried, format, { colour: plainPalette }));
   return tried.some(({ rules }) => rules.some(({ trials }) => trials.some(({ outcome }) => outcome === 'failed'))) ? 3 : 0;
 }
 

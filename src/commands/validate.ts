@@ -8,16 +8,16 @@ import { desiredFor } from './desired.ts';
 import type { Format, TargetFlags } from './flags.ts';
 import { judgeManifests } from './policies.ts';
 import { printerFor } from './printer.ts';
-import { chooseTarget, readSetting } from './setting.ts';
+import { chooseTarget, resolveConfig } from './resolved-config.ts';
 import { version } from './version.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './cli-context.ts';
 
 export type ValidateFlags = TargetFlags & { readonly format: Format | 'sarif'; readonly today?: string };
 
 /** Checks the manifests of one target, or of all, and tries rules on their samples; asks no gateway and resolves no secret. Exit 0 or 3. */
-export async function validate(flags: ValidateFlags, world: World): Promise<number> {
-  const setting = readSetting(flags, world);
-  const targets = flags.target === undefined ? setting.targets : [chooseTarget(setting, flags)];
+export async function validate(flags: ValidateFlags, context: CliContext): Promise<number> {
+  const config = resolveConfig(flags, context);
+  const targets = flags.target === undefined ? config.targets : [chooseTarget(config, flags)];
   const [{ ruleInspector }, { notSimulated }] = await Promise.all([
     import('../protection/inspect.ts'),
     import('../protection/sample-findings.ts'),
@@ -27,17 +27,17 @@ export async function validate(flags: ValidateFlags, world: World): Promise<numb
   const found = new Map<string, Diagnostic>();
   let resources = 0;
   for (const target of targets) {
-    const { value, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave', inspect });
+    const { value, diagnostics } = desiredFor(config, target, { flags, context, secrets: 'leave', inspect });
     resources = Math.max(resources, value?.resources.length ?? 0);
-    const asked = value === undefined ? [] : await judgeManifests(value, target, { flags, world });
+    const asked = value === undefined ? [] : await judgeManifests(value, target, { flags, context });
     for (const one of [...diagnostics, ...(value === undefined ? [] : deferredReferences(value, registry)), ...asked])
       found.set(JSON.stringify(one), one);
   }
   const all = sortDiagnostics([...found.values(), ...notSimulated(tried)]);
-  world.hears?.({ diagnostics: all });
-  const { print, note, hint, results, errors } = printerFor(world, flags);
+  context.onEvent?.({ diagnostics: all });
+  const { print, note, hint, results, errors } = printerFor(context, flags);
   if (flags.format === 'json') print(diagnosticsJson(all));
-  else if (flags.format === 'sarif') print(sarifText(all, { version, fallback: setting.file ?? 'ostiary.yaml' }));
+  else if (flags.format === 'sarif') print(sarifText(all, { version, fallback: config.file ?? 'ostiary.yaml' }));
   else if (all.length > 0) (hasErrors(all) ? note : hint)(diagnosticsText(all, errors));
   if (hasErrors(all)) return 3;
   if (flags.format === 'text' || flags.format === 'markdown')

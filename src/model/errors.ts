@@ -1,7 +1,7 @@
 import type { Diagnostic } from './diagnostic.ts';
 import type { Refusal } from './plan/plan.ts';
 
-/** The world or we are broken; `commands/guard.ts` alone catches. */
+/** Base of every error that ends a command; only `commands/guard.ts` catches them. */
 export class AppError extends Error {
   readonly code: string;
   readonly exitCode: number;

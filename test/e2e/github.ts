@@ -5,7 +5,7 @@ import { action } from '../../src/commands/action/action.ts';
 import { builtPackage, start } from '../support/cli.ts';
 import { startGitHub, type TestGitHub } from '../support/github.ts';
 import { openRunner, type Start, type StepEnded, type StepOptions } from '../support/workflow.ts';
-import { testWorld } from '../support/world.ts';
+import { createTestContext } from '../support/cli-context.ts';
 import type { Files } from './project.ts';
 
 /** The action as it is checked out by a runner, and a GitHub for it to tell. */
@@ -48,7 +48,7 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
 
 const runHere: Start = async (cwd, env) => {
   const began = performance.now();
-  const { world, printed } = testWorld({ cwd, env: { PATH: process.env['PATH'], ...env } });
-  const code = await action(world, () => Promise.resolve());
+  const { context, printed } = createTestContext({ cwd, env: { PATH: process.env['PATH'], ...env } });
+  const code = await action(context, () => Promise.resolve());
   return { code, stdout: printed().both, stderr: '', milliseconds: performance.now() - began };
 };

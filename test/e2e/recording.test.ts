@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { repositories } from '../support/repository.ts';
-import { applied, codes, files, footing, record, recordLeaving, url } from './footing.ts';
+import { applied, codes, files, planBase, record, recordLeaving, url } from './plan-base.ts';
 import { connection, guardrail } from './project.ts';
 
 const { make, makeOrigin, clone } = repositories();
@@ -27,7 +27,7 @@ describe('recording', () => {
     repository.git('update-index', '--assume-unchanged', 'access/a.yaml');
     repository.write({ 'access/a.yaml': connection('a', { reviewers: ['x'] }) });
     expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
-    expect((await footing(repository)).base?.commit).toBe(commit);
+    expect((await planBase(repository)).base?.commit).toBe(commit);
   });
 
   it('needs overlays to apply in the order of HEAD', async () => {
@@ -56,7 +56,7 @@ describe('recording', () => {
     const origin = makeOrigin(repository);
     const [recorded] = await record(repository);
     expect(recorded?.message).toContain('here and on origin');
-    expect((await footing(clone(origin, '--depth=1'))).base?.commit).toBe(repository.git('rev-parse', 'HEAD'));
+    expect((await planBase(clone(origin, '--depth=1'))).base?.commit).toBe(repository.git('rev-parse', 'HEAD'));
     origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
     origin.allow('hooks/pre-receive');
     const next = repository.save({ 'access/c.yaml': connection('c') });
@@ -66,7 +66,7 @@ describe('recording', () => {
       severity: 'warning',
       message: expect.stringContaining('pre-receive hook declined'),
     });
-    expect((await footing(repository)).base?.commit).toBe(next);
+    expect((await planBase(repository)).base?.commit).toBe(next);
   });
 
   it('keeps to this clone with --no-origin', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { run } from '../../src/commands/run.ts';
 import { connection } from '../e2e/project.ts';
 import { adminToken, auditorToken, hoopProject, standardToken, type HoopProject } from '../support/hoop-project.ts';
-import { testWorld } from '../support/world.ts';
+import { createTestContext } from '../support/cli-context.ts';
 
 const dba = { OSTIARY_TOKEN: standardToken };
 const id = '1e625499-34c9-4b26-a9c3-17c7fa662bdf';
@@ -168,8 +168,8 @@ test('runbooks are listed with their repositories; one that cannot be read is a 
   expect(searched.code).toBe(0);
   expect(JSON.parse(searched.stdout)).toMatchObject({ connections: [], resources: [], runbooks: [], errors: [expect.any(String)] });
   expect(searched.stderr).toContain('warning api/partial');
-  const terminal = testWorld({ cwd: project.folder, env: { OSTIARY_TOKEN: adminToken }, columns: 60 });
-  await run(['search', 'RESTART'], terminal.world);
+  const terminal = createTestContext({ cwd: project.folder, env: { OSTIARY_TOKEN: adminToken }, columns: 60 });
+  await run(['search', 'RESTART'], terminal.context);
   for (const line of terminal.printed().both.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
 });
 

@@ -5,7 +5,7 @@ import { settled, updatedProject } from '../../src/commands/pull-update.ts';
 import type { SecretForm } from '../../src/model/result/pull-result.ts';
 import { tries } from '../support/chance.ts';
 import { filesOf, loadState } from '../support/desired.ts';
-import { desiredOf, empty, gatewayOf, identity, liveOf, project, world } from '../support/pulling.ts';
+import { desiredOf, empty, gatewayOf, identity, liveOf, project, context } from '../support/pulling.ts';
 import { planOf } from '../support/run.ts';
 import { scenario } from '../support/scenario.ts';
 
@@ -18,7 +18,7 @@ test('manifests that are there say what is live afterwards, and what they cannot
       const live = await liveOf(gatewayOf({ resources: one.live }));
       const files = filesOf(one.manifests);
       const begun = { ...project, sources: { files, overlays: [], diagnostics: [] }, declared: loadState(one.manifests).value ?? empty };
-      const updating = { live, identity, asked: undefined, world };
+      const updating = { live, identity, asked: undefined, context };
       const updated = updatedProject(begun, updating);
       const declared = new Set(updated.project.declared.resources.map(({ key }) => key));
       const ids = live.resources.filter(({ id, managedBy }) => managedBy === undefined && !declared.has(id)).map(({ id }) => id);
@@ -30,7 +30,7 @@ test('manifests that are there say what is live afterwards, and what they cannot
         identity,
         taken: new Set(),
         secrets,
-        world,
+        context,
       });
       const { edits, made: pulled } = settled(updated, drafted, updating);
       const desired = desiredOf({ ...pulled, manifests: [...edits.project.sources.files] }, live);

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { run } from '../../src/commands/run.ts';
 import type { Ended, RunOptions } from './cli.ts';
-import { testWorld } from './world.ts';
+import { createTestContext } from './cli-context.ts';
 
 /**
  * Runs one command line from the sources in this process: a tenth of the price of a process of its own, for tests of
@@ -19,8 +19,8 @@ export async function runIn(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Pick<Ended, 'stdout' | 'stderr'> & { readonly code: number }> {
-  const { world, printed } = testWorld({ cwd: folder, env });
-  const code = await run(args, world);
+  const { context, printed } = createTestContext({ cwd: folder, env });
+  const code = await run(args, context);
   const { stdout, stderr } = printed();
   return { code, stdout, stderr };
 }

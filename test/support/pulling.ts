@@ -1,6 +1,6 @@
 import { makeFiles, type Made } from '../../src/commands/pull-make.ts';
 import type { Project } from '../../src/commands/pull-project.ts';
-import type { World } from '../../src/commands/world.ts';
+import type { CliContext } from '../../src/commands/cli-context.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import { defaultLimits, type Target } from '../../src/model/config.ts';
@@ -9,7 +9,7 @@ import type { GatewayIdentity } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { SecretForm } from '../../src/model/result/pull-result.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from './memory-gateway.ts';
-import { testWorld } from './world.ts';
+import { createTestContext } from './cli-context.ts';
 
 /** What tests of pulling share: a project of one target, whose gateway is in memory. */
 const target: Target = {
@@ -27,14 +27,14 @@ export const empty: DesiredState = { resources: [], edges: [], tree: '', unselec
 export const project: Project = {
   root: '/project',
   folder: '/project/access',
-  setting: { root: '/project', targets: [target], notices: [] },
+  config: { root: '/project', targets: [target], notices: [] },
   target,
-  config: undefined,
+  newConfig: undefined,
   sources: { files: [], overlays: [], diagnostics: [] },
   declared: empty,
 };
 
-export const world: World = testWorld({ cwd: '/project' }).world;
+export const context: CliContext = createTestContext({ cwd: '/project' }).context;
 export const identity: GatewayIdentity = { url: target.url, dialect: 'interface', role: 'admin' };
 
 export async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
@@ -53,7 +53,7 @@ export function made(live: LiveState, secrets: SecretForm): Made {
     identity,
     taken: new Set(),
     secrets,
-    world,
+    context,
   });
 }
 

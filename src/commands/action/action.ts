@@ -1,94 +1,94 @@
 import { randomUUID } from 'node:crypto';
 import { openJobLog, type JobLog } from '../../github/job-log.ts';
 import { maskCommands } from '../../github/masks.ts';
-import { withAgreement } from './agreement.ts';
-import { begin, type Begun, type Listening } from './begin.ts';
-import { courseOf, possibleCourse } from './course.ts';
-import { withFact, type Findings } from './findings.ts';
-import { tellEnds, worstOf } from '../fleet.ts';
-import { guarded } from '../guard.ts';
+import { resolveAgreedDigest } from './agreement.ts';
+import { prepareTasks, type PreparedTasks, type EventReceiver } from './prepare-tasks.ts';
+import { createStep, fallbackToValidate } from './action-step.ts';
+import { addEvent, type Findings } from './findings.ts';
+import { printExitCodes, worstExitCode } from '../fleet.ts';
+import { runGuarded } from '../guard.ts';
 import { run as runCommand } from '../run.ts';
-import { targetOf, type Step, type Telling } from './step.ts';
+import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { tellGitHub } from './tell.ts';
-import type { Fact, World } from '../world.ts';
+import type { CommandEvent, CliContext } from '../cli-context.ts';
 
 /** Runs one step of a workflow: inputs become a command line for each target, and what that finds is told where GitHub shows it; never throws. */
-export async function action(world: World, sleep: Telling['sleep']): Promise<number> {
-  const log = openJobLog(world.stdout.write, randomUUID());
-  const inner = worldOf(world, log);
-  const tellings = await tellingsOf({ log, world, inner, sleep });
-  const told = await guarded(async () => tellGitHub(tellings), { world: inner, color: false });
+export async function action(context: CliContext, sleep: TaskResult['sleep']): Promise<number> {
+  const log = openJobLog(context.stdout.write, randomUUID());
+  const inner = actionContext(context, log);
+  const results = await tellingsOf({ log, context, inner, sleep });
+  const told = await runGuarded(async () => tellGitHub(results), { context: inner, color: false });
   log.close();
-  const ended = worstOf(tellings.map(endOf));
+  const ended = worstExitCode(results.map(endOf));
   return ended === 0 ? told : ended;
 }
 
-type Job = Pick<Telling, 'log' | 'world' | 'sleep'> & { readonly inner: World };
+type Job = Pick<TaskResult, 'log' | 'context' | 'sleep'> & { readonly inner: CliContext };
 
 /** Does everything for each target, one after another: what fails for one does not stop the others. */
-async function tellingsOf(job: Job): Promise<readonly Telling[]> {
-  const { log, world, sleep, inner } = job;
+async function tellingsOf(job: Job): Promise<readonly TaskResult[]> {
+  const { log, context, sleep, inner } = job;
   const listener = listenerOf(job);
-  let begun: Begun | undefined;
-  let step: Step | undefined;
-  const exitCode = await guarded(
+  let begun: PreparedTasks | undefined;
+  let task: ActionTask | undefined;
+  const exitCode = await runGuarded(
     async () => {
-      begun = await begin(world, listener, (said) => {
-        step = said;
+      begun = await prepareTasks(context, listener, (known) => {
+        task = known;
       });
       return 0;
     },
-    { world: listener.world, color: false },
+    { context: listener.context, color: false },
   );
-  if (begun === undefined) return [{ step, findings: listener.findings(), exitCode, log, world, sleep }];
-  const tellings: Telling[] = [];
-  for (const one of begun.steps) {
-    if (tellings.length > 0) inner.stdout.write('\n\n');
-    tellings.push(await carriedOut(one, { env: begun.env, oneOfSeveral: begun.steps.length > 1 }, job));
+  if (begun === undefined) return [{ task, findings: listener.findings(), exitCode, log, context, sleep }];
+  const results: TaskResult[] = [];
+  for (const one of begun.tasks) {
+    if (results.length > 0) inner.stdout.write('\n\n');
+    results.push(await runTask(one, { env: begun.env, oneOfSeveral: begun.tasks.length > 1 }, job));
   }
-  const codes = new Map(tellings.map((telling) => [targetOf(telling.step) ?? '', telling.exitCode]));
-  if (tellings.length > 1) tellEnds(codes, { color: false, quiet: false }, inner);
-  return tellings;
+  const codes = new Map(results.map((telling) => [targetNameOf(telling.task) ?? '', telling.exitCode]));
+  if (results.length > 1) printExitCodes(codes, { color: false, quiet: false }, inner);
+  return results;
 }
 
-type Listener = Listening & { readonly findings: () => Findings };
+type Listener = EventReceiver & { readonly findings: () => Findings };
 
 /** Keeps what is found; secrets are masked at once. */
 function listenerOf({ log, inner }: Pick<Job, 'log' | 'inner'>): Listener {
   let findings: Findings = { diagnostics: [] };
-  const hears = (fact: Fact): void => {
-    if ('secret' in fact) log.command(maskCommands(fact.secret));
-    findings = withFact(findings, fact);
+  const onEvent = (event: CommandEvent): void => {
+    if ('secret' in event) log.command(maskCommands(event.secret));
+    findings = addEvent(findings, event);
   };
-  return { world: { ...inner, hears }, hears, findings: () => findings };
+  return { context: { ...inner, onEvent }, onEvent, findings: () => findings };
 }
 
 /** Runs the command line of one target. */
-async function carriedOut(said: Step, place: Pick<World, 'env' | 'oneOfSeveral'>, job: Job): Promise<Telling> {
-  const { log, world, sleep } = job;
-  const { world: heard, findings } = listenerOf(job);
-  const listening: World = { ...heard, ...place };
-  let step = said;
-  const exitCode = await guarded(
+async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOfSeveral'>, job: Job): Promise<TaskResult> {
+  const { log, context, sleep } = job;
+  const { context: heard, findings } = listenerOf(job);
+  const listening: CliContext = { ...heard, ...place };
+  let task = given;
+  const exitCode = await runGuarded(
     async () => {
-      const { run, inputs } = said;
-      const agreed = await withAgreement(inputs, { run, world: listening, sleep });
-      const course = await possibleCourse(agreed === inputs ? said.course : courseOf(agreed, run), agreed, { run, world: listening });
-      step = { ...said, course };
-      return runCommand(course.argv, listening);
+      const { run, inputs } = given;
+      const agreed = await resolveAgreedDigest(inputs, { run, context: listening, sleep });
+      const step = await fallbackToValidate(agreed === inputs ? given.step : createStep(agreed, run), agreed, { run, context: listening });
+      task = { ...given, step };
+      return runCommand(step.argv, listening);
     },
-    { world: listening, color: false },
+    { context: listening, color: false },
   );
-  return { step, findings: findings(), exitCode, log, world, sleep };
+  return { task, findings: findings(), exitCode, log, context, sleep };
 }
 
 /** How the step ends for a target. A drift is what was asked for: it fails the step only where somebody wants that. */
-function endOf({ step, exitCode }: Telling): number {
-  return exitCode === 2 && step?.course.mode === 'drift' && !step.inputs.detailed ? 0 : exitCode;
+function endOf({ task, exitCode }: TaskResult): number {
+  return exitCode === 2 && task?.step.mode === 'drift' && !task.inputs.detailed ? 0 : exitCode;
 }
 
 /** Everything goes to one stream, so that no text overtakes the command that lets it pass. */
-function worldOf(world: World, log: JobLog): World {
+function actionContext(context: CliContext, log: JobLog): CliContext {
   const output = { write: log.text, isTTY: false, columns: undefined };
-  return { ...world, interactive: false, stdout: output, stderr: output };
+  return { ...context, interactive: false, stdout: output, stderr: output };
 }

@@ -3,28 +3,28 @@ import { openGitHub } from '../../github/client.ts';
 import { mergedWith } from '../../github/merged.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import { UsageError } from '../../model/errors.ts';
-import type { World } from '../world.ts';
-import type { Inputs } from './inputs.ts';
-import { keyOf } from './pull-requests.ts';
-import type { Telling } from './step.ts';
+import type { CliContext } from '../cli-context.ts';
+import type { ActionInputs } from './inputs.ts';
+import { commentKeyOf } from './pull-requests.ts';
+import type { TaskResult } from './task.ts';
 import { version } from '../version.ts';
 
-type Asking = { readonly run: WorkflowRun; readonly world: World; readonly sleep: Telling['sleep'] };
+type Asking = { readonly run: WorkflowRun; readonly context: CliContext; readonly sleep: TaskResult['sleep'] };
 
 /** What the input `digest` says where the comment on the merged pull request tells which. */
-export const agreedDigest = 'comment';
+export const digestFromComment = 'comment';
 
 /** The inputs with the digest that the merged pull request's comment showed, where they ask for that; else as they are. */
-export async function withAgreement(inputs: Inputs, { run, world, sleep }: Asking): Promise<Inputs> {
-  if (inputs.flags['digest'] !== agreedDigest) return inputs;
+export async function resolveAgreedDigest(inputs: ActionInputs, { run, context, sleep }: Asking): Promise<ActionInputs> {
+  if (inputs.flags['digest'] !== digestFromComment) return inputs;
   if (inputs.token === '')
     throw new UsageError('digest: comment needs a token to read the comment with', 'leave the input github-token out');
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
   const merged = run.pullRequest === undefined ? await mergedWith(github, run.commit, run.branch) : [run.pullRequest];
-  const agreed = await agreedPlan(github, keyOf(inputs, 'plan'), merged);
+  const agreed = await agreedPlan(github, commentKeyOf(inputs, 'plan'), merged);
   if ('digest' in agreed) return { ...inputs, flags: { ...inputs.flags, digest: agreed.digest } };
   const message = `no plan was agreed to: ${agreed.reason}`;
   const hint = 'a plan that changes nothing is applied all the same; else look at the plan, and give its digest';
-  world.hears?.({ diagnostics: [{ code: 'github/no-agreed-plan', severity: 'warning', message, hint }] });
+  context.onEvent?.({ diagnostics: [{ code: 'github/no-agreed-plan', severity: 'warning', message, hint }] });
   return { ...inputs, flags: { ...inputs.flags, digest: 'none' } };
 }

@@ -11,26 +11,26 @@ import { driftIssue } from '../../report/drift-issue.ts';
 import { driftMarkdown } from '../../report/drift-markdown.ts';
 import { codeSpan } from '../../report/escape.ts';
 import { fileLinks } from '../../report/links.ts';
-import type { Step, Telling } from './step.ts';
-import { noToken, tolerant } from './pull-requests.ts';
+import type { ActionTask, TaskResult } from './task.ts';
+import { missingToken, withGitHubErrors } from './pull-requests.ts';
 import { version } from '../version.ts';
 
-type Told = Telling & { readonly step: Step };
+type Told = TaskResult & { readonly task: ActionTask };
 
 /** The number of what was told beside the job, and what GitHub did not let be told. */
-type Issued = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
+type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
 
 /** Keeps the one issue of the target: open as long as there is a drift, and closed with a word when it is gone. */
-export async function tellIssue(telling: Told): Promise<Issued> {
-  const { step, findings, sleep } = telling;
-  const { inputs, run } = step;
+export async function keepDriftIssue(telling: Told): Promise<KeptNumber> {
+  const { task, findings, sleep } = telling;
+  const { inputs, run } = task;
   const { drift } = findings;
   const label = inputs.issue;
   if (label === undefined || drift === undefined) return { diagnostics: [] };
-  if (inputs.token === '') return { diagnostics: [noToken] };
+  if (inputs.token === '') return { diagnostics: [missingToken] };
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
   let number: number | undefined;
-  const diagnostics = await tolerant(async () => {
+  const diagnostics = await withGitHubErrors(async () => {
     number = await keep(github, telling, { drift, label });
     return [];
   });
@@ -38,15 +38,15 @@ export async function tellIssue(telling: Told): Promise<Issued> {
 }
 
 /** Keeps the one pull request that accepts the drift, and closes it when there is nothing to accept any more. */
-export async function tellAdoption(telling: Told, issue: number | undefined): Promise<Issued> {
-  const { step, findings, sleep } = telling;
-  const { inputs, run } = step;
+export async function keepAdoptionRequest(telling: Told, issue: number | undefined): Promise<KeptNumber> {
+  const { task, findings, sleep } = telling;
+  const { inputs, run } = task;
   const { drift } = findings;
   if (drift === undefined || inputs.flags['adopt'] === undefined || inputs.flags['commit'] === 'false') return { diagnostics: [] };
-  if (inputs.token === '') return { diagnostics: [noToken] };
+  if (inputs.token === '') return { diagnostics: [missingToken] };
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
   let number: number | undefined;
-  const diagnostics = await tolerant(async () => {
+  const diagnostics = await withGitHubErrors(async () => {
     number = await request(github, telling, { drift, issue });
     return [];
   });
@@ -55,13 +55,13 @@ export async function tellAdoption(telling: Told, issue: number | undefined): Pr
 
 type Request = { readonly drift: Drift; readonly issue: number | undefined };
 
-async function request(github: GitHub, { step, exitCode }: Told, { drift, issue }: Request): Promise<number | undefined> {
-  const key = ['adopt', ...keyOf(step, drift)];
+async function request(github: GitHub, { task, exitCode }: Told, { drift, issue }: Request): Promise<number | undefined> {
+  const key = ['adopt', ...keyOf(task, drift)];
   const { adoption, plan } = drift;
-  const { run } = step;
+  const { run } = task;
   if (adoption?.branch?.pushed === true) {
     const content = adoptionContent(adoption, issue);
-    const body = adoptionRequest({ adoption, issue, ...placeOf(step) }, stickyLimit);
+    const body = adoptionRequest({ adoption, issue, ...placeOf(task) }, stickyLimit);
     const title = `Accept what was changed by hand on ${plan.target.name}`;
     return keepPullRequest(github, { key, title, body, content, head: adoption.branch.name, base: run.branch });
   }
@@ -74,17 +74,17 @@ async function request(github: GitHub, { step, exitCode }: Told, { drift, issue 
 type Subject = { readonly drift: Drift; readonly label: string };
 
 async function keep(github: GitHub, telling: Told, { drift, label }: Subject): Promise<number | undefined> {
-  const { step, findings, exitCode } = telling;
-  const key = keyOf(step, drift);
+  const { task, findings, exitCode } = telling;
+  const key = keyOf(task, drift);
   const isUndone = findings.result !== undefined && exitCode === 0;
   if (isUndone || !isDrifted(drift.plan)) {
-    const number = await closeIssue(github, { key, label: { name: label } }, goodbye(step, isUndone));
+    const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isUndone));
     return isDrifted(drift.plan) ? number : undefined;
   }
   // What is made of it elsewhere is told there.
   const { plan, pending, unfinished, protection, writes } = drift;
   const rest = { plan, pending, unfinished, protection, ...(writes === undefined ? {} : { writes }) };
-  const body = driftIssue({ drift: rest, ...placeOf(step) }, stickyLimit);
+  const body = driftIssue({ drift: rest, ...placeOf(task) }, stickyLimit);
   return keepIssue(github, {
     key,
     title: `Drift on ${codeSpan(drift.plan.target.name)}`,
@@ -96,16 +96,16 @@ async function keep(github: GitHub, telling: Told, { drift, label }: Subject): P
 }
 
 /** Where a report was made, and how its places are linked. */
-function placeOf({ run, checkout: { commit, pathOf } }: Step): Pick<Message, 'at' | 'version' | 'linkOf'> {
+function placeOf({ run, checkout: { commit, pathOf } }: ActionTask): Pick<Message, 'at' | 'version' | 'linkOf'> {
   return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.page, commit, pathOf }) };
 }
 
-function keyOf({ inputs }: Step, { plan: { target } }: Drift): readonly string[] {
+function keyOf({ inputs }: ActionTask, { plan: { target } }: Drift): readonly string[] {
   const { paths = '', config = '', only = '' } = inputs.flags;
   return ['drift', config, target.name, paths, only];
 }
 
-function goodbye({ run }: Step, isUndone: boolean): string {
+function goodbye({ run }: ActionTask, isUndone: boolean): string {
   const why = isUndone ? 'The drift was undone by' : 'There is no drift any more, as found by';
   return `${why} [this run](${run.url}).`;
 }

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import type { Fact } from '../world.ts';
+import type { CommandEvent } from '../cli-context.ts';
 
 /** What a command told while it ran. */
 export type Findings = {
@@ -14,14 +14,14 @@ export type Findings = {
   readonly saved?: string;
 };
 
-/** Adds a fact; what is told twice counts once, and what a plan refuses is told by the plan. */
-export function withFact(findings: Findings, fact: Fact): Findings {
-  if ('secret' in fact) return findings;
-  if ('saved' in fact) return { ...findings, ...fact };
-  if ('plan' in fact) return { ...findings, ...fact, diagnostics: untold(findings.diagnostics, fact.plan) };
-  if ('drift' in fact) return { ...findings, ...fact };
+/** Adds an event; what is told twice counts once, and what a plan refuses is told by the plan. */
+export function addEvent(findings: Findings, event: CommandEvent): Findings {
+  if ('secret' in event) return findings;
+  if ('saved' in event) return { ...findings, ...event };
+  if ('plan' in event) return { ...findings, ...event, diagnostics: untold(findings.diagnostics, event.plan) };
+  if ('drift' in event) return { ...findings, ...event };
   const known = new Set(findings.diagnostics.map((one) => JSON.stringify(one)));
-  const fresh = fact.diagnostics.filter((one) => !known.has(JSON.stringify(one)));
+  const fresh = event.diagnostics.filter((one) => !known.has(JSON.stringify(one)));
   return { ...findings, diagnostics: untold([...findings.diagnostics, ...fresh], findings.plan) };
 }
 

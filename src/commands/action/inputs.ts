@@ -2,29 +2,29 @@ import { UsageError } from '../../model/errors.ts';
 import { riskClasses } from '../../model/plan/risk.ts';
 import { closest } from '../../model/suggest.ts';
 
-export const modes = ['validate', 'plan', 'apply', 'drift'] as const;
+export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 
-export type Mode = (typeof modes)[number];
+export type ActionMode = (typeof actionModes)[number];
 
 /** How an input becomes flags: a value, one flag a line, a flag where it is true or a `--no-` flag where it is not, or words of the command line. */
-type Form = 'flag' | 'flags' | 'switch' | 'unless' | 'words';
+type FlagForm = 'flag' | 'flags' | 'switch' | 'unless' | 'words';
 
-type Input = {
-  readonly becomes: Form;
-  readonly of: readonly Mode[];
+type ActionInput = {
+  readonly becomes: FlagForm;
+  readonly of: readonly ActionMode[];
   /** Modes in which it is true or false instead. */
-  readonly switches?: readonly Mode[];
+  readonly switches?: readonly ActionMode[];
   /** Modes in which no flag says it: the action does it. */
-  readonly obeyed?: readonly Mode[];
+  readonly obeyed?: readonly ActionMode[];
 };
 
-const all = modes;
+const all = actionModes;
 const planning = ['plan', 'apply'] as const;
 const comparing = ['plan', 'apply', 'drift'] as const;
 const writing = ['apply', 'drift'] as const;
 
 /** The inputs that stand for the command line's flags, named like them; the paths are its arguments. */
-export const flagInputs: Readonly<Record<string, Input>> = {
+export const flagInputs: Readonly<Record<string, ActionInput>> = {
   paths: { becomes: 'words', of: all },
   config: { becomes: 'flag', of: all },
   target: { becomes: 'flag', of: all },
@@ -62,8 +62,8 @@ export const flagInputs: Readonly<Record<string, Input>> = {
 export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'issue', 'label', 'sarif'] as const;
 
 /** What the workflow asks for. */
-export type Inputs = {
-  readonly mode: Mode;
+export type ActionInputs = {
+  readonly mode: ActionMode;
   /** Whether the step may go to several targets. */
   readonly several: boolean;
   /** Whether the pull request is commented on. */
@@ -82,7 +82,7 @@ export type Inputs = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the inputs of a step; throws one clear error for what is no input, or has no such value. */
-export function readInputs(env: Environment): Inputs {
+export function readInputs(env: Environment): ActionInputs {
   const names = [...ownInputs, ...Object.keys(flagInputs)];
   const given = new Map<string, string>();
   for (const [variable, text = ''] of Object.entries(env)) {
@@ -91,8 +91,8 @@ export function readInputs(env: Environment): Inputs {
     if (!names.includes(name)) throw unknownInput(name, names);
     if (text.trim() !== '') given.set(name, text.trim());
   }
-  const mode = modes.find((one) => one === given.get('mode'));
-  if (mode === undefined) throw wrongInput('mode', given.get('mode') ?? '', `write one of ${modes.join(', ')}`);
+  const mode = actionModes.find((one) => one === given.get('mode'));
+  if (mode === undefined) throw wrongInput('mode', given.get('mode') ?? '', `write one of ${actionModes.join(', ')}`);
   const flags: Record<string, string> = {};
   for (const [name, input] of Object.entries(flagInputs)) {
     const value = given.get(name);
@@ -120,12 +120,12 @@ export function readInputs(env: Environment): Inputs {
   };
 }
 
-function formOf({ becomes, switches = [] }: Input, mode: Mode): Form {
+function formOf({ becomes, switches = [] }: ActionInput, mode: ActionMode): FlagForm {
   return switches.includes(mode) ? 'switch' : becomes;
 }
 
 /** The highest class that does not fail the step, where the lowest that does is given. */
-function belowClass(mode: Mode, given: ReadonlyMap<string, string>): string | undefined {
+function belowClass(mode: ActionMode, given: ReadonlyMap<string, string>): string | undefined {
   const value = given.get('fail-on');
   if (value === undefined) return undefined;
   if (flagInputs['max-risk']?.of.includes(mode) !== true) throw meaningless('fail-on', mode);
@@ -136,7 +136,7 @@ function belowClass(mode: Mode, given: ReadonlyMap<string, string>): string | un
   return riskClasses[at];
 }
 
-function meaningless(name: string, mode: Mode): UsageError {
+function meaningless(name: string, mode: ActionMode): UsageError {
   return new UsageError(`the input "${name}" has no meaning with mode: ${mode}`, 'leave it out');
 }
 
@@ -157,7 +157,7 @@ function unknownInput(name: string, names: readonly string[]): UsageError {
 }
 
 /** The command line that the inputs stand for; a mode that is fallen back to takes the inputs that it knows. */
-export function argvOf({ flags }: Inputs, mode: Mode, more: readonly string[] = []): readonly string[] {
+export function argvOf({ flags }: ActionInputs, mode: ActionMode, more: readonly string[] = []): readonly string[] {
   const given = Object.entries(flagInputs).flatMap(([name, input]) => {
     const value = flags[name];
     return value === undefined || !input.of.includes(mode) ? [] : [{ name, becomes: formOf(input, mode), value }];

@@ -6,8 +6,8 @@ import { isDrifted } from '../../reconcile/drift/drift.ts';
 import { countsOf } from '../../report/counts.ts';
 import { driftCounts } from '../../report/drift-rows.ts';
 import { outcomeCounts } from '../../report/outcomes.ts';
-import type { Inputs } from './inputs.ts';
-import type { Telling } from './step.ts';
+import type { ActionInputs } from './inputs.ts';
+import type { TaskResult } from './task.ts';
 
 /** What the step found for one target, or for all; what needs a plan is left out where there is none. */
 export type TargetResult = {
@@ -42,7 +42,7 @@ const outcomes = [
 type Outcome = (typeof outcomes)[number];
 
 /** What was found for one target. */
-export function resultOf(telling: Telling): TargetResult {
+export function targetResultOf(telling: TaskResult): TargetResult {
   const { findings, exitCode } = telling;
   const { plan, result, saved, drift } = findings;
   const counts = result === undefined ? plan && countsOf(plan) : outcomeCounts(result.outcomes);
@@ -71,23 +71,23 @@ export function resultOf(telling: Telling): TargetResult {
 
 const failures: Readonly<Record<number, Outcome>> = { 3: 'invalid', 4: 'unreachable', 5: 'unfinished', 6: 'refused' };
 
-function outcomeOf({ step, findings: { drift, result }, exitCode }: Telling): Outcome {
+function outcomeOf({ task, findings: { drift, result }, exitCode }: TaskResult): Outcome {
   const isAccepted = (drift?.adoption?.files ?? []).length > 0;
   const drifted = isAccepted ? 'adopted' : drift !== undefined && isDrifted(drift.plan) ? 'drifted' : 'clean';
   const done = { validate: 'valid', plan: 'planned', apply: 'applied', drift: result === undefined ? drifted : 'reverted' } as const;
-  if (step !== undefined && (exitCode === 0 || exitCode === 2)) return done[step.course.mode];
+  if (task !== undefined && (exitCode === 0 || exitCode === 2)) return done[task.step.mode];
   return failures[exitCode] ?? 'error';
 }
 
 /** The step's outputs that are known before anything is told elsewhere. */
-export function outputsOf(results: readonly TargetResult[], { several, sarif }: Inputs): Readonly<Record<string, string>> {
+export function outputsOf(results: readonly TargetResult[], { several, sarif }: ActionInputs): Readonly<Record<string, string>> {
   const [only] = results;
   const { 'exit-code': _, ...found } = several || only === undefined ? joined(results) : only;
   return { ...words(found), ...(sarif === undefined ? {} : { 'sarif-path': sarif }) };
 }
 
 /** Those that come of telling: numbers of issues and pull requests; of a step that goes to several targets, all of each of them. */
-export function laterOutputs(results: readonly NamedResult[], { several }: Inputs): Readonly<Record<string, string>> {
+export function reportOutputsOf(results: readonly NamedResult[], { several }: ActionInputs): Readonly<Record<string, string>> {
   const [only] = results;
   if (!several) return words({ issue: only?.result.issue, 'pull-request': only?.result['pull-request'] });
   return words({ targets: Object.fromEntries(results.flatMap(({ target, result }) => (target === undefined ? [] : [[target, result]]))) });

@@ -5,26 +5,26 @@ import { keepComment, stickyLimit } from '../../github/sticky.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError } from '../../model/errors.ts';
 import { appliedText } from '../../report/outcomes.ts';
-import type { Inputs, Mode } from './inputs.ts';
-import type { Step, Telling } from './step.ts';
+import type { ActionInputs, ActionMode } from './inputs.ts';
+import type { ActionTask, TaskResult } from './task.ts';
 import { version } from '../version.ts';
 
-type Told = Telling & { readonly step: Step; readonly markdown: (limit: number) => string };
+type Told = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
 /** Comments on the pull request, or on the one that was merged, and reports a deployment; what GitHub does not let it is a warning. */
-export async function tellPullRequests(telling: Told): Promise<readonly Diagnostic[]> {
-  const { inputs, run, course } = telling.step;
+export async function commentOnPullRequests(telling: Told): Promise<readonly Diagnostic[]> {
+  const { inputs, run, step } = telling.task;
   if (inputs.mode === 'validate') return [];
-  if (inputs.token === '') return inputs.comment ? [{ ...noToken }] : [];
+  if (inputs.token === '') return inputs.comment ? [{ ...missingToken }] : [];
   const github = openGitHub({ ...run, token: inputs.token, version, sleep: telling.sleep });
-  const commenting = inputs.comment ? await tolerant(() => comment(github, telling)) : [];
-  const deploying = course.mode === 'apply' ? await tolerant(() => deploy(github, telling)) : [];
+  const commenting = inputs.comment ? await withGitHubErrors(() => comment(github, telling)) : [];
+  const deploying = step.mode === 'apply' ? await withGitHubErrors(() => deploy(github, telling)) : [];
   // Who does not deploy gives no permission for it, and wants no warning.
   return [...commenting, ...deploying.filter(({ code }) => code !== 'github/forbidden')];
 }
 
 /** Without a token nothing is told, which costs no run. */
-export const noToken: Diagnostic = {
+export const missingToken: Diagnostic = {
   code: 'github/no-token',
   severity: 'warning',
   message: 'there is no token to speak to GitHub with',
@@ -32,7 +32,7 @@ export const noToken: Diagnostic = {
 };
 
 /** What GitHub does not let us do is a warning, and never a lost run. */
-export async function tolerant(work: () => Promise<readonly Diagnostic[]>): Promise<readonly Diagnostic[]> {
+export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]>): Promise<readonly Diagnostic[]> {
   try {
     return await work();
   } catch (error) {
@@ -44,15 +44,15 @@ export async function tolerant(work: () => Promise<readonly Diagnostic[]>): Prom
 }
 
 /** What the comment of a mode is found by: steps with the same inputs have one. */
-export function keyOf({ flags }: Pick<Inputs, 'flags'>, mode: Mode): readonly string[] {
+export function commentKeyOf({ flags }: Pick<ActionInputs, 'flags'>, mode: ActionMode): readonly string[] {
   const { paths = '', config = '', target = '', only = '' } = flags;
   return [mode, config, target, paths, only];
 }
 
 async function comment(github: GitHub, telling: Told): Promise<readonly Diagnostic[]> {
-  const { step, findings, exitCode } = telling;
-  const { inputs, run } = step;
-  const key = keyOf(inputs, inputs.mode);
+  const { task, findings, exitCode } = telling;
+  const { inputs, run } = task;
+  const key = commentKeyOf(inputs, inputs.mode);
   const body = telling.markdown(stickyLimit);
   if (inputs.mode === 'apply') {
     const merged = run.pullRequest === undefined ? await mergedWith(github, run.commit, run.branch) : [run.pullRequest];
@@ -79,16 +79,16 @@ function outrun(number: number): Diagnostic {
 }
 
 /** There is a plan, it does nothing, and nobody has to be told of anything else. */
-function isQuiet({ findings: { plan, diagnostics }, exitCode }: Telling): boolean {
+function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boolean {
   if (plan === undefined || exitCode !== 0) return false;
   return plan.changes.length === 0 && plan.refusals.length === 0 && diagnostics.every(({ severity }) => severity === 'notice');
 }
 
 /** Says at the deployment to the environment that is called like the target how it went. */
-async function deploy(github: GitHub, { step, findings, exitCode }: Told): Promise<readonly Diagnostic[]> {
+async function deploy(github: GitHub, { task, findings, exitCode }: Told): Promise<readonly Diagnostic[]> {
   const { plan, result } = findings;
   if (plan === undefined) return [];
-  const { commit, url } = step.run;
+  const { commit, url } = task.run;
   const description = (result === undefined ? 'Not applied' : appliedText(result)).slice(0, 140);
   const deployment = await github.deployment(commit, plan.target.name);
   await github.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });

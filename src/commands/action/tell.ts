@@ -17,65 +17,65 @@ import { driftAnnotations } from '../../report/drift-annotations.ts';
 import { fileLinks } from '../../report/links.ts';
 import { sarifText } from '../../report/sarif.ts';
 import type { Findings } from './findings.ts';
-import { tellAdoption, tellIssue } from './drift-issue.ts';
-import { laterOutputs, outputsOf, resultOf, type TargetResult } from './outputs.ts';
-import { targetOf, type Step, type Telling } from './step.ts';
-import { tellPullRequests } from './pull-requests.ts';
-import { absolute } from '../setting.ts';
+import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
+import { reportOutputsOf, outputsOf, targetResultOf, type TargetResult } from './outputs.ts';
+import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
+import { commentOnPullRequests } from './pull-requests.ts';
+import { absolute } from '../resolved-config.ts';
 import { version } from '../version.ts';
 
 /** GitHub takes 1 MiB of a step's summary, and no character takes more than three bytes a unit. */
 const summaryLimit = 340_000;
 
 /** Tells GitHub what was found for each target: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 0. */
-export async function tellGitHub(found: readonly Telling[]): Promise<number> {
-  const tellings = found.map(withPlaces);
-  const [first] = tellings;
+export async function tellGitHub(found: readonly TaskResult[]): Promise<number> {
+  const results = found.map(withPlaces);
+  const [first] = results;
   if (first === undefined) return 0;
-  const { step, log, world } = first;
-  if (step !== undefined) {
-    writeSarif(step, tellings, world);
-    append(world.env['GITHUB_OUTPUT'], outputLines(outputsOf(tellings.map(resultOf), step.inputs)));
+  const { task, log, context } = first;
+  if (task !== undefined) {
+    writeSarif(task, results, context);
+    append(context.env['GITHUB_OUTPUT'], outputLines(outputsOf(results.map(targetResultOf), task.inputs)));
   }
   const told: Told[] = [];
-  for (const telling of tellings) told.push(await tellElsewhere(telling));
-  if (step !== undefined)
+  for (const telling of results) told.push(await tellElsewhere(telling));
+  if (task !== undefined)
     append(
-      world.env['GITHUB_OUTPUT'],
+      context.env['GITHUB_OUTPUT'],
       outputLines(
-        laterOutputs(
-          told.map((one) => ({ target: targetOf(one.step), result: one.result })),
-          step.inputs,
+        reportOutputsOf(
+          told.map((one) => ({ target: targetNameOf(one.task), result: one.result })),
+          task.inputs,
         ),
       ),
     );
-  log.command(annotationCommands(annotationsOf(told), step?.checkout.pathOf ?? none));
-  append(world.env['GITHUB_STEP_SUMMARY'], summaryOf(told));
+  log.command(annotationCommands(annotationsOf(told), task?.checkout.pathOf ?? none));
+  append(context.env['GITHUB_STEP_SUMMARY'], summaryOf(told));
   return 0;
 }
 
 /** What was told of one target, with what GitHub did not take. */
-type Told = Telling & { readonly result: TargetResult };
+type Told = TaskResult & { readonly result: TargetResult };
 
-function withPlaces(telling: Telling): Telling {
+function withPlaces(telling: TaskResult): TaskResult {
   const { findings } = telling;
   const { plan, diagnostics } = findings;
   return plan === undefined ? telling : { ...telling, findings: { ...findings, diagnostics: placed(diagnostics, plan) } };
 }
 
-async function tellElsewhere(telling: Telling): Promise<Told> {
-  const result = resultOf(telling);
-  const { step, findings } = telling;
-  if (step === undefined) return { ...telling, result };
+async function tellElsewhere(telling: TaskResult): Promise<Told> {
+  const result = targetResultOf(telling);
+  const { task, findings } = telling;
+  if (task === undefined) return { ...telling, result };
   const plus = (more: readonly Diagnostic[], outputs: Partial<TargetResult> = {}): Told => ({
     ...telling,
     findings: { ...findings, diagnostics: [...findings.diagnostics, ...more] },
     result: { ...result, ...outputs },
   });
-  if (step.course.mode !== 'drift')
-    return plus(await tellPullRequests({ ...telling, step, markdown: (limit) => markdownOf(telling, limit) }));
-  const issued = await tellIssue({ ...telling, step });
-  const adopted = await tellAdoption({ ...telling, step }, issued.number);
+  if (task.step.mode !== 'drift')
+    return plus(await commentOnPullRequests({ ...telling, task, markdown: (limit) => markdownOf(telling, limit) }));
+  const issued = await keepDriftIssue({ ...telling, task });
+  const adopted = await keepAdoptionRequest({ ...telling, task }, issued.number);
   return plus([...issued.diagnostics, ...adopted.diagnostics], {
     ...(issued.number === undefined ? {} : { issue: issued.number }),
     ...(adopted.number === undefined ? {} : { 'pull-request': adopted.number }),
@@ -90,7 +90,7 @@ function annotationsOf(told: readonly Told[]): readonly Annotation[] {
     ({ plan, result }) => (plan === undefined || result !== undefined ? [] : planAnnotations(plan)),
     ({ drift, result }) => (drift === undefined || result !== undefined ? [] : driftAnnotations(drift)),
   ];
-  return sorts.flatMap((sort) => annotationsByTarget(told.map(({ step, findings }) => [targetOf(step) ?? '', sort(findings)])));
+  return sorts.flatMap((sort) => annotationsByTarget(told.map(({ task, findings }) => [targetNameOf(task) ?? '', sort(findings)])));
 }
 
 /** The sections of all targets; those that need little room leave it to others. */
@@ -111,34 +111,34 @@ function append(path: string | undefined, text: string): void {
   if (path !== undefined && path !== '') appendRunnerFile(path, text);
 }
 
-function writeSarif({ inputs, checkout }: Step, tellings: readonly Telling[], world: Telling['world']): void {
+function writeSarif({ inputs, checkout }: ActionTask, results: readonly TaskResult[], context: TaskResult['context']): void {
   if (inputs.sarif === undefined) return;
   const { pathOf } = checkout;
   const all = new Map<string, Diagnostic>();
   for (const {
     findings: { diagnostics, plan },
-  } of tellings)
+  } of results)
     for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalsOf(plan))]) all.set(JSON.stringify(one), one);
   const fallback = pathOf(inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
-  writeReport(absolute(inputs.sarif, world), sarifText([...all.values()], { version, pathOf, fallback }));
+  writeReport(absolute(inputs.sarif, context), sarifText([...all.values()], { version, pathOf, fallback }));
 }
 
-function markdownOf({ step, findings, exitCode }: Telling, limit: number): string {
+function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): string {
   const { diagnostics, plan, result, drift } = findings;
-  if (step === undefined) return messageMarkdown({ title: 'Nothing was done', notes: [], diagnostics, version }, limit);
-  const { run, course, checkout } = step;
+  if (task === undefined) return messageMarkdown({ title: 'Nothing was done', notes: [], diagnostics, version }, limit);
+  const { run, step, checkout } = task;
   const { commit, pathOf } = checkout;
   const linkOf = fileLinks({ page: run.page, commit, pathOf });
   const at = { commit, runUrl: run.url };
   return messageMarkdown(
-    { title: titleOf(step, exitCode), notes: course.notes, diagnostics, plan, result, drift, at, version, linkOf },
+    { title: titleOf(task, exitCode), notes: step.notes, diagnostics, plan, result, drift, at, version, linkOf },
     limit,
   );
 }
 
-function titleOf(step: Step, exitCode: number): string {
-  const { mode } = step.course;
-  const target = targetOf(step);
+function titleOf(task: ActionTask, exitCode: number): string {
+  const { mode } = task.step;
+  const target = targetNameOf(task);
   const whom = target === undefined ? '' : ` for ${target}`;
   if (mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
   const titles = { plan: `No plan${whom}`, apply: `Nothing was applied${whom}`, drift: `What drifted is not known${whom}` } as const;

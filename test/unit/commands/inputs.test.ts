@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
-import { argvOf, flagInputs, modes, ownInputs, readInputs, type Inputs } from '../../../src/commands/action/inputs.ts';
+import { argvOf, flagInputs, actionModes, ownInputs, readInputs, type ActionInputs } from '../../../src/commands/action/inputs.ts';
 import { run } from '../../../src/commands/run.ts';
-import { testWorld } from '../../support/world.ts';
+import { createTestContext } from '../../support/cli-context.ts';
 
-function inputs(given: Readonly<Record<string, string>>): Inputs {
+function inputs(given: Readonly<Record<string, string>>): ActionInputs {
   return readInputs(Object.fromEntries(Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])));
 }
 
@@ -13,8 +13,8 @@ const action = parse(readFileSync('action.yml', 'utf8'));
 
 /** The flags of a command as its help names them. */
 async function flagsOf(command: string): Promise<readonly string[]> {
-  const { world, printed } = testWorld({ columns: 200 });
-  await run([command, '--help'], world);
+  const { context, printed } = createTestContext({ columns: 200 });
+  await run([command, '--help'], context);
   return [...printed().both.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map(([, name = '']) => name.replace(/^no-(?!color)/, ''));
 }
 
@@ -23,7 +23,7 @@ describe('action.yml', () => {
     expect(Object.keys(action.inputs).toSorted()).toEqual([...ownInputs, ...Object.keys(flagInputs)].toSorted());
   });
 
-  test.each(modes)('has an input for every flag of %s', async (mode) => {
+  test.each(actionModes)('has an input for every flag of %s', async (mode) => {
     const meant = Object.entries(flagInputs).flatMap(([name, { of, becomes }]) => (of.includes(mode) && becomes !== 'words' ? [name] : []));
     // A job has no terminal and nobody to ask; what is printed is the log.
     const others = ['no-color', 'quiet', 'help', 'yes', 'format'];

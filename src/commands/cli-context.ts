@@ -7,7 +7,7 @@ import type { Plan } from '../model/plan/plan.ts';
 export type Output = { readonly write: (text: string) => void; readonly isTTY: boolean; readonly columns: number | undefined };
 
 /** Something that a command found, for who tells of it elsewhere than on a terminal. */
-export type Fact =
+export type CommandEvent =
   | { readonly secret: string | Uint8Array }
   | { readonly diagnostics: readonly Diagnostic[] }
   | { readonly plan: Plan; readonly result?: ApplyResult }
@@ -16,7 +16,7 @@ export type Fact =
   | { readonly saved: string };
 
 /** Everything outside the program, as an argument. */
-export type World = {
+export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Whether somebody sits at a terminal and can be asked. */
@@ -25,11 +25,11 @@ export type World = {
   readonly stderr: Output;
   readonly now: () => Date;
   /** From the first call on, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */
-  readonly interrupts: () => AbortSignal;
+  readonly interruptSignal: () => AbortSignal;
   /** Asks whoever sits at the terminal; false where they say no or go away. */
-  readonly confirms: (message: string) => Promise<boolean>;
+  readonly confirm: (message: string) => Promise<boolean>;
   /** Whether the command line is for one target of several, each of which has a command line of its own. */
   readonly oneOfSeveral?: boolean;
-  /** Hears every fact at once: a secret before anything is printed that was made with it. */
-  readonly hears?: (fact: Fact) => void;
+  /** Hears every event at once: a secret before anything is printed that was made with it. */
+  readonly onEvent?: (event: CommandEvent) => void;
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/model/errors.ts';
 import { repositories } from '../support/repository.ts';
-import { applied, codes, files, footing, idsOf, record, url } from './footing.ts';
+import { applied, codes, files, planBase, idsOf, record, url } from './plan-base.ts';
 import { config, connection } from './project.ts';
 
 const { make, clone, at, place } = repositories();
@@ -34,14 +34,14 @@ describe('the base', () => {
       [repository, { url: 'https://elsewhere.example.com' }],
       [repository, { base: 'none' }],
     ] as const)
-      expect(await footing(where, flags)).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
+      expect(await planBase(where, flags)).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
     expect(await record(outside)).toStrictEqual([]);
     expect(codes(await record(unborn))).toStrictEqual(['warning git/applied-not-recorded']);
     expect(await record(repository, { url: 'https://elsewhere.example.com' })).toStrictEqual([]);
   });
 
   it('is told to be missing where nothing was recorded', async () => {
-    expect(codes((await footing(make(files))).diagnostics)).toStrictEqual(['notice git/no-base']);
+    expect(codes((await planBase(make(files))).diagnostics)).toStrictEqual(['notice git/no-base']);
   });
 
   it('holds what was applied, whatever is committed since, and who took it away', async () => {
@@ -51,7 +51,7 @@ describe('the base', () => {
     repository.remove('access/b.yaml');
     const removed = repository.commit();
     repository.save({ 'README.md': '' });
-    const { base, diagnostics } = await footing(repository);
+    const { base, diagnostics } = await planBase(repository);
     expect(diagnostics).toStrictEqual([]);
     expect(base?.commit).toBe(commit);
     expect(idsOf(base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
@@ -66,7 +66,7 @@ describe('the base', () => {
     const readme = repository.git('rev-parse', 'HEAD');
     repository.save({ 'access/a.yaml': connection('a', { reviewers: ['dba'] }) });
     await record(repository);
-    const behind = async (): Promise<readonly string[]> => codes((await footing(repository)).diagnostics);
+    const behind = async (): Promise<readonly string[]> => codes((await planBase(repository)).diagnostics);
     expect(await behind()).toStrictEqual([]);
     for (const older of [commit, readme]) {
       repository.git('checkout', '--quiet', older);
@@ -82,7 +82,7 @@ describe('the base', () => {
 
   it('counts what a selection leaves out as there', async () => {
     const { repository } = await applied(make);
-    const { base } = await footing(repository, { only: ['Connection/a'] });
+    const { base } = await planBase(repository, { only: ['Connection/a'] });
     expect(idsOf(base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
     expect(base?.removedIn.size).toBe(0);
   });
@@ -90,7 +90,7 @@ describe('the base', () => {
   it('never resolves secrets', async () => {
     const secret = { 'envvar:P': { valueFrom: { env: 'OSTIARY_SECRET_P' } }, 'envvar:F': { valueFrom: { file: 'ca.pem' } } };
     const { repository } = await applied(make, { 'access/a.yaml': connection('a', { secret }) });
-    const { base } = await footing(repository);
+    const { base } = await planBase(repository);
     expect(base?.desired.resources[0]?.secrets).toStrictEqual({
       '/secret/envvar:P': { state: 'unresolved', source: 'env:OSTIARY_SECRET_P' },
       '/secret/envvar:F': { state: 'unresolved', source: 'file:ca.pem' },
@@ -104,16 +104,16 @@ describe('the base', () => {
     expect(codes(await record(repository, flags))).toStrictEqual(['notice git/applied-recorded']);
     repository.git('mv', 'before', 'after');
     repository.save({ 'ostiary.yaml': twoTargets('after/'), 'overlays/prod/a.yaml': connection('a', { reviewers: ['dba'] }) });
-    const { base } = await footing(repository, flags);
+    const { base } = await planBase(repository, flags);
     expect(base?.desired.resources.map(({ id, spec }) => [id, spec['reviewers']])).toStrictEqual([['Connection/a', ['security']]]);
     expect(base?.removedIn.size).toBe(0);
-    expect(codes((await footing(repository, { target: 'test' })).diagnostics)).toStrictEqual(['notice git/no-base']);
+    expect(codes((await planBase(repository, { target: 'test' })).diagnostics)).toStrictEqual(['notice git/no-base']);
   });
 
   it('leaves out the config file of that commit where manifests lie beside it', async () => {
     const { repository } = await applied(make, { 'ostiary.yaml': files['ostiary.yaml'].replace(/^manifests:.*\n/m, '') });
     repository.save({ 'access/c.yaml': connection('c') });
-    expect(idsOf((await footing(repository)).base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
+    expect(idsOf((await planBase(repository)).base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
   });
 
   it('is found again when the config file moves, from any folder and in a worktree', async () => {
@@ -125,20 +125,20 @@ describe('the base', () => {
       'infra/access/b.yaml': files['access/b.yaml'],
     };
     const next = repository.save(moved);
-    const { base } = await footing(repository, {}, 'infra/access');
+    const { base } = await planBase(repository, {}, 'infra/access');
     expect([base?.commit, base?.removedIn.size]).toStrictEqual([commit, 0]);
     expect(codes(await record(repository, {}, 'infra'))).toStrictEqual(['notice git/applied-recorded']);
     const worktree = at(place());
     repository.git('worktree', 'add', '--quiet', '--detach', worktree.folder, 'HEAD');
-    expect((await footing(worktree, {}, 'infra')).base?.commit).toBe(next);
+    expect((await planBase(worktree, {}, 'infra')).base?.commit).toBe(next);
   });
 
   it('is not known to be that of a gateway that the target has only now', async () => {
     const { repository } = await applied(make);
     repository.save({ 'ostiary.yaml': config('https://moved.example.com') });
-    const { base, diagnostics } = await footing(repository);
+    const { base, diagnostics } = await planBase(repository);
     expect([base, codes(diagnostics)]).toStrictEqual([undefined, ['warning git/other-gateway']]);
-    expect((await footing(repository, { base: 'HEAD~1' })).base).toBeDefined();
+    expect((await planBase(repository, { base: 'HEAD~1' })).base).toBeDefined();
   });
 
   it('stays usable when its commit is in no branch any more', async () => {
@@ -146,7 +146,7 @@ describe('the base', () => {
     repository.git('commit', '--quiet', '--amend', '--message', 'rewritten');
     repository.remove('access/b.yaml');
     const removed = repository.commit();
-    const { base } = await footing(repository);
+    const { base } = await planBase(repository);
     expect(base?.commit).toBe(commit);
     expect([...(base?.removedIn ?? [])]).toMatchObject([['Connection/b', { id: removed }]]);
   });
@@ -163,28 +163,28 @@ describe('the base', () => {
     repository.save({ ...files, 'ostiary.yaml': config({ other: url }) });
     const other = repository.git('rev-parse', 'HEAD');
     repository.save(files);
-    expect(await refusalOf(footing(repository, { base: broken }))).toContain('manifest/wrong-type');
-    expect(await refusalOf(footing(repository, { base: none }))).toStrictEqual(['git/base-unreadable', 'manifest/none']);
-    expect(await refusalOf(footing(repository, { base: without }))).toStrictEqual(['git/base-unreadable', 'git/no-config']);
-    expect((await refusalOf(footing(repository, { base: latin })))[0]).toBe('git/base-unreadable');
-    expect(await refusalOf(footing(repository, { base: other }))).toStrictEqual(['git/base-unreadable', 'git/no-target']);
-    await expect(footing(repository, { base: 'nowhere' })).rejects.toMatchObject({ code: 'git/no-such-commit', exitCode: 3 });
-    await expect(footing(repository, { base: '--output=x' })).rejects.toMatchObject({ code: 'git/bad-ref', exitCode: 3 });
+    expect(await refusalOf(planBase(repository, { base: broken }))).toContain('manifest/wrong-type');
+    expect(await refusalOf(planBase(repository, { base: none }))).toStrictEqual(['git/base-unreadable', 'manifest/none']);
+    expect(await refusalOf(planBase(repository, { base: without }))).toStrictEqual(['git/base-unreadable', 'git/no-config']);
+    expect((await refusalOf(planBase(repository, { base: latin })))[0]).toBe('git/base-unreadable');
+    expect(await refusalOf(planBase(repository, { base: other }))).toStrictEqual(['git/base-unreadable', 'git/no-target']);
+    await expect(planBase(repository, { base: 'nowhere' })).rejects.toMatchObject({ code: 'git/no-such-commit', exitCode: 3 });
+    await expect(planBase(repository, { base: '--output=x' })).rejects.toMatchObject({ code: 'git/bad-ref', exitCode: 3 });
   });
 
   it('is an error to ask for outside git', async () => {
     const outside = at(place(), true);
     outside.write(files);
     for (const flags of [{ base: 'main' }, { own: 'main' }])
-      await expect(footing(outside, flags)).rejects.toMatchObject({ code: 'git/no-repository', exitCode: 3 });
+      await expect(planBase(outside, flags)).rejects.toMatchObject({ code: 'git/no-repository', exitCode: 3 });
   });
 
   it('needs no config file where flags say everything, and then --base names it', async () => {
     const repository = make({ 'sub/access/a.yaml': connection('a') });
     repository.save({ 'sub/access/a.yaml': connection('a', { reviewers: ['dba'] }) });
     const flags = { url, paths: ['access'] };
-    expect(await footing(repository, flags, 'sub')).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
-    const { base } = await footing(repository, { ...flags, base: 'HEAD~1' }, 'sub');
+    expect(await planBase(repository, flags, 'sub')).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
+    const { base } = await planBase(repository, { ...flags, base: 'HEAD~1' }, 'sub');
     expect(base?.desired.resources[0]?.spec['reviewers']).toStrictEqual([]);
     expect(await record(repository, flags, 'sub')).toStrictEqual([]);
   });
@@ -198,7 +198,7 @@ describe('--own', () => {
     repository.git('checkout', '--quiet', 'main');
     repository.save({ 'access/d.yaml': connection('d') });
     repository.git('checkout', '--quiet', 'topic');
-    const { own, diagnostics } = await footing(repository, { own: 'main', base: 'none' });
+    const { own, diagnostics } = await planBase(repository, { own: 'main', base: 'none' });
     expect([idsOf(own), diagnostics]).toStrictEqual([['Connection/a', 'Connection/b'], []]);
   });
 
@@ -206,7 +206,7 @@ describe('--own', () => {
     const repository = make({ 'README.md': '' });
     repository.git('branch', 'before');
     repository.save(files);
-    const { own, diagnostics } = await footing(repository, { own: 'before', base: 'none' });
+    const { own, diagnostics } = await planBase(repository, { own: 'before', base: 'none' });
     expect([idsOf(own), diagnostics]).toStrictEqual([[], []]);
   });
 
@@ -214,7 +214,7 @@ describe('--own', () => {
     const repository = make({ ...files, 'access/a.yaml': 'a: [\n' });
     repository.git('branch', 'before');
     repository.save(files);
-    const { own, diagnostics } = await footing(repository, { own: 'before', base: 'none' });
+    const { own, diagnostics } = await planBase(repository, { own: 'before', base: 'none' });
     expect([own, codes(diagnostics)]).toStrictEqual([undefined, ['warning git/own-unreadable']]);
   });
 
@@ -224,7 +224,7 @@ describe('--own', () => {
     const shallow = clone(repository, '--depth=1');
     shallow.git('fetch', '--quiet', '--depth=1', 'origin', repository.git('rev-parse', 'HEAD~1'));
     shallow.git('branch', 'before', 'FETCH_HEAD');
-    const { own, diagnostics } = await footing(shallow, { own: 'before', base: 'none' });
+    const { own, diagnostics } = await planBase(shallow, { own: 'before', base: 'none' });
     expect(idsOf(own)).toStrictEqual(['Connection/a', 'Connection/b']);
     expect(codes(diagnostics)).toStrictEqual(['warning git/no-merge-base']);
     expect(diagnostics[0]?.hint).toContain('fetch-depth: 0');

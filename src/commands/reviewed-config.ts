@@ -4,38 +4,38 @@ import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { configAt } from './at-commit.ts';
 import type { TargetFlags } from './flags.ts';
-import { readSetting, type Setting } from './setting.ts';
-import type { World } from './world.ts';
+import { resolveConfig, type ResolvedConfig } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 /**
- * The setting; with `--config-ref` targets, addresses, names of tokens and secrets and limits are those of that commit, and
+ * The config; with `--config-ref` targets, addresses, names of tokens and secrets and limits are those of that commit, and
  * what differs since is told: who proposes a change does not choose how it is checked.
  */
-export async function reviewedSetting(flags: TargetFlags, world: World): Promise<Setting> {
-  const setting = readSetting(flags, world);
-  if (flags.configRef === undefined || setting.file === undefined) return setting;
-  const repository = await openRepository({ folder: setting.root, env: world.env });
+export async function resolveReviewedConfig(flags: TargetFlags, context: CliContext): Promise<ResolvedConfig> {
+  const config = resolveConfig(flags, context);
+  if (flags.configRef === undefined || config.file === undefined) return config;
+  const repository = await openRepository({ folder: config.root, env: context.env });
   if (repository === undefined)
-    throw new AppError('git/no-repository', 3, `${setting.root} lies in no git repository, so there is no config of ${flags.configRef}`, {
+    throw new AppError('git/no-repository', 3, `${config.root} lies in no git repository, so there is no config of ${flags.configRef}`, {
       hint: 'leave out --config-ref, or run in a clone',
     });
   const commit = await resolveCommit(repository, flags.configRef);
-  const target = { name: flags.target ?? setting.targets[0]?.name ?? '' };
-  const { value: reviewed, diagnostics } = await configAt({ repository, setting, target }, commit);
-  if (reviewed !== undefined && !hasErrors(diagnostics)) return settled(reviewed, setting);
-  if (diagnostics.some(({ code }) => code === 'git/no-config')) return settled({ root: setting.root, targets: [] }, setting);
+  const target = { name: flags.target ?? config.targets[0]?.name ?? '' };
+  const { value: reviewed, diagnostics } = await configAt({ repository, config, target }, commit);
+  if (reviewed !== undefined && !hasErrors(diagnostics)) return settled(reviewed, config);
+  if (diagnostics.some(({ code }) => code === 'git/no-config')) return settled({ root: config.root, targets: [] }, config);
   throw new InputError(diagnostics);
 }
 
 /** The targets that were reviewed, with the folders that are there now; differences are warnings. */
-function settled(reviewed: Config, setting: Setting): Setting {
-  const now = new Map(setting.targets.map((target) => [target.name, target]));
+function settled(reviewed: Config, config: ResolvedConfig): ResolvedConfig {
+  const now = new Map(config.targets.map((target) => [target.name, target]));
   const then = new Map(reviewed.targets.map((target) => [target.name, target]));
   const targets = reviewed.targets.flatMap((target) => {
     const found = now.get(target.name);
     return found === undefined ? [] : [{ ...target, manifests: found.manifests, overlays: found.overlays }];
   });
-  const at = { file: setting.file ?? '', line: 1, column: 1 };
+  const at = { file: config.file ?? '', line: 1, column: 1 };
   const sentences = [...new Set([...then.keys(), ...now.keys()])].flatMap((name) => differences(name, then.get(name), now.get(name)));
   const warnings: readonly Diagnostic[] = sentences.map((message) => ({
     code: 'config/after-merge',
@@ -45,7 +45,7 @@ function settled(reviewed: Config, setting: Setting): Setting {
     at,
   }));
   const pending = [...now.keys()].filter((name) => !then.has(name));
-  return { ...setting, targets, pending, notices: [...warnings, ...setting.notices] };
+  return { ...config, targets, pending, notices: [...warnings, ...config.notices] };
 }
 
 function differences(name: string, then: Target | undefined, now: Target | undefined): readonly string[] {

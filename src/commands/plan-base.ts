@@ -11,55 +11,55 @@ import { AppError, InputError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { configNames, desiredAt, isAsLoaded, readTreeOf, type Site, type TreeAt } from './at-commit.ts';
 import type { BaseFlags } from './flags.ts';
-import type { Setting } from './setting.ts';
-import type { World } from './world.ts';
+import type { ResolvedConfig } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** What a plan stands on besides manifests and gateway. */
-export type Footing = {
+export type PlanBase = {
   readonly base: Base | undefined;
   /** The manifests that the pull request began with, where `--own` asks for its own changes. */
   readonly own: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-export type FootingInput = {
-  readonly setting: Setting;
+export type PlanBaseInput = {
+  readonly config: ResolvedConfig;
   readonly target: Target;
   readonly desired: DesiredState;
   readonly flags: BaseFlags;
-  readonly world: World;
+  readonly context: CliContext;
 };
 
-const nowhere: Footing = { base: undefined, own: undefined, diagnostics: [] };
+const nowhere: PlanBase = { base: undefined, own: undefined, diagnostics: [] };
 
 /**
  * Finds what was last wholly applied to the target, or what `--base` says instead, and the commit that `--own` asks for.
  * A base that should be there and cannot be read is thrown: it is never taken for none.
  */
-export async function footingOf(input: FootingInput): Promise<Footing> {
-  const { setting, flags } = input;
+export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
+  const { config, flags } = input;
   const isAsked = (flags.base !== undefined && flags.base !== 'none') || flags.own !== undefined;
   if (!isAsked && (flags.base === 'none' || !isTracked(input))) return nowhere;
-  const repository = await openRepository({ folder: setting.root, env: input.world.env });
+  const repository = await openRepository({ folder: config.root, env: input.context.env });
   if (repository === undefined && isAsked) {
-    throw new AppError('git/no-repository', 3, `${setting.root} lies in no git repository, so there is no commit to compare with`, {
+    throw new AppError('git/no-repository', 3, `${config.root} lies in no git repository, so there is no commit to compare with`, {
       hint: 'leave out --base and --own, or run in a clone',
     });
   }
   if (repository === undefined) return nowhere;
-  const site = { repository, setting, target: input.target };
+  const site = { repository, config, target: input.target };
   const based = await baseOf(site, input);
   const own = flags.own === undefined ? undefined : await ownOf(site, flags.own);
   return { base: based.value, own: own?.value, diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])] };
 }
 
 /** Tells whether what is applied to the target is recorded: its gateway is the config's, and there is a repository. */
-export function isTracked({ setting, target }: Pick<FootingInput, 'setting' | 'target'>): boolean {
-  const configured = setting.targets.find(({ name }) => name === target.name);
-  return setting.file !== undefined && configured?.url === target.url && mayBeInRepository(setting.root);
+export function isTracked({ config, target }: Pick<PlanBaseInput, 'config' | 'target'>): boolean {
+  const configured = config.targets.find(({ name }) => name === target.name);
+  return config.file !== undefined && configured?.url === target.url && mayBeInRepository(config.root);
 }
 
-async function baseOf(site: Site, input: FootingInput): Promise<Checked<Base>> {
+async function baseOf(site: Site, input: PlanBaseInput): Promise<Checked<Base>> {
   const { flags, target } = input;
   if (flags.base === 'none') return { diagnostics: [] };
   if (flags.base !== undefined) {
@@ -88,7 +88,7 @@ async function soundTree(site: Site, commit: string): Promise<TreeAt> {
 }
 
 async function loadBase(
-  { desired: head }: FootingInput,
+  { desired: head }: PlanBaseInput,
   site: Site,
   { commit, tree }: { readonly commit: string; readonly tree: TreeAt },
 ): Promise<Base> {
@@ -147,12 +147,12 @@ function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
 }
 
 /** What cannot be read labels nothing, and says so; before there were any manifests, all of them are new. */
-async function ownOf({ repository, setting, target }: Site, words: string): Promise<Checked<DesiredState>> {
+async function ownOf({ repository, config, target }: Site, words: string): Promise<Checked<DesiredState>> {
   const given = await resolveCommit(repository, words);
   const head = await headOf(repository);
   const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
   const diagnostics = shared === undefined ? [noMergeBase(repository, words)] : [];
-  const { value: tree, diagnostics: unread } = await readTreeOf({ repository, setting, target }, shared ?? given);
+  const { value: tree, diagnostics: unread } = await readTreeOf({ repository, config, target }, shared ?? given);
   const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : desiredAt(tree);
   if (value !== undefined) return { value, diagnostics };
   const errors = [...unread, ...found].filter(({ severity }) => severity === 'error');

@@ -1,8 +1,8 @@
 import { isatty } from 'node:tty';
-import type { Output, World } from './world.ts';
+import type { Output, CliContext } from './cli-context.ts';
 
-/** The world of this process. */
-export function processWorld(): World {
+/** Makes the context of this process: its environment, streams, clock and signals. */
+export function processContext(): CliContext {
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -10,8 +10,8 @@ export function processWorld(): World {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     now: () => new Date(),
-    interrupts,
-    confirms,
+    interruptSignal,
+    confirm: askToConfirm,
   };
 }
 
@@ -21,7 +21,7 @@ function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output 
   return { write: (text) => stream.write(text), isTTY, columns: isTTY && stream.columns > 0 ? stream.columns : undefined };
 }
 
-function interrupts(): AbortSignal {
+function interruptSignal(): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => {
     process.removeListener('SIGINT', abort);
@@ -34,7 +34,7 @@ function interrupts(): AbortSignal {
 }
 
 /** Asks on stderr: stdout is for results, which may go elsewhere. */
-async function confirms(message: string): Promise<boolean> {
+async function askToConfirm(message: string): Promise<boolean> {
   const { confirm, isCancel } = await import('@clack/prompts');
   const answer = await confirm({ message, initialValue: false, output: process.stderr });
   return !isCancel(answer) && answer;

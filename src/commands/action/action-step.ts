@@ -4,21 +4,21 @@ import type { WorkflowRun } from '../../github/workflow-run.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
 import { desiredFor } from '../desired.ts';
 import type { TargetFlags } from '../flags.ts';
-import { argvOf, type Inputs, type Mode } from './inputs.ts';
-import { reviewedSetting } from '../reviewed.ts';
-import { chooseTarget, isPending, tokenVariable } from '../setting.ts';
-import type { World } from '../world.ts';
+import { argvOf, type ActionInputs, type ActionMode } from './inputs.ts';
+import { resolveReviewedConfig } from '../reviewed-config.ts';
+import { chooseTarget, isPending, tokenVariable } from '../resolved-config.ts';
+import type { CliContext } from '../cli-context.ts';
 
 /** What a step does: a command line, and what is to be said beside its result. */
-export type Course = {
-  readonly mode: Mode;
+export type ActionStep = {
+  readonly mode: ActionMode;
   readonly argv: readonly string[];
   /** Sentences for the head of the report. */
   readonly notes: readonly string[];
 };
 
 /** Makes a command line of inputs and event: nothing is applied, or compared with what is live, before its merge. */
-export function courseOf(inputs: Inputs, run: WorkflowRun): Course {
+export function createStep(inputs: ActionInputs, run: WorkflowRun): ActionStep {
   const { mode } = inputs;
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
   if (mode === 'apply' || mode === 'drift') {
@@ -33,40 +33,40 @@ export function courseOf(inputs: Inputs, run: WorkflowRun): Course {
 }
 
 /** The course, or the mere check of manifests where a proposal cannot be planned: it has no secrets, or brings its target with it. */
-export async function possibleCourse(course: Course, inputs: Inputs, { run, world }: Proposal): Promise<Course> {
-  if (course.mode !== 'plan' || run.base === undefined) return course;
-  const reason = withoutSecrets(inputs, run, world) ?? (await withoutTarget(inputs, run.base, world));
-  return reason === undefined ? course : { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
+export async function fallbackToValidate(step: ActionStep, inputs: ActionInputs, { run, context }: StepContext): Promise<ActionStep> {
+  if (step.mode !== 'plan' || run.base === undefined) return step;
+  const reason = withoutSecrets(inputs, run, context) ?? (await withoutTarget(inputs, run.base, context));
+  return reason === undefined ? step : { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
 }
 
 /** Hears every secret that the step for this target may read; what is wrong there is told by the step itself. */
-export async function hearSecrets(inputs: Inputs, { run, world }: Proposal): Promise<void> {
+export async function reportSecrets(inputs: ActionInputs, { run, context }: StepContext): Promise<void> {
   const { mode, flags } = inputs;
   if (mode === 'validate') return;
   const proposed = mode === 'plan' ? run.base : undefined;
   const secrets = flags['secrets'] ?? (proposed === undefined ? 'resolve' : 'unresolved');
   try {
-    const asked = settingFlags(inputs, proposed);
-    const setting = await reviewedSetting(asked, world);
-    const target = chooseTarget(setting, asked);
-    world.hears?.({ secret: world.env[target.token.env] ?? '' });
-    if (secrets === 'resolve') desiredFor(setting, target, { flags: asked, world, secrets });
+    const asked = configFlags(inputs, proposed);
+    const config = await resolveReviewedConfig(asked, context);
+    const target = chooseTarget(config, asked);
+    context.onEvent?.({ secret: context.env[target.token.env] ?? '' });
+    if (secrets === 'resolve') desiredFor(config, target, { flags: asked, context, secrets });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
   }
 }
 
-type Proposal = { readonly run: WorkflowRun; readonly world: World };
+type StepContext = { readonly run: WorkflowRun; readonly context: CliContext };
 
 /** Why there is no gateway to ask yet. */
-async function withoutTarget({ flags }: Inputs, base: string, world: World): Promise<string | undefined> {
-  const setting = await reviewedSetting(settingFlags({ flags }, base), world);
-  if (!isPending(setting, flags)) return undefined;
+async function withoutTarget({ flags }: ActionInputs, base: string, context: CliContext): Promise<string | undefined> {
+  const config = await resolveReviewedConfig(configFlags({ flags }, base), context);
+  if (!isPending(config, flags)) return undefined;
   return 'The target is new with this change, so no token is sent to it yet: the manifests were checked, and no gateway was asked. The plan is made after the merge.';
 }
 
 /** What says which config counts: that of a commit, where one is told. */
-function settingFlags({ flags: { config, target, 'config-ref': told } }: Pick<Inputs, 'flags'>, usual?: string): TargetFlags {
+function configFlags({ flags: { config, target, 'config-ref': told } }: Pick<ActionInputs, 'flags'>, usual?: string): TargetFlags {
   const configRef = told ?? usual;
   return {
     color: false,
@@ -79,7 +79,7 @@ function settingFlags({ flags: { config, target, 'config-ref': told } }: Pick<In
   };
 }
 
-function refuseUnmerged({ event, pullRequest, base }: WorkflowRun, mode: Mode): void {
+function refuseUnmerged({ event, pullRequest, base }: WorkflowRun, mode: ActionMode): void {
   if (pullRequest === undefined ? base === undefined : pullRequest.merged) return;
   const what = pullRequest === undefined ? `what this ${event} brings` : `pull request ${pullRequest.number} of this ${event}`;
   throw new UsageError(
@@ -91,9 +91,9 @@ function refuseUnmerged({ event, pullRequest, base }: WorkflowRun, mode: Mode): 
 }
 
 /** Why nothing can be asked of a gateway here: who proposes the change gets no secrets. */
-function withoutSecrets({ flags }: Inputs, { pullRequest }: WorkflowRun, world: World): string | undefined {
+function withoutSecrets({ flags }: ActionInputs, { pullRequest }: WorkflowRun, context: CliContext): string | undefined {
   if (pullRequest === undefined || (!pullRequest.fork && pullRequest.author !== 'dependabot[bot]')) return undefined;
-  if ((world.env[tokenVariable(flags, world)] ?? '') !== '') return undefined;
+  if ((context.env[tokenVariable(flags, context)] ?? '') !== '') return undefined;
   const who = pullRequest.fork ? 'comes from a fork, which gets no secrets' : 'comes from Dependabot, which gets no secrets of Actions';
   return `This pull request ${who}: the manifests were checked, and no gateway was asked. The plan is made after the merge.`;
 }

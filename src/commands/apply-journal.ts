@@ -2,18 +2,18 @@ import { openJournal } from '../disk/journal.ts';
 import { AppError } from '../model/errors.ts';
 import type { ApplyEvent, JournalEntry, RequestEvent } from '../model/result/outcome.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { absolute } from './setting.ts';
-import type { World } from './world.ts';
+import { absolute } from './resolved-config.ts';
+import type { CliContext } from './cli-context.ts';
 
-export type Journaling = {
+export type ApplyJournal = {
   readonly write: (event: ApplyEvent) => void;
   readonly request: (event: RequestEvent) => void;
   readonly close: () => void;
 };
 
 /** Opens the journal that was asked for; one that fails later is told of once, and the apply goes on without it. */
-export function journalTo(path: string | undefined, world: World): Journaling {
-  const journal = path === undefined ? undefined : openJournal(absolute(path, world));
+export function openApplyJournal(path: string | undefined, context: CliContext): ApplyJournal {
+  const journal = path === undefined ? undefined : openJournal(absolute(path, context));
   let broken = false;
   const attempt = (action: () => void): void => {
     if (broken) return;
@@ -22,11 +22,11 @@ export function journalTo(path: string | undefined, world: World): Journaling {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       broken = true;
-      world.stderr.write(`warning ${error.code}  ${escapeTerminal(error.message)}; the apply goes on without it\n`);
+      context.stderr.write(`warning ${error.code}  ${escapeTerminal(error.message)}; the apply goes on without it\n`);
     }
   };
   const append = (entry: JournalEntry): void => attempt(() => journal?.append(JSON.stringify(entry)));
-  const at = (): string => world.now().toISOString();
+  const at = (): string => context.now().toISOString();
   return {
     write: (event) => append({ at: at(), ...event }),
     request: (event) => append({ at: at(), event: 'request', ...event }),

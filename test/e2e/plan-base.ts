@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { desiredFor } from '../../src/commands/desired.ts';
 import type { BaseFlags, TargetFlags } from '../../src/commands/flags.ts';
-import { footingOf, type Footing, type FootingInput } from '../../src/commands/footing.ts';
+import { readPlanBase, type PlanBase, type PlanBaseInput } from '../../src/commands/plan-base.ts';
 import { recordApplied } from '../../src/commands/recording.ts';
-import { chooseTarget, readSetting } from '../../src/commands/setting.ts';
+import { chooseTarget, resolveConfig } from '../../src/commands/resolved-config.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { InputError } from '../../src/model/errors.ts';
 import { gitEnv, type TestRepository } from '../support/repository.ts';
-import { testWorld } from '../support/world.ts';
+import { createTestContext } from '../support/cli-context.ts';
 import { config, connection, type Files } from './project.ts';
 
 /** The gateway of the config; nobody asks it. */
@@ -23,19 +23,19 @@ export const files: Readonly<Record<'ostiary.yaml' | 'access/a.yaml' | 'access/b
 
 export type Flags = Partial<BaseFlags & TargetFlags>;
 
-function inputAt(cwd: string, given: Flags): FootingInput {
+function inputAt(cwd: string, given: Flags): PlanBaseInput {
   const flags = { color: false, quiet: false, only: [], paths: [], origin: true, ...given };
-  const { world } = testWorld({ cwd, env: gitEnv, now: () => new Date(0) });
-  const setting = readSetting(flags, world);
-  const target = chooseTarget(setting, flags);
-  const { value: desired, diagnostics } = desiredFor(setting, target, { flags, world, secrets: 'leave' });
+  const { context } = createTestContext({ cwd, env: gitEnv, now: () => new Date(0) });
+  const resolved = resolveConfig(flags, context);
+  const target = chooseTarget(resolved, flags);
+  const { value: desired, diagnostics } = desiredFor(resolved, target, { flags, context, secrets: 'leave' });
   if (desired === undefined) throw new InputError(diagnostics);
-  return { setting, target, desired, flags, world };
+  return { config: resolved, target, desired, flags, context };
 }
 
 /** What a plan in the folder would stand on. */
-export function footing({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<Footing> {
-  return footingOf(inputAt(join(folder, below), flags));
+export function planBase({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<PlanBase> {
+  return readPlanBase(inputAt(join(folder, below), flags));
 }
 
 /** Records as an apply does that was wholly successful. */

@@ -1,0 +1,49 @@
+import { readRunnerFile } from '../../disk/runner-file.ts';
+import { withCredentials } from '../../github/credentials.ts';
+import { readRun } from '../../github/workflow-run.ts';
+import { splitByTarget } from './by-target.ts';
+import { readCheckout, checkoutFromEnvironment } from './checkout.ts';
+import { createStep, reportSecrets } from './action-step.ts';
+import { readInputs, type ActionInputs } from './inputs.ts';
+import type { ActionTask } from './task.ts';
+import type { CommandEvent, CliContext } from '../cli-context.ts';
+
+/** What the step of a workflow is to do for each target, and the environment to do it in. */
+export type PreparedTasks = { readonly tasks: readonly ActionTask[]; readonly env: CliContext['env'] };
+
+/** A context, and the receiver of its events. */
+export type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void };
+
+/** Reads what the workflow asks for; `said` onEvent what is known of it where the rest throws. */
+export async function prepareTasks(
+  context: CliContext,
+  { context: inner, onEvent }: EventReceiver,
+  onTask: (task: ActionTask) => void,
+): Promise<PreparedTasks> {
+  const first = stepOf(context);
+  const { inputs, run } = first;
+  onTask(first);
+  if (inputs.token !== '') onEvent({ secret: inputs.token });
+  const env = withCredentials(context.env, inputs.token, run.page);
+  const inGit: CliContext = { ...inner, env };
+  const checkout = await readCheckout(run, inGit);
+  onTask({ ...first, checkout, ...(inputs.several ? { inputs: toNobody(inputs) } : {}) });
+  const tasks = splitByTarget(inputs, inGit).map((own) => ({ inputs: own, run, checkout, step: createStep(own, run) }));
+  // What is printed for one target may hold a secret of another.
+  if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { run, context: inGit });
+  return { tasks, env };
+}
+
+/** Where targets are not known yet, no comment is made: it would stand beside those of the targets for ever. */
+function toNobody(inputs: ActionInputs): ActionInputs {
+  const { target: _, ...flags } = inputs.flags;
+  return { ...inputs, comment: false, flags };
+}
+
+function stepOf(context: CliContext): ActionTask {
+  const { env } = context;
+  const inputs = readInputs(env);
+  const event = env['GITHUB_EVENT_PATH'] ?? '';
+  const run = readRun(env, event === '' ? '' : readRunnerFile(event));
+  return { inputs, run, step: createStep(inputs, run), checkout: checkoutFromEnvironment(run, context) };
+}

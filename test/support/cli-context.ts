@@ -1,0 +1,37 @@
+import type { Output, CliContext } from '../../src/commands/cli-context.ts';
+
+/** A context for tests, and what was written to it. */
+export type TestCliContext = {
+  readonly context: CliContext;
+  /** Each stream's text; `both` in the order of writing. */
+  readonly printed: () => { readonly stdout: string; readonly stderr: string; readonly both: string };
+};
+
+type TestContextOptions = Partial<Pick<CliContext, 'cwd' | 'env' | 'now'>> & {
+  /** The width that the streams tell; none unless given. */
+  readonly columns?: number;
+};
+
+/** Makes a context without a terminal, in which nobody answers and nothing interruptSignal. */
+export function createTestContext({ cwd = '/', env = {}, now = () => new Date(), columns }: TestContextOptions = {}): TestCliContext {
+  const text = { stdout: '', stderr: '', both: '' };
+  const output = (stream: 'stdout' | 'stderr'): Output => ({
+    write(more) {
+      text[stream] += more;
+      text.both += more;
+    },
+    isTTY: false,
+    columns,
+  });
+  const context: CliContext = {
+    env,
+    cwd,
+    interactive: false,
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    now,
+    interruptSignal: () => new AbortController().signal,
+    confirm: () => Promise.resolve(false),
+  };
+  return { context, printed: () => ({ ...text }) };
+}
