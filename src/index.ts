@@ -18,10 +18,10 @@ export type { ApplyInput } from './apply/progress.ts';
 
 /** Reports: values in, text out. */
 export { applyJson, applyMarkdown, applyText } from './report/apply.ts';
-export { diagnosticsJson, diagnosticsText } from './report/diagnostics.ts';
-export { planJson } from './report/plan-json.ts';
-export { planMarkdown } from './report/plan-markdown.ts';
-export { planText } from './report/plan-text.ts';
+export { diagnosticsJson, diagnosticsText } from './report/text/diagnostics.ts';
+export { planJson } from './report/subjects/plan-json.ts';
+export { planMarkdown } from './report/markdown/changes.ts';
+export { planText } from './report/text/changes.ts';
 
 /** The nouns. */
 export type { Config, Limits, Target } from './model/config.ts';

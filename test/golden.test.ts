@@ -12,11 +12,11 @@ import { plan, type Consent } from '../src/reconcile/diff/plan.ts';
 import { refuse } from '../src/reconcile/guard/refusals.ts';
 import { assess } from '../src/protection/assess.ts';
 import { withFlips } from '../src/protection/flips.ts';
-import { diagnosticsText } from '../src/report/diagnostics.ts';
-import { planJson } from '../src/report/plan-json.ts';
-import { planMarkdown } from '../src/report/plan-markdown.ts';
-import { planText } from '../src/report/plan-text.ts';
-import { plainPalette } from '../src/report/terminal.ts';
+import { diagnosticsText } from '../src/report/text/diagnostics.ts';
+import { planJson } from '../src/report/subjects/plan-json.ts';
+import { planMarkdown } from '../src/report/markdown/changes.ts';
+import { planText } from '../src/report/text/changes.ts';
+import { plainPalette } from '../src/report/text/terminal.ts';
 import type { Reference } from '../src/model/plan/plan.ts';
 import type { SourceFile } from '../src/model/source.ts';
 import { compactJson } from './support/compact-json.ts';
@@ -44,7 +44,7 @@ const root = 'test/golden';
 /** Cases that keep `plan.json` byte for byte, as people and programs get it; the others keep the same content in fewer lines. */
 const full = new Set(['001', '008', '010', '019', '020', '032', '039', '042', '045', '048', '053', '054']);
 const removedIn = new Map([['Connection/old-db', { id: 'b'.repeat(40), subject: 'Drop the old database' }]] as const);
-const terminal = { colour: plainPalette, columns: 80 };
+const terminal = { color: plainPalette, columns: 80 };
 
 function filesBelow(folder: string): readonly SourceFile[] {
   if (!existsSync(folder)) return [];

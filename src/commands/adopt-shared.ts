@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Target } from '../model/config.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SourceFile } from '../model/source.ts';
-import { shortList } from '../report/counts.ts';
+import { shortList } from '../report/wording/counts.ts';
 import { loadSources, sourcesOf, withTexts } from './desired.ts';
 import type { Planned } from './planning.ts';
 import { isWithin, loadingOf } from './pull-project.ts';

@@ -4,9 +4,9 @@ import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { isWritten, type Plan, type Refusal } from '../model/plan/plan.ts';
 import { withoutBreakers } from '../reconcile/guard/refusals.ts';
-import { diagnosticsText } from '../report/diagnostics.ts';
-import { isUnfinished } from '../report/outcomes.ts';
-import { planText } from '../report/plan-text.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
+import { isUnfinished } from '../report/subjects/apply.ts';
+import { planText } from '../report/text/changes.ts';
 import type { ApplyFlags } from './flags.ts';
 import { mayWrite } from './live.ts';
 import { openApplyJournal, type ApplyJournal } from './apply-journal.ts';
@@ -18,7 +18,7 @@ import { progressOn, tellStopping } from './progress.ts';
 import { recordApplied } from './recording.ts';
 import { secretOf } from './saved-secrets.ts';
 import type { Resumed } from './saved.ts';
-import { requireWritable, tellPlan, tellResult } from './tell.ts';
+import { requireWritable, emitPlan, emitResult } from './tell.ts';
 import type { CliContext } from './cli-context.ts';
 
 /**
@@ -65,18 +65,18 @@ async function applyPlanned(result: Journaled, flags: ApplyFlags, context: CliCo
   const page = await pageMaker(flags);
   const writes = plan.changes.filter(isWritten).length;
   const machine = flags.format === 'json';
-  if (!machine) tellPlan([plan], result.warnings, { flags: { ...flags, report: [] }, context, printer });
+  if (!machine) emitPlan([plan], result.warnings, { flags: { ...flags, report: [] }, context, printer });
   try {
     await requireConsent(result, writes, flags, context);
   } catch (error) {
     if (machine || flags.report.length > 0) {
-      tellPlan([plan], machine ? result.warnings : [], { flags, context, printer, printed: !machine, ...page(result) });
+      emitPlan([plan], machine ? result.warnings : [], { flags, context, printer, printed: !machine, ...page(result) });
     }
     throw error;
   }
   const outcome = await execute(result, flags, context);
   if (flags.format === 'text') printer.print('\n');
-  tellResult(outcome, plan, { flags, context, printer, ...page(result, outcome) });
+  emitResult(outcome, plan, { flags, context, printer, ...page(result, outcome) });
   if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
   if (!result.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
   const recorded = await recordApplied({ ...result, flags, context });

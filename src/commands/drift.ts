@@ -13,7 +13,7 @@ import { connectService } from './live.ts';
 import { planned, type Planned } from './planning.ts';
 import { judgeLive } from './policies.ts';
 import { printerFor } from './printer.ts';
-import { requireWritable, tellDrift } from './tell.ts';
+import { requireWritable, emitDrift } from './tell.ts';
 import type { CliContext } from './cli-context.ts';
 
 export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
@@ -68,7 +68,7 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
   const judged = await judgeLive(plan, { ...seen, flags, context });
   const warnings = [...seen.warnings.filter(({ code }) => !code.startsWith('policy/')), ...judged.diagnostics];
   const tell = (one: Drift): void =>
-    tellDrift([one], [...warnings, ...(one.adoption?.left ?? [])], { flags, context, printer: printerFor(context, flags) });
+    emitDrift([one], [...warnings, ...(one.adoption?.left ?? [])], { flags, context, printer: printerFor(context, flags) });
   if (!flags.adopt) {
     tell(drifted);
     return isDrifted(plan) || judged.fails ? 2 : 0;

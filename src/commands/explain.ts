@@ -4,7 +4,7 @@ import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 import { explain as explainResource } from '../reconcile/explain/explain.ts';
 import { rulesOnOne, viewsOf } from '../protection/diff.ts';
-import { explainJson, explainText } from '../report/explain.ts';
+import { explainJson, explainText } from '../report/text/explain.ts';
 import type { BaseFlags, Format, PlanFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { policiesOf } from './policies.ts';

@@ -1,10 +1,10 @@
 import { writeReport } from '../disk/write.ts';
 import type { JsonObject } from '../model/json.ts';
 import { applyDocument } from '../report/apply.ts';
-import { jsonText } from '../report/documents.ts';
+import { toJsonText } from '../report/serialize.ts';
 import { driftDocument } from '../report/drift-json.ts';
-import { fleetDocument, type DocumentList, type Failure } from '../report/fleet-json.ts';
-import { planDocument } from '../report/plan-json.ts';
+import { fleetDocument, type DocumentList, type Failure } from '../report/fleet.ts';
+import { planDocument } from '../report/subjects/plan-json.ts';
 import type { ReportFlag } from './flags.ts';
 import { absolute } from './resolved-config.ts';
 import { isWritable } from './tell.ts';
@@ -23,7 +23,7 @@ type Untold = {
  * file of an earlier run is taken for this one's. A path that cannot be written was told before.
  */
 export function writeFailure({ list, failure, told, reports }: Untold, context: CliContext): void {
-  const text = jsonText(fleetDocument(list, documentsOf(told), [failure]));
+  const text = toJsonText(fleetDocument(list, documentsOf(told), [failure]));
   for (const { format, path } of reports) if (format === 'json' && isWritable(path, context)) writeReport(absolute(path, context), text);
 }
 

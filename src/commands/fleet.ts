@@ -1,11 +1,11 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { jsonText } from '../report/documents.ts';
-import { plural } from '../report/counts.ts';
+import { toJsonText } from '../report/serialize.ts';
+import { plural } from '../report/wording/counts.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { fleetDocument, merged, type DocumentList, type Failure } from '../report/fleet-json.ts';
-import { pad, visibleWidth } from '../report/width.ts';
+import { fleetDocument, merged, type DocumentList, type Failure } from '../report/fleet.ts';
+import { pad, visibleWidth } from '../report/text/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { runGuarded } from './guard.ts';
 import { printerFor } from './printer.ts';
@@ -73,8 +73,8 @@ export async function runForTargets<F extends FleetFlags>(flags: F, context: Cli
       print(await untoldSection(isTitled ? undefined : name, code, { markdown: flags.format === 'markdown', ...heard }));
     if (!isText) documents.push(...documentsIn(heard.text()));
   }
-  if (flags.format === 'json') print(jsonText(fleetDocument(verb.list, documents, failures)));
-  else if (!isText) print(jsonText(merged(documents)));
+  if (flags.format === 'json') print(toJsonText(fleetDocument(verb.list, documents, failures)));
+  else if (!isText) print(toJsonText(merged(documents)));
   printExitCodes(codes, flags, context);
   return worstExitCode([...codes.values()]);
 }
@@ -225,7 +225,7 @@ async function untoldSection(
 ): Promise<string> {
   const why = `exit ${code}, ${meanings[code] ?? ''}`;
   if (name === undefined || !markdown) return `${name === undefined ? '' : `${escapeTerminal(name)}\n\n`}Nothing to show: ${why}.\n`;
-  const { messageMarkdown } = await import('../report/comment.ts');
+  const { messageMarkdown } = await import('../report/markdown/comment.ts');
   return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics: diagnostics(), version }, longestSection);
 }
 

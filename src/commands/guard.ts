@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError, RefusedError } from '../model/errors.ts';
 import type { Refusal } from '../model/plan/plan.ts';
-import { diagnosticsText } from '../report/diagnostics.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { printerFor } from './printer.ts';
 import type { CliContext } from './cli-context.ts';
@@ -48,7 +48,7 @@ function report(error: unknown, context: CliContext, color: boolean): number {
       const { file, line, column } = one.at ?? {};
       const place = file === undefined ? '' : `${escapeTerminal(file)}:${line}:${column} `;
       const about = one.resource === undefined || one.message.startsWith(one.resource) ? '' : `${one.resource}: `;
-      note(`${place}${terminal.colour.red('error')} ${one.code}  ${escapeTerminal(`${about}${one.message}`)}\n`);
+      note(`${place}${terminal.color.red('error')} ${one.code}  ${escapeTerminal(`${about}${one.message}`)}\n`);
       if (one.hint !== undefined) note(`  hint: ${escapeTerminal(one.hint)}\n`);
       if (one.allowable === true) note(`  to go on all the same: --allow ${one.code}=reason\n`);
     }

@@ -1,10 +1,10 @@
 import type { Checked } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
 import type { Service } from '../model/service.ts';
-import { diagnosticsText } from '../report/diagnostics.ts';
-import { jsonText, yamlText } from '../report/documents.ts';
-import { agentListing, resourceListing, reviewListing, templateListing, type Listing } from '../report/listings.ts';
-import { tableText } from '../report/table.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
+import { toJsonText, toYamlText } from '../report/serialize.ts';
+import { agentListing, resourceListing, reviewListing, templateListing, type TableListing } from '../report/text/listings.ts';
+import { tableText } from '../report/text/table.ts';
 import type { ViewFlags, ViewFormat } from './flags.ts';
 import { connectService, requireWhole } from './live.ts';
 import { printerFor, type Printer } from './printer.ts';
@@ -12,7 +12,7 @@ import { waiting } from './progress.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** What was looked up: as a document, and as a table. */
-type LookUpResult = Checked<unknown> & { readonly document: Json; readonly listing: Listing };
+type LookUpResult = Checked<unknown> & { readonly document: Json; readonly listing: TableListing };
 
 type LookUp = (service: Service, context: CliContext) => Promise<LookUpResult>;
 
@@ -60,10 +60,10 @@ export async function lookUp(what: string, flags: ViewFlags, context: CliContext
 
 /** Prints a document in the format that was asked for; as text it is a table. */
 export function printView(
-  { document, listing: { headers, rows } }: { readonly document: Json; readonly listing: Listing },
+  { document, listing: { headers, rows } }: { readonly document: Json; readonly listing: TableListing },
   format: ViewFormat,
   { print, results }: Printer,
 ): void {
   if (format === 'text') print(tableText(headers, rows, results.columns));
-  else print(format === 'json' ? jsonText(document) : yamlText(document));
+  else print(format === 'json' ? toJsonText(document) : toYamlText(document));
 }

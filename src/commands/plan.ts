@@ -4,7 +4,7 @@ import { pageMaker } from './page.ts';
 import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { requireWritable, tellPlan } from './tell.ts';
+import { requireWritable, emitPlan } from './tell.ts';
 import type { CliContext } from './cli-context.ts';
 
 export type PlanCommandFlags = PlanFlags & {
@@ -22,7 +22,7 @@ export async function plan(flags: PlanCommandFlags, context: CliContext): Promis
   await gateway.close();
   const printer = printerFor(context, flags);
   const page = await pageMaker(flags);
-  tellPlan([result], warnings, { flags, context, printer, ...page(made) });
+  emitPlan([result], warnings, { flags, context, printer, ...page(made) });
   if (flags.out !== undefined) {
     const { savePlan } = await import('./saving.ts');
     await savePlan(flags.out, made, flags, context);

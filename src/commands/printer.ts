@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
-import type { Terminal } from '../report/terminal.ts';
-import { plainPalette } from '../report/terminal.ts';
+import type { Terminal } from '../report/text/terminal.ts';
+import { plainPalette } from '../report/text/terminal.ts';
 import type { OutputFlags } from './flags.ts';
 import type { Output, CliContext } from './cli-context.ts';
 
@@ -31,5 +31,5 @@ export function printerFor(context: CliContext, flags: OutputFlags): Printer {
 function terminalOf(output: Output, wanted: boolean): Terminal {
   const colours = picocolors.createColors(wanted && output.isTTY);
   const { green, yellow, red, cyan, dim, bold } = colours;
-  return { colour: wanted && output.isTTY ? { green, yellow, red, cyan, dim, bold } : plainPalette, columns: output.columns };
+  return { color: wanted && output.isTTY ? { green, yellow, red, cyan, dim, bold } : plainPalette, columns: output.columns };
 }

@@ -7,7 +7,7 @@ import type { DesiredState } from '../model/desired.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import { yamlText } from '../report/documents.ts';
+import { toYamlText } from '../report/serialize.ts';
 import { loadSources, sourcesOf, type Site, type Sources } from './desired.ts';
 import type { TargetFlags } from './flags.ts';
 import { chooseTarget, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
@@ -117,7 +117,7 @@ function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target
     ...(isUsual ? {} : { secret_prefixes: secretPrefixes }),
   };
   const value = { apiVersion: 'ostiary/v1', kind: 'Config', ...(isWhole ? {} : { manifests: ['access/'] }), targets: { [name]: target } };
-  return `# The gateways that the manifests below are for. Tokens come from the environment, never from here.\n${yamlText(value, 80)}`;
+  return `# The gateways that the manifests below are for. Tokens come from the environment, never from here.\n${toYamlText(value, 80)}`;
 }
 
 function isFile(path: string): boolean {

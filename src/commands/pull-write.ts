@@ -7,7 +7,7 @@ import type { OpenVariable } from '../manifest/pull/secret-writer.ts';
 import type { Pulled } from '../model/result/pull-result.ts';
 import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';
-import { removedText } from '../report/terraform.ts';
+import { removedBlocks } from '../report/terraform.ts';
 import { schemaFiles } from './init.ts';
 import type { Made } from './pull-make.ts';
 import type { Project } from './pull-project.ts';
@@ -32,7 +32,7 @@ export function writeAll(
   };
   const { open } = drafts.secrets;
   if (open.length > 0) extend('secrets.env.example', (before) => environmentText(before, open.map(variableOf)));
-  if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedText(before, inherited.blocks));
+  if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedBlocks(before, inherited.blocks));
   // The config names the folder, and neither a plan nor git knows one without anything in it.
   if (config !== undefined && manifests.length + sources.files.length === 0) create(join(relative(root, folder), '.gitkeep'), '');
   if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');

@@ -9,7 +9,7 @@ import type { LeftOut, Pulled, SecretForm } from '../model/result/pull-result.ts
 import type { ResourceId } from '../model/resource.ts';
 import { closest } from '../model/suggest.ts';
 import { needsSecrets } from '../reconcile/prepare/verified.ts';
-import { diagnosticsText } from '../report/diagnostics.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { pullJson, pullText } from '../report/pull.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';

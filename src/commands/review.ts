@@ -1,7 +1,7 @@
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import { equal } from '../model/json.ts';
 import type { Decision, Review, Service, TimeWindow } from '../model/service.ts';
-import { jsonText, yamlText } from '../report/documents.ts';
+import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { reviewText } from '../report/review.ts';
 import type { ViewFlags } from './flags.ts';
 import { connectService } from './live.ts';
@@ -26,7 +26,7 @@ export async function review(flags: ReviewFlags, context: CliContext): Promise<n
   try {
     const decided = await waiting('asking the gateway', { flags, context }, () => decide(service, flags.id, decision));
     if (flags.format === 'text') print(reviewText(decided, results));
-    else print(flags.format === 'json' ? jsonText(decided) : yamlText(decided));
+    else print(flags.format === 'json' ? toJsonText(decided) : toYamlText(decided));
     if (decided.status === 'PENDING') hint('the approval counts; the review still waits for other groups\n');
     return 0;
   } finally {

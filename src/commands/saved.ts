@@ -21,7 +21,7 @@ import { rootCommitsOf } from './saving.ts';
 import { absolute, chooseTarget, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
 import { secretOf, secretsFor } from './saved-secrets.ts';
 import { printerFor } from './printer.ts';
-import { tellPlan } from './tell.ts';
+import { emitPlan } from './tell.ts';
 import { version } from './version.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -120,7 +120,7 @@ async function refuseUnfit(
   if (refusals.length === 0) return;
   const refused = { ...plan, refusals: [...withoutBreakers(plan).refusals, ...refusals] };
   const page = await pageMaker(flags);
-  tellPlan([refused], [], { flags, context, printer: printerFor(context, flags), ...page({ plan: refused }) });
+  emitPlan([refused], [], { flags, context, printer: printerFor(context, flags), ...page({ plan: refused }) });
   throw new RefusedError(refusals);
 }
 

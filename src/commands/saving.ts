@@ -7,8 +7,8 @@ import { InputError } from '../model/errors.ts';
 import { compareText } from '../model/json.ts';
 import { sourcesOf } from '../reconcile/saved-plan/digest.ts';
 import { longestPlan, openPlan, sealedPlan } from '../reconcile/saved-plan/saved-plan.ts';
-import { jsonText } from '../report/documents.ts';
-import { planDocument } from '../report/plan-json.ts';
+import { toJsonText } from '../report/serialize.ts';
+import { planDocument } from '../report/subjects/plan-json.ts';
 import type { PlanFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
@@ -32,7 +32,7 @@ export async function savePlan(
     live: fingerprintsOf(plan, { desired, live, registry }),
     sources: [...sourcesOf(resources)],
   });
-  const text = jsonText(document);
+  const text = toJsonText(document);
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   if (Buffer.byteLength(text) > longestPlan) throw new InputError([tooLarge(text)]);

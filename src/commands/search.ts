@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import { diagnosticsText } from '../report/diagnostics.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { searchListing } from '../report/listings.ts';
+import { searchListing } from '../report/text/listings.ts';
 import type { ViewFlags } from './flags.ts';
 import { connectService } from './live.ts';
 import { printView } from './look-up.ts';

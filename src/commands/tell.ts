@@ -7,20 +7,20 @@ import type { ApplyResult } from '../model/result/outcome.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import { writeReport } from '../disk/write.ts';
 import { applyJson, applyMarkdown, applyText } from '../report/apply.ts';
-import { diagnosticsText } from '../report/diagnostics.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { driftJson } from '../report/drift-json.ts';
 import { driftMarkdown } from '../report/drift-markdown.ts';
 import { driftText } from '../report/drift-text.ts';
-import { planJson } from '../report/plan-json.ts';
-import { planMarkdown } from '../report/plan-markdown.ts';
-import { planText } from '../report/plan-text.ts';
-import { plainPalette, type Terminal } from '../report/terminal.ts';
+import { planJson } from '../report/subjects/plan-json.ts';
+import { planMarkdown } from '../report/markdown/changes.ts';
+import { planText } from '../report/text/changes.ts';
+import { plainPalette, type Terminal } from '../report/text/terminal.ts';
 import type { Format, PlanFlags } from './flags.ts';
 import type { Printer } from './printer.ts';
 import { absolute } from './resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
-type Telling = {
+type OutputOptions = {
   readonly flags: Pick<PlanFlags, 'format' | 'report'>;
   readonly context: CliContext;
   readonly printer: Printer;
@@ -30,10 +30,10 @@ type Telling = {
   readonly printed?: boolean;
 };
 
-const plain: Terminal = { colour: plainPalette };
+const plain: Terminal = { color: plainPalette };
 
 /** Prints plans and writes the reports that were asked for; warnings go to stderr. */
-export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[], telling: Telling): void {
+export function emitPlan(plans: readonly Plan[], warnings: readonly Diagnostic[], telling: OutputOptions): void {
   for (const plan of plans) telling.context.onEvent?.({ plan });
   tellWarnings(warnings, telling);
   tell(telling, (format, terminal) => {
@@ -43,7 +43,7 @@ export function tellPlan(plans: readonly Plan[], warnings: readonly Diagnostic[]
 }
 
 /** Prints what somebody changed by hand and writes the reports that were asked for; warnings go to stderr. */
-export function tellDrift(drifts: readonly Drift[], warnings: readonly Diagnostic[], telling: Telling): void {
+export function emitDrift(drifts: readonly Drift[], warnings: readonly Diagnostic[], telling: OutputOptions): void {
   for (const drift of drifts) telling.context.onEvent?.({ drift });
   tellWarnings(warnings, telling);
   tell(telling, (format, terminal) => {
@@ -52,13 +52,13 @@ export function tellDrift(drifts: readonly Drift[], warnings: readonly Diagnosti
   });
 }
 
-function tellWarnings(warnings: readonly Diagnostic[], { context, printer }: Telling): void {
+function tellWarnings(warnings: readonly Diagnostic[], { context, printer }: OutputOptions): void {
   context.onEvent?.({ diagnostics: warnings });
   if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
 }
 
 /** Prints what became of a plan and writes the reports that were asked for. */
-export function tellResult(result: ApplyResult, plan: Plan, telling: Telling): void {
+export function emitResult(result: ApplyResult, plan: Plan, telling: OutputOptions): void {
   telling.context.onEvent?.({ plan, result });
   tell(telling, (format, terminal) => {
     if (format === 'json') return applyJson([{ plan, result }]);
@@ -66,13 +66,13 @@ export function tellResult(result: ApplyResult, plan: Plan, telling: Telling): v
   });
 }
 
-function tell({ flags, context, printer, printed, html }: Telling, render: (format: Format, terminal: Terminal) => string): void {
+function tell({ flags, context, printer, printed, html }: OutputOptions, render: (format: Format, terminal: Terminal) => string): void {
   if (printed !== true) printer.print(render(flags.format, printer.results));
   for (const { format, path } of flags.report)
     writeReport(absolute(path, context), format === 'html' ? pageOf(html) : render(format, plain));
 }
 
-function pageOf(html: Telling['html']): string {
+function pageOf(html: OutputOptions['html']): string {
   if (html === undefined) throw new Error('nobody makes a page here');
   return html();
 }

@@ -4,11 +4,11 @@ import type { TargetTrials } from '../model/result/sample-result.ts';
 import { writeReport } from '../disk/write.ts';
 import { patternCache } from '../protection/pattern/compile.ts';
 import { trySamples } from '../protection/try-samples.ts';
-import { diagnosticsText } from '../report/diagnostics.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { junitText } from '../report/junit.ts';
-import { plainPalette, type Terminal } from '../report/terminal.ts';
+import { plainPalette, type Terminal } from '../report/text/terminal.ts';
 import { trialsJson } from '../report/trials-json.ts';
-import { trialsText } from '../report/trials-text.ts';
+import { trialsText } from '../report/text/samples.ts';
 import { desiredFor } from './desired.ts';
 import type { ReportFlag, TargetFlags, TrialFormat } from './flags.ts';
 import { printerFor } from './printer.ts';
@@ -34,7 +34,7 @@ export async function test(flags: TestFlags, context: CliContext): Promise<numbe
   });
   for (const text of warnings.values()) hint(text);
   print(render(tried, flags.format, results));
-  for (const { format, path } of flags.report) writeReport(absolute(path, context), render(tried, format, { colour: plainPalette }));
+  for (const { format, path } of flags.report) writeReport(absolute(path, context), render(tried, format, { color: plainPalette }));
   return tried.some(({ rules }) => rules.some(({ trials }) => trials.some(({ outcome }) => outcome === 'failed'))) ? 3 : 0;
 }
 

@@ -2,7 +2,7 @@ import { registry } from '../kinds/index.ts';
 import { deferredReferences } from '../manifest/deferred-references.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import type { RuleTrials } from '../model/result/sample-result.ts';
-import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/diagnostics.ts';
+import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/text/diagnostics.ts';
 import { sarifText } from '../report/sarif.ts';
 import { desiredFor } from './desired.ts';
 import type { Format, TargetFlags } from './flags.ts';
@@ -42,7 +42,7 @@ export async function validate(flags: ValidateFlags, context: CliContext): Promi
   if (hasErrors(all)) return 3;
   if (flags.format === 'text' || flags.format === 'markdown')
     print(
-      `${results.colour.green('Valid.')} ${resources} ${resources === 1 ? 'resource' : 'resources'}${targets.length > 1 ? ` in ${targets.length} targets` : ''}.${all.length > 0 ? ` ${diagnosticCounts(all)}.` : ''}\n`,
+      `${results.color.green('Valid.')} ${resources} ${resources === 1 ? 'resource' : 'resources'}${targets.length > 1 ? ` in ${targets.length} targets` : ''}.${all.length > 0 ? ` ${diagnosticCounts(all)}.` : ''}\n`,
     );
   return 0;
 }

@@ -1,6 +1,6 @@
 import type { Adoption } from '../model/result/drift.ts';
-import { footer, type Message } from './comment.ts';
-import { plural, shortList } from './counts.ts';
+import { footer, type Message } from './markdown/comment.ts';
+import { plural, shortList } from './wording/counts.ts';
 import { diagnosticsMarkdown } from './diagnostics-markdown.ts';
 import { driftMarkdown } from './drift-markdown.ts';
 import { codeSpan } from './escape.ts';

@@ -1,11 +1,11 @@
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { isWritten, type Action, type Change, type Plan } from '../model/plan/plan.ts';
-import { noteText, rowsOf } from './change-rows.ts';
-import { shortList } from './counts.ts';
+import { changeNote, changeRows } from './subjects/change-rows.ts';
+import { shortList } from './wording/counts.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
-import { isUnfinished, participleOf } from './outcomes.ts';
-import { clip } from './width.ts';
+import { isUnfinished, outcomeWord } from './subjects/apply.ts';
+import { clip } from './text/width.ts';
 
 /** Something to be shown at a line of a pull request's files. */
 export type Annotation = { readonly severity: Severity; readonly title: string; readonly message: string; readonly at?: Position };
@@ -103,8 +103,8 @@ export function placed(diagnostics: readonly Diagnostic[], { changes }: Plan): r
 function changeAnnotation(change: Change): Annotation {
   const { action, id, at } = change;
   const whole = action === 'create' || action === 'delete';
-  const fields = whole ? [] : shortList([...new Set(rowsOf(change).map(({ label }) => label))], 8);
-  const said = [noteText(change), ...fields].filter((text) => text !== '');
+  const fields = whole ? [] : shortList([...new Set(changeRows(change).map(({ label }) => label))], 8);
+  const said = [changeNote(change), ...fields].filter((text) => text !== '');
   return {
     severity: action === 'delete' || !isWritten(change) ? 'warning' : 'notice',
     title: `${action} ${id}`,
@@ -121,7 +121,7 @@ export function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly An
     const said = [outcome.message, outcome.hint].filter((text) => text !== undefined);
     return {
       severity: outcome.status === 'skipped' ? 'warning' : 'error',
-      title: `${participleOf(outcome)} ${outcome.id}`,
+      title: `${outcomeWord(outcome)} ${outcome.id}`,
       message: [outcome.code ?? '', ...said].filter((text) => text !== '').join('; ') || `${outcome.id} is not as planned`,
       ...(at === undefined ? {} : { at }),
     };

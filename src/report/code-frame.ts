@@ -1,8 +1,8 @@
 import type { CodeFrame } from '../model/diagnostic.ts';
 import { escapeTerminal } from './escape.ts';
-import { flow, words } from './flow.ts';
-import { widthFor, type Paint, type Terminal } from './terminal.ts';
-import { clip, visibleWidth } from './width.ts';
+import { wrap, words } from './text/wrap.ts';
+import { widthFor, type Paint, type Terminal } from './text/terminal.ts';
+import { clip, visibleWidth } from './text/width.ts';
 
 /** The lines around a mistake with their numbers, a caret under it, and the hint beside or below the caret. */
 export function frameLines(
@@ -11,7 +11,7 @@ export function frameLines(
   { terminal, paint }: { readonly terminal: Terminal; readonly paint: Paint },
 ): readonly string[] {
   const columns = widthFor(terminal);
-  const { dim } = terminal.colour;
+  const { dim } = terminal.color;
   const digits = Math.max(2, String(frame.line + frame.lines.length - 1).length);
   const gutter = digits + 5;
   const { cut, start, length } = markOf(frame, columns - gutter);
@@ -24,7 +24,7 @@ export function frameLines(
   if (hint === undefined) return [...code, caret];
   const text = escapeTerminal(hint);
   if (gutter + start + length + 2 + visibleWidth(text) <= columns) return [...code, `${caret}  ${text}`.trimEnd()];
-  return [...code, caret, ...flow([{ text: ' '.repeat(gutter) }, ...words(text)], { columns, indent: gutter })];
+  return [...code, caret, ...wrap([{ text: ' '.repeat(gutter) }, ...words(text)], { columns, indent: gutter })];
 }
 
 type Mark = { readonly cut: number; readonly start: number; readonly length: number };

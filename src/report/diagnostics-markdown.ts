@@ -1,9 +1,9 @@
 import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
-import { diagnosticCounts } from './diagnostics.ts';
+import { diagnosticCounts } from './text/diagnostics.ts';
 import { codeSpan, escapeMarkdown } from './escape.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
-import { commentLimit, shed, type Block } from './shed.ts';
-import { clip } from './width.ts';
+import { commentLimit, fitToLimit, type MarkdownBlock } from './markdown/fit-to-limit.ts';
+import { clip } from './text/width.ts';
 
 const importance: Readonly<Record<Severity, number>> = { error: 0, warning: 1, notice: 2 };
 
@@ -12,14 +12,14 @@ const longestMessage = 1000;
 /** Diagnostics for a comment or a summary: the counts, then one line each; the least important go where the limit asks for it. */
 export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: number = commentLimit, linkOf?: LinkOf): string {
   if (diagnostics.length === 0) return '';
-  const head: Block = { text: `**${diagnosticCounts(diagnostics)}**\n\n`, rank: 0, sort: 'count' };
+  const head: MarkdownBlock = { text: `**${diagnosticCounts(diagnostics)}**\n\n`, rank: 0, label: 'count' };
   const lines = sortDiagnostics(diagnostics).map((diagnostic) => ({
     text: diagnosticLine(diagnostic, linkOf),
     rank: 1 + importance[diagnostic.severity],
-    sort: diagnostic.severity,
+    label: diagnostic.severity,
   }));
-  const blocks = [head, ...lines, { text: '\n', rank: 0, sort: 'blank' }];
-  return shed(blocks, limit, { sorts: ['error', 'warning', 'notice'], rest: 'The log has everything.' });
+  const blocks = [head, ...lines, { text: '\n', rank: 0, label: 'blank' }];
+  return fitToLimit(blocks, limit, { labels: ['error', 'warning', 'notice'], rest: 'The log has everything.' });
 }
 
 function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic, linkOf?: LinkOf): string {

@@ -1,7 +1,7 @@
 import type { Drift } from '../model/result/drift.ts';
 import type { Annotation } from './annotations.ts';
-import { driftRows } from './drift-rows.ts';
-import { shortList } from './counts.ts';
+import { driftRows } from './subjects/drift.ts';
+import { shortList } from './wording/counts.ts';
 
 /** What somebody changed by hand as annotations, each at the manifest that says otherwise. */
 export function driftAnnotations(drift: Drift): readonly Annotation[] {

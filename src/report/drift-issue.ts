@@ -1,5 +1,5 @@
 import type { Drift } from '../model/result/drift.ts';
-import { footer, type Message } from './comment.ts';
+import { footer, type Message } from './markdown/comment.ts';
 import { driftMarkdown } from './drift-markdown.ts';
 
 const advice = [

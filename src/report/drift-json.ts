@@ -1,8 +1,8 @@
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import type { JsonObject } from '../model/json.ts';
-import { driftRows } from './drift-rows.ts';
+import { driftRows } from './subjects/drift.ts';
 import { escapeJson } from './escape.ts';
-import { planObject } from './plan-json.ts';
+import { planObject } from './subjects/plan-json.ts';
 
 /** Drifts as the JSON value that `schemas/documents/drift.schema.json` describes; only data, keys in a fixed order. */
 export function driftDocument(drifts: readonly Drift[]): JsonObject {

@@ -1,28 +1,28 @@
 import type { Drift } from '../model/result/drift.ts';
-import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
-import { shortList } from './counts.ts';
-import { codeBlock, codeSpan, escapeHtml, escapeMarkdown } from './escape.ts';
+import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './subjects/drift.ts';
+import { shortList } from './wording/counts.ts';
+import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from './escape.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
-import { rowDiff } from './plan-markdown.ts';
-import { headlineBlocks } from './protection.ts';
+import { rowDiff } from './markdown/changes.ts';
+import { headlineBlocks } from './text/protection.ts';
 import { reachBlocks } from './reach.ts';
-import { commentLimit, shed, type Block } from './shed.ts';
-import { clip } from './width.ts';
+import { commentLimit, fitToLimit, type MarkdownBlock } from './markdown/fit-to-limit.ts';
+import { clip } from './text/width.ts';
 
 const listed = 10;
 
 /** Drifts for an issue or a job's summary; details go before headlines where the limit asks for it. */
 export function driftMarkdown(drifts: readonly Drift[], limit: number = commentLimit, linkOf?: LinkOf): string {
-  return shed(
+  return fitToLimit(
     drifts.flatMap((drift) => driftBlocks(drift, linkOf)),
     limit,
-    { sorts: ['target', 'headline', 'cause', 'object', 'list', 'detail'], rest: 'The text and the JSON of the drift have everything.' },
+    { labels: ['target', 'headline', 'cause', 'object', 'list', 'detail'], rest: 'The text and the JSON of the drift have everything.' },
   );
 }
 
-const blank: Block = { text: '\n', rank: 1, sort: 'blank' };
+const blank: MarkdownBlock = { text: '\n', rank: 1, label: 'blank' };
 
-function driftBlocks(drift: Drift, linkOf: LinkOf | undefined): readonly Block[] {
+function driftBlocks(drift: Drift, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
   const { target } = drift.plan;
   const rows = driftRows(drift);
   const means = { protection: drift.protection, orphans: [] };
@@ -31,15 +31,15 @@ function driftBlocks(drift: Drift, linkOf: LinkOf | undefined): readonly Block[]
   const head = `### Drift on ${codeSpan(target.name)}\n\n${escapeMarkdown(driftSummary(drift, rows))} ${codeSpan(target.url)}\n\n`;
   const adopted = adoptionSummary(drift);
   return [
-    { text: head, rank: 0, sort: 'target' },
-    ...(adopted === undefined ? [] : [{ text: `${escapeMarkdown(adopted)}\n\n`, rank: 0, sort: 'target' }]),
+    { text: head, rank: 0, label: 'target' },
+    ...(adopted === undefined ? [] : [{ text: `${escapeMarkdown(adopted)}\n\n`, rank: 0, label: 'target' }]),
     ...told,
     ...(told.length === 0 ? [] : [blank]),
     ...reachBlocks(means, linkOf),
-    ...rows.map((row) => ({ text: objectLine(row, linkOf), rank: 10, sort: 'object' })),
+    ...rows.map((row) => ({ text: objectLine(row, linkOf), rank: 10, label: 'object' })),
     ...(rows.length === 0 ? [] : [blank]),
     ...rows.flatMap(detailBlocks),
-    ...(unwatched === undefined ? [] : [{ text: unwatchedLine(unwatched), rank: 20, sort: 'list' }, blank]),
+    ...(unwatched === undefined ? [] : [{ text: unwatchedLine(unwatched), rank: 20, label: 'list' }, blank]),
   ];
 }
 
@@ -53,16 +53,16 @@ function objectLine({ change, sign, note, writers }: DriftRow, linkOf: LinkOf | 
   return `- ${parts.join(', ')}\n`;
 }
 
-function detailBlocks({ change, sign, rows, edges, writers }: DriftRow): readonly Block[] {
+function detailBlocks({ change, sign, rows, edges, writers }: DriftRow): readonly MarkdownBlock[] {
   const lines = [
     ...rows.flatMap((row) => rowDiff(row, 'update')),
     ...edges.map((edge) => `${edge.sign} edge: ${edge.text}`),
     ...writers.map((writer) => `  ${writer}`),
   ];
   if (lines.length === 0) return [];
-  const summary = `<summary><code>${sign} ${escapeHtml(clip(change.id, 300))}</code></summary>`;
+  const summary = `<summary><code>${sign} ${escapeHtmlText(clip(change.id, 300))}</code></summary>`;
   const text = `<details>${summary}\n\n${codeBlock(shortList(lines, 100), 'diff')}\n\n</details>\n\n`;
-  return [{ text, rank: 30, sort: 'detail' }];
+  return [{ text, rank: 30, label: 'detail' }];
 }
 
 function unwatchedLine({ title, entries }: { readonly title: string; readonly entries: readonly string[] }): string {

@@ -1,13 +1,13 @@
 import type { Drift } from '../model/result/drift.ts';
-import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './drift-rows.ts';
-import { placeText } from './change-rows.ts';
+import { adoptionSummary, driftRows, driftSummary, unwatchedList, type DriftRow } from './subjects/drift.ts';
+import { changePosition } from './subjects/change-rows.ts';
 import { escapeTerminal } from './escape.ts';
-import { flow, gap, glued, words, type Piece } from './flow.ts';
-import { shortList } from './counts.ts';
-import { headlineLines } from './protection.ts';
+import { wrap, gap, withoutBreak, words, type Span } from './text/wrap.ts';
+import { shortList } from './wording/counts.ts';
+import { headlineLines } from './text/protection.ts';
 import { reachLines } from './reach.ts';
-import { rowLines } from './row-text.ts';
-import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
+import { rowLines } from './text/rows.ts';
+import { widthFor, type Paint, type Palette, type Terminal } from './text/terminal.ts';
 
 const listed = 5;
 
@@ -17,13 +17,13 @@ export function driftText(drifts: readonly Drift[], terminal: Terminal): string 
 }
 
 function sectionLines(drift: Drift, terminal: Terminal): readonly string[] {
-  const { bold, dim } = terminal.colour;
+  const { bold, dim } = terminal.color;
   const columns = widthFor(terminal);
   const { target } = drift.plan;
-  const title: Piece[] = [
+  const title: Span[] = [
     { text: escapeTerminal(target.name), paint: bold },
     ...gap,
-    { text: escapeTerminal(target.url), paint: dim, glue: true },
+    { text: escapeTerminal(target.url), paint: dim, noBreak: true },
   ];
   const rows = driftRows(drift);
   const means = { protection: drift.protection, orphans: [] };
@@ -37,28 +37,28 @@ function sectionLines(drift: Drift, terminal: Terminal): readonly string[] {
     unwatched === undefined
       ? []
       : [
-          ...flow(words(unwatched.title), { columns, indent: 2 }),
-          ...flow([{ text: '    ' }, ...words(shortList(unwatched.entries, listed).join(', '), dim)], { columns, indent: 4 }),
+          ...wrap(words(unwatched.title), { columns, indent: 2 }),
+          ...wrap([{ text: '    ' }, ...words(shortList(unwatched.entries, listed).join(', '), dim)], { columns, indent: 4 }),
         ],
-    flow(words(driftSummary(drift, rows), bold), { columns, indent: 0 }),
-    adopted === undefined ? [] : flow(words(adopted, bold), { columns, indent: 0 }),
+    wrap(words(driftSummary(drift, rows), bold), { columns, indent: 0 }),
+    adopted === undefined ? [] : wrap(words(adopted, bold), { columns, indent: 0 }),
   ];
-  return [...flow(title, { columns, indent: 2 }), ...blocks.flatMap((block) => (block.length === 0 ? [] : ['', ...block]))];
+  return [...wrap(title, { columns, indent: 2 }), ...blocks.flatMap((block) => (block.length === 0 ? [] : ['', ...block]))];
 }
 
 function objectLines({ change, sign, note, rows, edges, writers }: DriftRow, terminal: Terminal): readonly string[] {
-  const { colour } = terminal;
+  const { color } = terminal;
   const columns = widthFor(terminal);
-  const place = placeText(change);
-  const head: Piece[] = [{ text: '  ' }, { text: `${sign} ${escapeTerminal(change.id)}`, paint: paintOf(sign, colour) }];
-  if (place !== '') head.push(...gap, { text: place, paint: colour.dim, glue: true });
-  if (note !== '') head.push(...gap, ...glued(words(note)));
-  const ends = edges.map((edge): Piece => ({ text: `${edge.sign} ${edge.text}`, paint: edge.sign === '+' ? colour.green : colour.red }));
+  const place = changePosition(change);
+  const head: Span[] = [{ text: '  ' }, { text: `${sign} ${escapeTerminal(change.id)}`, paint: paintOf(sign, color) }];
+  if (place !== '') head.push(...gap, { text: place, paint: color.dim, noBreak: true });
+  if (note !== '') head.push(...gap, ...withoutBreak(words(note)));
+  const ends = edges.map((edge): Span => ({ text: `${edge.sign} ${edge.text}`, paint: edge.sign === '+' ? color.green : color.red }));
   return [
-    ...flow(head, { columns, indent: 6 }),
+    ...wrap(head, { columns, indent: 6 }),
     ...rowLines(rows, terminal),
-    ...ends.flatMap((end) => flow([{ text: '      ' }, end], { columns, indent: 8 })),
-    ...writers.flatMap((writer) => flow([{ text: '      ' }, ...words(writer, colour.dim)], { columns, indent: 8 })),
+    ...ends.flatMap((end) => wrap([{ text: '      ' }, end], { columns, indent: 8 })),
+    ...writers.flatMap((writer) => wrap([{ text: '      ' }, ...words(writer, color.dim)], { columns, indent: 8 })),
   ];
 }
 

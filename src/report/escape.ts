@@ -36,7 +36,7 @@ export function escapeYaml(yaml: string): string {
 }
 
 /** Escapes text for HTML content and quoted attributes. */
-export function escapeHtml(text: string): string {
+export function escapeHtmlText(text: string): string {
   return escapeTerminal(text).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

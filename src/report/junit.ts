@@ -1,7 +1,7 @@
 import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
 import { escapeXml } from './escape.ts';
-import { allRules, countTrials } from './trials.ts';
-import { clip } from './width.ts';
+import { allRules, countSamples } from './subjects/samples.ts';
+import { clip } from './text/width.ts';
 
 /** Results of samples as JUnit XML: a suite for each rule, a case for each sample; what is not simulated, or has no sample, is skipped. */
 export function junitText(targets: readonly TargetTrials[]): string {
@@ -14,7 +14,7 @@ export function junitText(targets: readonly TargetTrials[]): string {
 }
 
 function totals(rules: readonly RuleTrials[]): string {
-  const { passed, failed, notSimulated, untested } = countTrials(rules);
+  const { passed, failed, notSimulated, untested } = countSamples(rules);
   const skipped = notSimulated + untested;
   return `tests="${passed + failed + skipped}" failures="${failed}" errors="0" skipped="${skipped}" time="0"`;
 }

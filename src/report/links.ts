@@ -1,6 +1,6 @@
 import type { Position } from '../model/diagnostic.ts';
 import { codeSpan, escapeTerminal } from './escape.ts';
-import { clip } from './width.ts';
+import { clip } from './text/width.ts';
 
 /** Where a place in a file can be looked at; undefined for a file that is not of the repository. */
 export type LinkOf = (at: Position) => string | undefined;

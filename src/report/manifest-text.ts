@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
-import { yamlText } from './documents.ts';
+import { toYamlText } from './serialize.ts';
 import { escapeTerminal } from './escape.ts';
 
 const columns = 100;
@@ -12,8 +12,8 @@ export function manifestText(value: JsonObject, schema: string): string {
 
 /** Metadata and spec are always blocks, however little they say. */
 function partText(name: string, part: Json): string {
-  if (!isObject(part) || Object.keys(part).length === 0) return yamlText({ [name]: part });
-  return `${name}:\n${yamlText(part, columns, '  ')}`;
+  if (!isObject(part) || Object.keys(part).length === 0) return toYamlText({ [name]: part });
+  return `${name}:\n${toYamlText(part, columns, '  ')}`;
 }
 
 /** A template of variables without values, one block for each object; what the text has already stays as it is. */

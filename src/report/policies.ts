@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { PolicyReport } from '../model/protection/policy.ts';
-import { plural } from './counts.ts';
+import { plural } from './wording/counts.ts';
 import { escapeTerminal } from './escape.ts';
 
 /** `5 policies on 31 connections as of 2026-11-21: 1 violated, 2 unknown, 1 waived`; nothing without policies. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { AspectChange, Attached, Cause, PostureChange, Protection, Reach, RuleOn } from '../model/protection/protection.ts';
-import { flipObject } from './flips.ts';
+import { flipObject } from './wording/flips.ts';
 
 /** What a plan means for connections as the JSON value that the plan's schema describes. */
 export function protectionObject({ headlines, connections, losing, reach, flips }: Protection): JsonObject {

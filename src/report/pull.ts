@@ -1,18 +1,18 @@
 import { compareText, type Json } from '../model/json.ts';
 import type { Differing, Inherited, LeftOut, Owned, Pulled, Written } from '../model/result/pull-result.ts';
 import { kindOf } from '../model/resource.ts';
-import { plural, shortList } from './counts.ts';
-import { jsonText } from './documents.ts';
+import { plural, shortList } from './wording/counts.ts';
+import { toJsonText } from './serialize.ts';
 import { escapeTerminal } from './escape.ts';
-import { flow, gap, words, type Piece } from './flow.ts';
-import { widthFor, type Paint, type Terminal } from './terminal.ts';
-import { pathText } from './value.ts';
+import { wrap, gap, words, type Span } from './text/wrap.ts';
+import { widthFor, type Paint, type Terminal } from './text/terminal.ts';
+import { pathText } from './wording/value.ts';
 
 const listed = 20;
 
 /** What a pull did, for people. */
 export function pullText(pulled: Pulled, terminal: Terminal): string {
-  const { bold, green, yellow } = terminal.colour;
+  const { bold, green, yellow } = terminal.color;
   const { target, written, unchanged } = pulled;
   const lines = [
     ...titleLines(target, terminal),
@@ -30,7 +30,7 @@ export function pullText(pulled: Pulled, terminal: Terminal): string {
   const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} as on the gateway.`;
   const forgets = pulled.terraform?.file === undefined ? '' : ` Terraform may forget ${plural(pulled.terraform.taken.length, 'object')}.`;
   const summary = `Pulled ${plural(written.length + pulled.updated.length, 'object')}.${counted}${forgets} ${secretsText(pulled)}`.trim();
-  return `${[...lines, ...(lines.at(-1) === '' ? [] : ['']), ...flow(words(summary, bold), { columns: widthFor(terminal), indent: 0 })].join('\n')}\n`;
+  return `${[...lines, ...(lines.at(-1) === '' ? [] : ['']), ...wrap(words(summary, bold), { columns: widthFor(terminal), indent: 0 })].join('\n')}\n`;
 }
 
 /** What a pull did, for programs. */
@@ -49,7 +49,7 @@ export function pullJson({
   files,
   terraform,
 }: Pulled): string {
-  return jsonText({
+  return toJsonText({
     version: 1,
     target: { ...target },
     folder,
@@ -144,16 +144,16 @@ function section(title: string, entries: readonly string[], { terminal, paint }:
 }
 
 function entry(text: string, terminal: Terminal): readonly string[] {
-  return flow([{ text: '  ' }, ...words(text)], { columns: widthFor(terminal), indent: 6 });
+  return wrap([{ text: '  ' }, ...words(text)], { columns: widthFor(terminal), indent: 6 });
 }
 
 /** The target's name and address, as plans begin. */
 function titleLines({ name, url }: Pulled['target'], terminal: Terminal): readonly string[] {
-  const { bold, dim } = terminal.colour;
-  const title: readonly Piece[] = [
+  const { bold, dim } = terminal.color;
+  const title: readonly Span[] = [
     { text: escapeTerminal(name), paint: bold },
     ...gap,
-    { text: escapeTerminal(url), paint: dim, glue: true },
+    { text: escapeTerminal(url), paint: dim, noBreak: true },
   ];
-  return flow(title, { columns: widthFor(terminal), indent: 2 });
+  return wrap(title, { columns: widthFor(terminal), indent: 2 });
 }

@@ -2,16 +2,16 @@ import { positionOf } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import type { Reach } from '../model/protection/protection.ts';
 import { nameOf } from '../model/resource.ts';
-import { removedText } from './change-rows.ts';
-import { plural, shortList } from './counts.ts';
+import { orphanRemovalText } from './subjects/change-rows.ts';
+import { plural, shortList } from './wording/counts.ts';
 import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
-import { flow, gap, glued, words, type Piece } from './flow.ts';
+import { wrap, gap, withoutBreak, words, type Span } from './text/wrap.ts';
 import { placeMarkdown, type LinkOf } from './links.ts';
-import { wayPaint, type Told } from './protection.ts';
-import type { Block } from './shed.ts';
-import { widthFor, type Terminal } from './terminal.ts';
-import { pathText } from './value.ts';
-import { clip } from './width.ts';
+import { wayPaint, type Told } from './text/protection.ts';
+import type { MarkdownBlock } from './markdown/fit-to-limit.ts';
+import { widthFor, type Terminal } from './text/terminal.ts';
+import { pathText } from './wording/value.ts';
+import { clip } from './text/width.ts';
 
 const listed = { text: 5, markdown: 10 } as const;
 const mostTags = 4;
@@ -40,22 +40,22 @@ export function reachLines({ protection, orphans }: Told, terminal: Terminal): r
   if (all.length === 0) return [];
   const columns = widthFor(terminal);
   const lines = all.slice(0, listed.text).flatMap((reach) => {
-    const name: Piece = { text: escapeTerminal(clip(causeName(reach), longest)), paint: wayPaint(reach.way, terminal.colour) };
+    const name: Span = { text: escapeTerminal(clip(causeName(reach), longest)), paint: wayPaint(reach.way, terminal.color) };
     const tags = tagTexts(reach, mostTags).map(escapeTerminal).join(', ');
     const whom = `${plural(reach.connections.length, 'connection')}${tags === '' ? '' : ` (${tags})`}`;
     const why = placesText(reach, { orphans, place: (text) => escapeTerminal(placeText(text)), name: String });
-    const where = why === '' ? [] : [...gap, ...glued(words(why, terminal.colour.dim))];
-    return flow([{ text: '    ' }, name, ...gap, ...glued(words(whom)), ...where], { columns, indent: 8 });
+    const where = why === '' ? [] : [...gap, ...withoutBreak(words(why, terminal.color.dim))];
+    return wrap([{ text: '    ' }, name, ...gap, ...withoutBreak(words(whom)), ...where], { columns, indent: 8 });
   });
   const more = all.length - listed.text;
   return ['  What each cause reaches:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
 }
 
 /** How far each cause of a plan reaches, as a Markdown table. */
-export function reachBlocks({ protection, orphans }: Told, linkOf?: LinkOf): readonly Block[] {
+export function reachBlocks({ protection, orphans }: Told, linkOf?: LinkOf): readonly MarkdownBlock[] {
   const all = protection?.reach ?? [];
   if (all.length === 0) return [];
-  const rows = all.slice(0, listed.markdown).map((reach): Block => {
+  const rows = all.slice(0, listed.markdown).map((reach): MarkdownBlock => {
     const why = placesText(reach, { orphans, place: (text) => placeLink(text, linkOf), name: escapeMarkdown });
     const names = shortList(
       reach.connections.map((id) => codeSpan(clip(nameOf(id), longest))),
@@ -68,14 +68,14 @@ export function reachBlocks({ protection, orphans }: Told, linkOf?: LinkOf): rea
       `${reach.connections.length}: ${names.join(', ')}`,
       tags.join(', '),
     ];
-    return { text: `| ${cells.join(' | ')} |\n`, rank: 4, sort: 'cause' };
+    return { text: `| ${cells.join(' | ')} |\n`, rank: 4, label: 'cause' };
   });
   const more = all.length - listed.markdown;
   const head = '| Cause | Which way | Connections | Their tags |\n|---|---|---|---|\n';
   return [
-    { text: head, rank: 3, sort: 'blank' },
+    { text: head, rank: 3, label: 'blank' },
     ...rows,
-    { text: more > 0 ? `\nand ${plural(more, 'more cause')}\n\n` : '\n', rank: 3, sort: 'blank' },
+    { text: more > 0 ? `\nand ${plural(more, 'more cause')}\n\n` : '\n', rank: 3, label: 'blank' },
   ];
 }
 
@@ -89,7 +89,7 @@ function placesText(reach: Reach, { orphans, place, name }: Telling): string {
   if (byHand === true) return shown === '' ? 'by hand' : `changed by hand: ${shown}`;
   if (shown !== '' || by === undefined || causeName(reach) !== by) return shown;
   const orphan = orphans.find(({ id }) => id === by);
-  const removed = orphan === undefined ? '' : removedText(orphan);
+  const removed = orphan === undefined ? '' : orphanRemovalText(orphan);
   return removed === '' ? 'deleted' : name(removed);
 }
 

@@ -1,8 +1,8 @@
 import { durationText } from '../model/duration.ts';
 import type { Review, ReviewGroup } from '../model/service.ts';
 import { escapeTerminal } from './escape.ts';
-import { widthFor, type Paint, type Terminal } from './terminal.ts';
-import { clip, pad, visibleWidth } from './width.ts';
+import { widthFor, type Paint, type Terminal } from './text/terminal.ts';
+import { clip, pad, visibleWidth } from './text/width.ts';
 
 const nanoseconds = 1_000_000_000;
 
@@ -34,7 +34,7 @@ function windowText({ time_window: window }: Review): string {
   return `${start} to ${end} UTC`;
 }
 
-function paintOf(status: string, { colour }: Terminal): Paint {
-  if (status === 'APPROVED' || status === 'EXECUTED') return colour.green;
-  return status === 'REJECTED' || status === 'REVOKED' ? colour.red : colour.yellow;
+function paintOf(status: string, { color }: Terminal): Paint {
+  if (status === 'APPROVED' || status === 'EXECUTED') return color.green;
+  return status === 'REJECTED' || status === 'REVOKED' ? color.red : color.yellow;
 }

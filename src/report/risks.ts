@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import { highestRisk, riskClasses, type Risk, type RiskClass } from '../model/plan/risk.ts';
-import type { Paint, Palette } from './terminal.ts';
+import type { Paint, Palette } from './text/terminal.ts';
 
 /** Risks as the JSON value that the plan's schema describes. */
 export function riskObject({ code, class: one, path, connections, place }: Risk): JsonObject {
@@ -24,12 +24,12 @@ export function risksText(risks: readonly Risk[] | undefined): string {
     .join(', ');
 }
 
-/** The colour of the highest risk. */
-export function riskPaint(risks: readonly Pick<Risk, 'class'>[] | undefined, colour: Palette): Paint {
-  return classPaint(highestRisk(risks ?? []), colour);
+/** The color of the highest risk. */
+export function riskPaint(risks: readonly Pick<Risk, 'class'>[] | undefined, color: Palette): Paint {
+  return classPaint(highestRisk(risks ?? []), color);
 }
 
-/** The colour of a class. */
+/** The color of a class. */
 export function classPaint(one: RiskClass | undefined, { dim, green, red, yellow }: Palette): Paint {
   if (one === 'weakens') return red;
   if (one === 'strengthens') return green;

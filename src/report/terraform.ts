@@ -4,7 +4,7 @@ const head = `# What these blocks name is kept by manifests now: Terraform forge
 `;
 
 /** Blocks that let Terraform forget resources; what the text has already stays as it is. */
-export function removedText(before: string | undefined, addresses: readonly string[]): string {
+export function removedBlocks(before: string | undefined, addresses: readonly string[]): string {
   const known = new Set([...(before ?? '').matchAll(/^\s*from\s*=\s*(\S+)/gm)].map(([, address]) => address));
   const missing = addresses.filter((address) => !known.has(address));
   const start = before ?? head;

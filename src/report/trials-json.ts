@@ -1,14 +1,14 @@
 import type { Position } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
-import { jsonText } from './documents.ts';
-import { allRules, countTrials } from './trials.ts';
+import { toJsonText } from './serialize.ts';
+import { allRules, countSamples } from './subjects/samples.ts';
 
 /** Results of samples as the JSON that `schemas/documents/test.schema.json` describes. */
 export function trialsJson(targets: readonly TargetTrials[]): string {
-  return jsonText({
+  return toJsonText({
     version: 1,
-    counts: { ...countTrials(allRules(targets)) },
+    counts: { ...countSamples(allRules(targets)) },
     targets: targets.map(({ target, rules }) => ({ target, rules: rules.map(ruleObject) })),
   });
 }

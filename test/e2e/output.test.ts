@@ -146,7 +146,7 @@ async function onTerminal(args: string, env: Readonly<Record<string, string>> = 
   }).ended;
 }
 
-describe('colour', () => {
+describe('color', () => {
   test('is not in pipes', async () => {
     const { stdout, stderr } = await gateway.process('plan', folder, { TERM: 'xterm' });
     expect(stdout + stderr).not.toContain(escape);

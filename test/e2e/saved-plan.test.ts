@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../src/model/json.ts';
 import type { Change } from '../../src/model/plan/plan.ts';
 import { digestOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
-import { planDocument } from '../../src/report/plan-json.ts';
+import { planDocument } from '../../src/report/subjects/plan-json.ts';
 import type { Effect } from '../../src/server/chaos.ts';
 import { openText } from '../support/saved.ts';
 import { commitAll, git } from '../support/workflow.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Json } from '../../src/model/json.ts';
-import { jsonText, yamlText } from '../../src/report/documents.ts';
+import { toJsonText, toYamlText } from '../../src/report/serialize.ts';
 import { tries } from '../support/chance.ts';
 
 const nasty = fc.oneof(
@@ -54,9 +54,9 @@ const { value: values } = fc.letrec<{ value: Json }>((tie) => ({
 test('what is printed as YAML or JSON reads as the same value, in every version of YAML', () => {
   fc.assert(
     fc.property(values, fc.constantFrom(0, 20, 80), (value, columns) => {
-      expect(parse(yamlText(value, columns), { version: '1.2' })).toEqual(value);
-      expect(parse(yamlText(value, columns), { version: '1.1' })).toEqual(value);
-      expect(JSON.parse(jsonText(value))).toEqual(value);
+      expect(parse(toYamlText(value, columns), { version: '1.2' })).toEqual(value);
+      expect(parse(toYamlText(value, columns), { version: '1.1' })).toEqual(value);
+      expect(JSON.parse(toJsonText(value))).toEqual(value);
     }),
     { numRuns: tries(300) },
   );
@@ -65,7 +65,7 @@ test('what is printed as YAML or JSON reads as the same value, in every version 
 test('nothing that is printed moves a cursor, hides or reorders text', () => {
   fc.assert(
     fc.property(values, (value) => {
-      for (const text of [yamlText(value), yamlText(value, 80), jsonText(value)])
+      for (const text of [toYamlText(value), toYamlText(value, 80), toJsonText(value)])
         expect(text.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     }),
     { numRuns: tries(200) },

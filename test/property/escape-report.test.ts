@@ -3,17 +3,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyDocument, applyMarkdown, applyText, progressLine } from '../../src/report/apply.ts';
-import { messageMarkdown } from '../../src/report/comment.ts';
+import { messageMarkdown } from '../../src/report/markdown/comment.ts';
 import { diagnosticsMarkdown } from '../../src/report/diagnostics-markdown.ts';
-import { diagnosticsText } from '../../src/report/diagnostics.ts';
-import { explainJson, explainText } from '../../src/report/explain.ts';
+import { diagnosticsText } from '../../src/report/text/diagnostics.ts';
+import { explainJson, explainText } from '../../src/report/text/explain.ts';
 import { fileLinks } from '../../src/report/links.ts';
-import { planDocument, planJson } from '../../src/report/plan-json.ts';
-import { planMarkdown } from '../../src/report/plan-markdown.ts';
-import { planText } from '../../src/report/plan-text.ts';
-import { tableText } from '../../src/report/table.ts';
-import { plainPalette } from '../../src/report/terminal.ts';
-import { visibleWidth } from '../../src/report/width.ts';
+import { planDocument, planJson } from '../../src/report/subjects/plan-json.ts';
+import { planMarkdown } from '../../src/report/markdown/changes.ts';
+import { planText } from '../../src/report/text/changes.ts';
+import { tableText } from '../../src/report/text/table.ts';
+import { plainPalette } from '../../src/report/text/terminal.ts';
+import { visibleWidth } from '../../src/report/text/width.ts';
 import { id, path, ruleOn } from '../support/nasty-values.ts';
 import { applied, diagnostic, plan, plans, position, value } from '../unit/report/nasty-plan.ts';
 import { hasControls, nastyText, outsideCode } from '../unit/report/nasty-text.ts';
@@ -55,7 +55,7 @@ describe('text', () => {
   it('of plans fits the terminal and holds no control character', () => {
     fc.assert(
       fc.property(plans, columns, (some, width) => {
-        expect(badLines(planText(some, { colour: plainPalette, columns: width }), width)).toEqual([]);
+        expect(badLines(planText(some, { color: plainPalette, columns: width }), width)).toEqual([]);
       }),
     );
   });
@@ -63,7 +63,7 @@ describe('text', () => {
   it('of applies does too', () => {
     fc.assert(
       fc.property(applied, columns, (one, width) => {
-        expect(badLines(applyText([one], { colour: plainPalette, columns: width }), width)).toEqual([]);
+        expect(badLines(applyText([one], { color: plainPalette, columns: width }), width)).toEqual([]);
       }),
     );
   });
@@ -71,7 +71,7 @@ describe('text', () => {
   it('of diagnostics does too', () => {
     fc.assert(
       fc.property(fc.array(diagnostic, { maxLength: 4 }), columns, (some, width) => {
-        expect(badLines(diagnosticsText(some, { colour: plainPalette, columns: width }), width)).toEqual([]);
+        expect(badLines(diagnosticsText(some, { color: plainPalette, columns: width }), width)).toEqual([]);
       }),
     );
   });
@@ -99,7 +99,7 @@ describe('text', () => {
         columns,
         (one, summary, rows, rules, width) => {
           const told = { id: one, summary, rows, rules };
-          expect(badLines(explainText(told, { colour: plainPalette, columns: width }), width)).toEqual([]);
+          expect(badLines(explainText(told, { color: plainPalette, columns: width }), width)).toEqual([]);
           expect(hasControls(explainJson(told), true)).toBe(false);
         },
       ),

@@ -4,7 +4,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { isObject, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
-import { planDocument } from '../../src/report/plan-json.ts';
+import { planDocument } from '../../src/report/subjects/plan-json.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';

@@ -4,7 +4,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { isOfLive, keyOf } from '../../src/model/plan/plan.ts';
 import type { Json } from '../../src/model/json.ts';
 import { kindOf } from '../../src/model/resource.ts';
-import { planDocument } from '../../src/report/plan-json.ts';
+import { planDocument } from '../../src/report/subjects/plan-json.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { gatewayOf as historyGateway, history, planAgainst as planHistory } from '../support/history.ts';

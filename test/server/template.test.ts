@@ -42,7 +42,7 @@ describe('the parameters of a runbook', () => {
       '{{ .city | options "Rome" "New York" | type "select" | default "a | b" }}',
       { city: { ...plain, type: 'select', options: ['Rome', 'New York'], default: 'a | b' } },
     ],
-    ['a type that nobody knows', '{{ .a | type "colour" | order "first" }}', { a: plain }],
+    ['a type that nobody knows', '{{ .a | type "color" | order "first" }}', { a: plain }],
     ['functions that say nothing of it', '{{ .a | squote | pattern "^[0-9]+" | encodeb64 }}', { a: plain }],
     ['the same twice', '{{ .a | required "r" }} {{ .a }}', { a: { ...plain, required: true } }],
     ['some in comments and blocks', '{{/* {{ .no }} */}}{{ if .x }}{{ .inner }}{{ else }}{{ end }}{{ .a }}', { a: plain }],

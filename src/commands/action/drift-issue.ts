@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import { isDrifted } from '../../reconcile/drift/drift.ts';
 import { adoptionContent, adoptionRequest } from '../../report/adoption.ts';
-import type { Message } from '../../report/comment.ts';
+import type { Message } from '../../report/markdown/comment.ts';
 import { driftIssue } from '../../report/drift-issue.ts';
 import { driftMarkdown } from '../../report/drift-markdown.ts';
 import { codeSpan } from '../../report/escape.ts';

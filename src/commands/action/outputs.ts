@@ -3,9 +3,9 @@ import { isWritten } from '../../model/plan/plan.ts';
 import { highestRiskOf } from '../../model/plan/plan-risk.ts';
 import { riskClasses } from '../../model/plan/risk.ts';
 import { isDrifted } from '../../reconcile/drift/drift.ts';
-import { countsOf } from '../../report/counts.ts';
-import { driftCounts } from '../../report/drift-rows.ts';
-import { outcomeCounts } from '../../report/outcomes.ts';
+import { countActions } from '../../report/wording/counts.ts';
+import { driftCounts } from '../../report/subjects/drift.ts';
+import { outcomeCounts } from '../../report/subjects/apply.ts';
 import type { ActionInputs } from './inputs.ts';
 import type { TaskResult } from './task.ts';
 
@@ -45,7 +45,7 @@ type Outcome = (typeof outcomes)[number];
 export function targetResultOf(telling: TaskResult): TargetResult {
   const { findings, exitCode } = telling;
   const { plan, result, saved, drift } = findings;
-  const counts = result === undefined ? plan && countsOf(plan) : outcomeCounts(result.outcomes);
+  const counts = result === undefined ? plan && countActions(plan) : outcomeCounts(result.outcomes);
   return {
     outcome: outcomeOf(telling),
     'exit-code': exitCode,

@@ -4,7 +4,7 @@ import { mergedWith } from '../../github/merged.ts';
 import { keepComment, stickyLimit } from '../../github/sticky.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError } from '../../model/errors.ts';
-import { appliedText } from '../../report/outcomes.ts';
+import { appliedText } from '../../report/subjects/apply.ts';
 import type { ActionInputs, ActionMode } from './inputs.ts';
 import type { ActionTask, TaskResult } from './task.ts';
 import { version } from '../version.ts';

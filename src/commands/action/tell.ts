@@ -12,7 +12,7 @@ import {
   refusalsOf,
   type Annotation,
 } from '../../report/annotations.ts';
-import { messageMarkdown } from '../../report/comment.ts';
+import { messageMarkdown } from '../../report/markdown/comment.ts';
 import { driftAnnotations } from '../../report/drift-annotations.ts';
 import { fileLinks } from '../../report/links.ts';
 import { sarifText } from '../../report/sarif.ts';

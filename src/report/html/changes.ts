@@ -1,22 +1,22 @@
 import type { EdgeChange } from '../../model/plan/plan.ts';
 import type { Way } from '../../model/protection/protection.ts';
-import { edgeRowsOf, edgeText, rowsOf, symbols, type Row } from '../change-rows.ts';
-import { shortList } from '../counts.ts';
-import { flipSign, flipText } from '../flips.ts';
-import type { Entry, Group } from '../groups.ts';
+import { edgeRows, edgeText, changeRows, actionSymbols, type ChangeRow } from '../subjects/change-rows.ts';
+import { shortList } from '../wording/counts.ts';
+import { flipSign, flipText } from '../wording/flips.ts';
+import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
 import type { LinkOf } from '../links.ts';
 import { risksText } from '../risks.ts';
-import { pathText } from '../value.ts';
+import { pathText } from '../wording/value.ts';
 import { element, type Html } from './markup.ts';
 import { placeHtml } from './place.ts';
 
 const mostLines = 200;
 
 /** What a change means as a whole, where it has risks. */
-type WayOf = (entry: Entry) => Way;
+type WayOf = (entry: GroupedChange) => Way;
 
 /** A group of changes, each with its differences folded. */
-export function groupSection({ title, entries, edges }: Group, wayOf: WayOf, linkOf: LinkOf | undefined): Html {
+export function groupSection({ title, changes: entries, edges }: ChangeGroup, wayOf: WayOf, linkOf: LinkOf | undefined): Html {
   return element('section', { 'data-part': true }, [
     ...(title === '' ? [] : [element('h3', {}, title)]),
     ...entries.map((entry) => changeDetails(entry, wayOf(entry), linkOf)),
@@ -24,17 +24,17 @@ export function groupSection({ title, entries, edges }: Group, wayOf: WayOf, lin
   ]);
 }
 
-function changeDetails({ change, edges, note, flips }: Entry, way: Way, linkOf: LinkOf | undefined): Html {
+function changeDetails({ change, edges, note, flips }: GroupedChange, way: Way, linkOf: LinkOf | undefined): Html {
   const lines = [
-    ...rowsOf(change).flatMap((row) => rowLines(row, change.action)),
-    ...edgeRowsOf(change, edges).map(({ sign, text }) => line(sign, `edge: ${text}`)),
+    ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
+    ...edgeRows(change, edges).map(({ sign, text }) => line(sign, `edge: ${text}`)),
     ...flips.map((flip) => line(flipSign(flip), flipText(flip))),
     ...(change.carried.length === 0 ? [] : [ended(element('span', { class: 'quiet' }, `  carries ${carriedText(change.carried)}`))]),
   ];
   const risks = risksText(change.risks);
   return element('details', { 'data-name': change.id.toLowerCase(), 'data-way': way }, [
     element('summary', {}, [
-      element('span', { class: 'mono' }, `${symbols[change.action]} ${change.id}`),
+      element('span', { class: 'mono' }, `${actionSymbols[change.action]} ${change.id}`),
       ' ',
       element('span', { class: 'quiet' }, [note === '' ? change.action : note, risks === '' ? '' : ` · ${risks}`]),
     ]),
@@ -46,11 +46,11 @@ function changeDetails({ change, edges, note, flips }: Entry, way: Way, linkOf: 
   ]);
 }
 
-function carriedText(carried: Entry['change']['carried']): string {
+function carriedText(carried: GroupedChange['change']['carried']): string {
   return shortList(carried.map(pathText), 10).join(', ');
 }
 
-function rowLines({ label, parts, note }: Row, action: Entry['change']['action']): readonly Html[] {
+function rowLines({ label, parts, note }: ChangeRow, action: GroupedChange['change']['action']): readonly Html[] {
   const name = note === '' ? label : `${label} (${note})`;
   return parts.flatMap((part) => {
     if (part.sign === '~') return [line('-', `${name}: ${part.before}`), line('+', `${name}: ${part.after}`)];

@@ -11,10 +11,10 @@ const drawings = {
     'M2.2 3.4C2.2 1.6 3.4.6 5.1.6s2.8 1 2.8 2.5c0 1.3-.8 1.9-1.5 2.4-.5.4-.7.6-.7 1.2H4.3c0-1.1.5-1.7 1.2-2.2.6-.4.9-.7.9-1.3 0-.7-.5-1.1-1.3-1.1S3.8 2.6 3.8 3.4zM4.2 7.6h1.7v1.7H4.2z',
 } as const;
 
-export type Icon = keyof typeof drawings;
+export type IconName = keyof typeof drawings;
 
 /** A small picture that says nothing by itself: words stand beside it. */
-export function icon(name: Icon): Html {
+export function icon(name: IconName): Html {
   return element('svg', { class: 'icon', viewBox: '0 0 10 10', 'aria-hidden': 'true', focusable: 'false' }, [
     empty('path', { d: drawings[name] }),
   ]);

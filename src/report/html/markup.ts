@@ -1,4 +1,4 @@
-import { escapeHtml } from '../escape.ts';
+import { escapeHtmlText } from '../escape.ts';
 
 /** Finished HTML; every other text is escaped when it is put into some. */
 export type Html = { readonly html: string };
@@ -19,7 +19,7 @@ export function empty(name: string, attributes: Attributes): Html {
 }
 
 /** Pieces one after another. */
-export function join(pieces: readonly (string | Html)[]): Html {
+export function joinHtml(pieces: readonly (string | Html)[]): Html {
   return { html: contentText(pieces) };
 }
 
@@ -30,11 +30,13 @@ export function verbatim(name: string, text: string): Html {
 
 function attributesText(attributes: Attributes): string {
   return Object.entries(attributes)
-    .map(([name, value]) => (value === undefined || value === false ? '' : value === true ? ` ${name}` : ` ${name}="${escapeHtml(value)}"`))
+    .map(([name, value]) =>
+      value === undefined || value === false ? '' : value === true ? ` ${name}` : ` ${name}="${escapeHtmlText(value)}"`,
+    )
     .join('');
 }
 
 function contentText(content: Content): string {
-  if (typeof content === 'string') return escapeHtml(content);
+  if (typeof content === 'string') return escapeHtmlText(content);
   return 'html' in content ? content.html : content.map(contentText).join('');
 }

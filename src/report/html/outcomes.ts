@@ -1,6 +1,6 @@
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
-import { plural } from '../counts.ts';
-import { appliedText, isUnfinished, participleOf } from '../outcomes.ts';
+import { plural } from '../wording/counts.ts';
+import { appliedText, isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { element, type Html } from './markup.ts';
 
 const most = 2_000;
@@ -38,7 +38,7 @@ function listed(title: string, outcomes: readonly Outcome[], isOpen: boolean): r
 function outcomeLine(outcome: Outcome): Html {
   const { id, code, message, hint } = outcome;
   return element('li', { 'data-name': id.toLowerCase() }, [
-    participleOf(outcome),
+    outcomeWord(outcome),
     ' ',
     element('span', { class: 'mono' }, id),
     ...(code === undefined ? [] : [' ', element('code', {}, code)]),

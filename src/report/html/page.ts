@@ -6,20 +6,20 @@ import { highestRiskOf } from '../../model/plan/plan-risk.ts';
 import type { Headline, Way } from '../../model/protection/protection.ts';
 import { highestRisk } from '../../model/plan/risk.ts';
 import { nameOf } from '../../model/resource.ts';
-import { shortList, summaryText } from '../counts.ts';
-import { groupsOf, type Entry } from '../groups.ts';
+import { shortList, planSummaryText } from '../wording/counts.ts';
+import { groupPlan, type GroupedChange } from '../subjects/groups.ts';
 import type { LinkOf } from '../links.ts';
-import { sideListsOf } from '../lists.ts';
+import { sideLists } from '../subjects/side-lists.ts';
 import { groupSection } from './changes.ts';
-import { element, empty, join, verbatim, type Html } from './markup.ts';
+import { element, empty, joinHtml, verbatim, type Html } from './markup.ts';
 import { pictureTable } from './picture.ts';
-import { postureDetails } from './postures.ts';
+import { postureDetails } from './protection.ts';
 import { outcomeSection } from './outcomes.ts';
 import { placeHtml } from './place.ts';
 import { reachTable } from './reach.ts';
 import { script } from './script.ts';
 import { style } from './style.ts';
-import { badge, ways, wordOf } from './ways.ts';
+import { badge, ways, wordOf } from './badges.ts';
 
 /** A plan, the picture of its gateway where one was drawn, and what became of it where it was carried out. */
 export type Pictured = { readonly plan: Plan; readonly picture: Picture; readonly result?: ApplyResult };
@@ -74,11 +74,14 @@ function tools(): Html {
 
 function planSection({ plan, picture, result }: Pictured, linkOf: LinkOf | undefined): Html {
   const { protection, target } = plan;
-  const { groups, others } = groupsOf(plan);
+  const { groups, others } = groupPlan(plan);
   const changed = protection?.connections ?? [];
   const highest = highestRiskOf(plan);
   return element('section', { 'aria-label': `Plan for ${target.name}` }, [
-    element('p', {}, [element('span', { class: 'count' }, summaryText(plan)), highest === undefined ? '' : ` Highest risk: ${highest}.`]),
+    element('p', {}, [
+      element('span', { class: 'count' }, planSummaryText(plan)),
+      highest === undefined ? '' : ` Highest risk: ${highest}.`,
+    ]),
     element('p', { class: 'quiet' }, [
       `${target.url} · digest `,
       element('code', {}, plan.digest.slice(0, 12)),
@@ -94,7 +97,7 @@ function planSection({ plan, picture, result }: Pictured, linkOf: LinkOf | undef
     ...(picture.length === 0 ? [] : [element('h2', {}, 'Connections and what protects them'), pictureTable(picture)]),
     ...(changed.length === 0 ? [] : [element('h2', {}, 'Before and after'), postureList(changed, linkOf)]),
     ...(groups.length === 0 ? [] : [element('h2', {}, 'Changes'), ...groups.map((group) => groupSection(group, wayOf, linkOf))]),
-    ...sideLists(plan, others),
+    ...sideListDetails(plan, others),
   ]);
 }
 
@@ -112,7 +115,7 @@ function headlineList(headlines: readonly Headline[], linkOf: LinkOf | undefined
         element('strong', {}, text),
         ' ',
         element('span', { class: 'mono' }, names),
-        ...[...new Set(places)].map((place) => join([' ', placed(place, linkOf)])),
+        ...[...new Set(places)].map((place) => joinHtml([' ', placed(place, linkOf)])),
         ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ' changed by hand')] : []),
       ]);
     }),
@@ -150,14 +153,14 @@ function postureList(changed: readonly Parameters<typeof postureDetails>[0][], l
   );
 }
 
-function wayOf({ change }: Entry): Way {
+function wayOf({ change }: GroupedChange): Way {
   const risk = highestRisk(change.risks ?? []);
   if (risk === 'weakens' || risk === 'strengthens' || risk === 'unknown') return risk;
   return risk === 'availability' || risk === 'reroutes' ? 'unknown' : 'neutral';
 }
 
-function sideLists(plan: Plan, others: Parameters<typeof sideListsOf>[1]): readonly Html[] {
-  const lists = sideListsOf(plan, others);
+function sideListDetails(plan: Plan, others: Parameters<typeof sideLists>[1]): readonly Html[] {
+  const lists = sideLists(plan, others);
   if (lists.length === 0) return [];
   const folded = lists.map(({ title, entries }) =>
     element('details', {}, [

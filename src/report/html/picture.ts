@@ -2,13 +2,13 @@ import { compareText, type Json } from '../../model/json.ts';
 import type { Picture, PictureCell, PictureRow } from '../../model/protection/protection-matrix.ts';
 import { aspects, type Aspect } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import { attachmentsText } from '../attachments.ts';
-import { plural, shortList } from '../counts.ts';
-import { clip } from '../width.ts';
+import { attachmentsText } from '../wording/impact.ts';
+import { plural, shortList } from '../wording/counts.ts';
+import { clip } from '../text/width.ts';
 import { spokenPart } from '../duration.ts';
 import { element, type Html } from './markup.ts';
 import { icon } from './icons.ts';
-import { signOf, ways, wordOf } from './ways.ts';
+import { signOf, ways, wordOf } from './badges.ts';
 
 const longestList = 40;
 const longestTag = 200;

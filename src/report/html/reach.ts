@@ -1,12 +1,12 @@
 import { positionOf } from '../../model/diagnostic.ts';
 import type { Reach } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import { shortList } from '../counts.ts';
+import { shortList } from '../wording/counts.ts';
 import type { LinkOf } from '../links.ts';
 import { causeName, tagTexts } from '../reach.ts';
 import { element, type Html } from './markup.ts';
 import { placeHtml } from './place.ts';
-import { badge } from './ways.ts';
+import { badge } from './badges.ts';
 
 const mostCauses = 100;
 const mostNames = 12;

@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Diagnostic, Severity } from '../../../src/model/diagnostic.ts';
 import { annotationCommands, diagnosticAnnotations, type Annotation } from '../../../src/report/annotations.ts';
-import { diagnosticsText } from '../../../src/report/diagnostics.ts';
+import { diagnosticsText } from '../../../src/report/text/diagnostics.ts';
 import { sarifText } from '../../../src/report/sarif.ts';
-import { plainPalette } from '../../../src/report/terminal.ts';
+import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { hasControls, nastyText } from './nasty-text.ts';
 
 const severity = fc.constantFrom<Severity>('error', 'warning', 'notice');
@@ -86,7 +86,7 @@ test('the problem matcher reads what is printed', () => {
     hint: 'do',
     at: { file: 'x y.yaml', line: 3, column: 5 },
   };
-  const [line = ''] = diagnosticsText([one], { colour: plainPalette }).split('\n');
+  const [line = ''] = diagnosticsText([one], { color: plainPalette }).split('\n');
   const found = new RegExp(regexp).exec(line) ?? [];
   const read = Object.entries<number>(groups).map(([name, index]) => [name, found[index]]);
   expect(Object.fromEntries(read)).toEqual({

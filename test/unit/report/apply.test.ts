@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { applyDocument, applyJson, applyMarkdown, applyText, progressLine } from '../../../src/report/apply.ts';
-import { appliedText, type Applied } from '../../../src/report/outcomes.ts';
-import { plainPalette } from '../../../src/report/terminal.ts';
+import { appliedText, type AppliedPlan } from '../../../src/report/subjects/apply.ts';
+import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { samplePlan } from './sample-plan.ts';
 
 const schema: object = JSON.parse(readFileSync('schemas/documents/apply.schema.json', 'utf8'));
 const validate = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
 
-const applied: Applied = {
+const applied: AppliedPlan = {
   plan: samplePlan(),
   result: {
     interrupted: true,
@@ -42,7 +42,7 @@ const applied: Applied = {
 
 describe('applyText', () => {
   it('says what became of each object', async () => {
-    await expect(applyText([applied], { colour: plainPalette, columns: 80 })).toMatchFileSnapshot('expected/apply-80.txt');
+    await expect(applyText([applied], { color: plainPalette, columns: 80 })).toMatchFileSnapshot('expected/apply-80.txt');
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
-import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../../../src/report/diagnostics.ts';
-import { plainPalette } from '../../../src/report/terminal.ts';
+import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../../../src/report/text/diagnostics.ts';
+import { plainPalette } from '../../../src/report/text/terminal.ts';
 
 const unknownField: Diagnostic = {
   code: 'manifest/unknown-field',
@@ -44,7 +44,7 @@ const all: readonly Diagnostic[] = [
 
 describe('diagnosticsText', () => {
   it('has the form of the style guide', () => {
-    expect(diagnosticsText([unknownField], { colour: plainPalette })).toBe(
+    expect(diagnosticsText([unknownField], { color: plainPalette })).toBe(
       [
         'manifests/db.yaml:14:9 error manifest/unknown-field  "pasword" is not a field of Connection',
         '  13 |   spec:',
@@ -57,16 +57,16 @@ describe('diagnosticsText', () => {
   });
 
   it.each([80, 48])('fits %d columns', async (columns) => {
-    await expect(diagnosticsText(all, { colour: plainPalette, columns })).toMatchFileSnapshot(`expected/diagnostics-${columns}.txt`);
+    await expect(diagnosticsText(all, { color: plainPalette, columns })).toMatchFileSnapshot(`expected/diagnostics-${columns}.txt`);
   });
 
   it('says nothing where there is nothing', () => {
-    expect(diagnosticsText([], { colour: plainPalette })).toBe('');
+    expect(diagnosticsText([], { color: plainPalette })).toBe('');
   });
 
   it('colours the severity and the caret alike', () => {
-    const colour = { ...plainPalette, red: (text: string) => `<${text}>` };
-    const text = diagnosticsText([unknownField], { colour });
+    const color = { ...plainPalette, red: (text: string) => `<${text}>` };
+    const text = diagnosticsText([unknownField], { color });
     expect(text).toContain('<error>');
     expect(text).toContain('<^^^^^^^>');
   });

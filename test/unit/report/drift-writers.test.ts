@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Write } from '../../../src/model/result/drift.ts';
-import { driftRows } from '../../../src/report/drift-rows.ts';
+import { driftRows } from '../../../src/report/subjects/drift.ts';
 import { samplePlan } from './sample-plan.ts';
 
 function write(hour: number, by: string): Write {

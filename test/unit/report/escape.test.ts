@@ -4,7 +4,7 @@ import {
   codeSpan,
   escapeCommandData,
   escapeCommandProperty,
-  escapeHtml,
+  escapeHtmlText,
   escapeMarkdown,
   escapeTerminal,
 } from '../../../src/report/escape.ts';
@@ -72,7 +72,7 @@ describe('codeBlock', () => {
 
 describe('escapeHtml', () => {
   it('leaves no markup', () => {
-    expect(escapeHtml(`<a href="x" id='y'>&`)).toBe('&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;');
+    expect(escapeHtmlText(`<a href="x" id='y'>&`)).toBe('&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;');
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../../src/model/result/explanation.ts';
-import { explainText } from '../../../src/report/explain.ts';
-import { plainPalette } from '../../../src/report/terminal.ts';
+import { explainText } from '../../../src/report/text/explain.ts';
+import { plainPalette } from '../../../src/report/text/terminal.ts';
 
 const explanation: Explanation = {
   id: 'Connection/billing-db',
@@ -86,11 +86,11 @@ const explanation: Explanation = {
 
 describe('explainText', () => {
   it.each([80, 60, undefined])('prints a table for %s columns', async (columns) => {
-    const text = explainText(explanation, { colour: plainPalette, columns });
+    const text = explainText(explanation, { color: plainPalette, columns });
     await expect(text).toMatchFileSnapshot(`expected/explain-${columns ?? 'unlimited'}.txt`);
   });
 
   it('says only what it is where there is no row', () => {
-    expect(explainText({ id: 'Connection/a', summary: 'unmanaged', rows: [] }, { colour: plainPalette })).toBe('Connection/a\nunmanaged\n');
+    expect(explainText({ id: 'Connection/a', summary: 'unmanaged', rows: [] }, { color: plainPalette })).toBe('Connection/a\nunmanaged\n');
   });
 });

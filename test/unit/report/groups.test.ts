@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, FieldChange, Plan } from '../../../src/model/plan/plan.ts';
-import { groupsOf } from '../../../src/report/groups.ts';
+import { groupPlan } from '../../../src/report/subjects/groups.ts';
 import { plan as anyPlan } from './nasty-plan.ts';
 import { quietPlan } from './quiet-plan.ts';
 
@@ -15,8 +15,8 @@ function update(name: string, fields: readonly FieldChange[], given: Partial<Cha
 
 /** Each group's name, and the names and fields of what it shows. */
 function shown(changes: readonly Change[], given: Partial<Plan> = {}): unknown {
-  const { groups } = groupsOf({ ...quietPlan(), base: 'a'.repeat(40), ...given, changes });
-  return groups.map(({ name, entries }) => [
+  const { groups } = groupPlan({ ...quietPlan(), base: 'a'.repeat(40), ...given, changes });
+  return groups.map(({ name, changes: entries }) => [
     name,
     ...entries.map(({ change }) => [change.id.slice(11), ...change.fields.map(({ path }) => path)]),
   ]);
@@ -74,19 +74,19 @@ describe('groupsOf', () => {
       ['own', ['mine', '/a']],
       ['elsewhere', ['lost', '/a']],
     ]);
-    expect(groupsOf({ ...quietPlan(), changes: [lost] }).groups[0]?.entries[0]?.note).toBe('deleted by hand, comes back');
+    expect(groupPlan({ ...quietPlan(), changes: [lost] }).groups[0]?.changes[0]?.note).toBe('deleted by hand, comes back');
   });
 
   it('tells what is carried once, and what is held not again', () => {
     const change = update('a', [field('a', held), field('b', intent), field('c', drift)], { carried: ['/a', '/z'] });
-    const { groups } = groupsOf({ ...quietPlan(), changes: [change] });
-    expect(groups.map(({ entries }) => entries[0]?.change.carried)).toEqual([[], ['/z'], []]);
+    const { groups } = groupPlan({ ...quietPlan(), changes: [change] });
+    expect(groups.map(({ changes: entries }) => entries[0]?.change.carried)).toEqual([[], ['/z'], []]);
   });
 
   it('names the commit that removed the manifest of what is deleted', () => {
     const orphans = [{ id: 'Connection/a', removedIn: '0123456789abcdef', subject: 'Drop a' }] as const;
     const gone = update('a', [field('a')], { action: 'delete', reasons: ['orphan'] });
-    expect(groupsOf({ ...quietPlan(), orphans, changes: [gone] }).groups[0]?.entries[0]?.note).toBe('removed in 0123456 "Drop a"');
+    expect(groupPlan({ ...quietPlan(), orphans, changes: [gone] }).groups[0]?.changes[0]?.note).toBe('removed in 0123456 "Drop a"');
   });
 
   it('loses and repeats nothing, in an order of its own, with titles only where there are several', () => {
@@ -97,12 +97,12 @@ describe('groupsOf', () => {
           ...some,
           changes: some.changes.map((change, index): Change => ({ ...change, id: `Connection/${index}`, key: `Connection/${index}` })),
         };
-        const { groups, others } = groupsOf(plan);
-        const fields = groups.flatMap(({ entries }) => entries.flatMap(({ change }) => change.fields));
+        const { groups, others } = groupPlan(plan);
+        const fields = groups.flatMap(({ changes: entries }) => entries.flatMap(({ change }) => change.fields));
         expect(new Set(fields)).toEqual(new Set(plan.changes.flatMap((change) => change.fields)));
         expect(fields).toHaveLength(plan.changes.flatMap((change) => change.fields).length);
-        expect(new Set(groups.flatMap(({ entries }) => entries.map(({ change }) => change.id))).size).toBe(plan.changes.length);
-        const edges = groups.flatMap(({ entries, edges: left }) => [...left, ...entries.flatMap((entry) => entry.edges)]);
+        expect(new Set(groups.flatMap(({ changes: entries }) => entries.map(({ change }) => change.id))).size).toBe(plan.changes.length);
+        const edges = groups.flatMap(({ changes: entries, edges: left }) => [...left, ...entries.flatMap((entry) => entry.edges)]);
         expect([...edges, ...others]).toHaveLength(plan.edges.length);
         expect(groups.map(({ title }) => title !== '')).toEqual(groups.map(() => groups.length > 1));
         const places = groups.map(({ name }) => order.indexOf(name));

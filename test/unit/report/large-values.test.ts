@@ -5,10 +5,10 @@ import { pictureOf } from '../../../src/protection/picture.ts';
 import { driftMarkdown } from '../../../src/report/drift-markdown.ts';
 import { driftText } from '../../../src/report/drift-text.ts';
 import { planHtml } from '../../../src/report/html/page.ts';
-import { planJson } from '../../../src/report/plan-json.ts';
-import { planMarkdown } from '../../../src/report/plan-markdown.ts';
-import { planText } from '../../../src/report/plan-text.ts';
-import { plainPalette } from '../../../src/report/terminal.ts';
+import { planJson } from '../../../src/report/subjects/plan-json.ts';
+import { planMarkdown } from '../../../src/report/markdown/changes.ts';
+import { planText } from '../../../src/report/text/changes.ts';
+import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { desiredState } from '../../support/desired.ts';
 import { connection } from '../../support/manifests.ts';
 import { memoryGateway } from '../../support/memory-gateway.ts';
@@ -44,13 +44,13 @@ test('values without end are shortened for people, wherever they stand, and whol
   const plan = assess(made, { desired, live, base: undefined, registry });
   const drift = { plan, pending: 0, unfinished: 0, protection: plan.protection ?? { headlines: [], connections: [], losing: [] } };
   const lengths = {
-    text: planText([plan], { colour: plainPalette }).length,
+    text: planText([plan], { color: plainPalette }).length,
     markdown: planMarkdown([plan]).length,
     html: planHtml([{ plan, picture: pictureOf(plan, live, registry) }]).length,
-    drift: driftText([drift], { colour: plainPalette }).length,
+    drift: driftText([drift], { color: plainPalette }).length,
     issue: driftMarkdown([drift]).length,
   };
   for (const length of Object.values(lengths)) expect(length).toBeLessThan(60_000);
-  expect(planText([plan], { colour: plainPalette })).toContain('… (300000 characters)');
+  expect(planText([plan], { color: plainPalette })).toContain('… (300000 characters)');
   expect(planJson([plan])).toContain(large);
 });

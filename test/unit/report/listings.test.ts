@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Review } from '../../../src/model/service.ts';
-import { reviewListing, searchListing, templateListing } from '../../../src/report/listings.ts';
+import { reviewListing, searchListing, templateListing } from '../../../src/report/text/listings.ts';
 import { reviewText } from '../../../src/report/review.ts';
-import { tableText } from '../../../src/report/table.ts';
-import { plainPalette, type Palette } from '../../../src/report/terminal.ts';
-import { visibleWidth } from '../../../src/report/width.ts';
+import { tableText } from '../../../src/report/text/table.ts';
+import { plainPalette, type Palette } from '../../../src/report/text/terminal.ts';
+import { visibleWidth } from '../../../src/report/text/width.ts';
 
 const group = { id: 'g', group: 'dba', status: 'APPROVED', forced_review: true, review_date: '2026-11-20T11:24:02.477Z' };
 const by = { id: 'u', name: 'ada', email: 'ada@example.com', chat_id: '' };
@@ -42,7 +42,7 @@ describe('reviews as text', () => {
   });
 
   test('one says what it is for, when, and what each group said', () => {
-    expect(reviewText(review, { colour: plainPalette, columns: 60 })).toBe(
+    expect(reviewText(review, { color: plainPalette, columns: 60 })).toBe(
       [
         '1e625499-34c9-4b26-a9c3-17c7fa662bdf  APPROVED',
         '  for                               jit, 1 h 30 min',
@@ -62,12 +62,12 @@ describe('reviews as text', () => {
     [61_000_000_000, '1 min 1 s'],
     [172_800_000_000_000, '2 d'],
   ])('%i nanoseconds are %s', (nanoseconds, text) => {
-    expect(reviewText({ ...review, access_duration: nanoseconds }, { colour: plainPalette })).toContain(`jit, ${text}\n`);
+    expect(reviewText({ ...review, access_duration: nanoseconds }, { color: plainPalette })).toContain(`jit, ${text}\n`);
   });
 
-  test('the status alone has a colour', () => {
-    const colour: Palette = { ...plainPalette, green: named('green'), red: named('red'), yellow: named('yellow') };
-    const first = (status: string): string => reviewText({ ...review, status }, { colour }).split('\n')[0] ?? '';
+  test('the status alone has a color', () => {
+    const color: Palette = { ...plainPalette, green: named('green'), red: named('red'), yellow: named('yellow') };
+    const first = (status: string): string => reviewText({ ...review, status }, { color }).split('\n')[0] ?? '';
     expect(first('APPROVED')).toBe(`${review.id}  <green>APPROVED</>`);
     expect(first('REVOKED')).toBe(`${review.id}  <red>REVOKED</>`);
     expect(first('PENDING')).toBe(`${review.id}  <yellow>PENDING</>`);
@@ -97,7 +97,7 @@ test('no text of a gateway moves a cursor, hides or reorders anything', () => {
         session: text,
         review_groups_data: [{ ...group, group: text, reviewed_by: { ...by, name: text } }],
       };
-      const printed = [...listings.map(({ headers, rows }) => tableText(headers, rows, 80)), reviewText(nasty, { colour: plainPalette })];
+      const printed = [...listings.map(({ headers, rows }) => tableText(headers, rows, 80)), reviewText(nasty, { color: plainPalette })];
       for (const one of printed) expect(one.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     }),
   );

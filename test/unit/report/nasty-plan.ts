@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Diagnostic, Position } from '../../../src/model/diagnostic.ts';
 import type { Change, EdgeChange, Plan, Value } from '../../../src/model/plan/plan.ts';
-import type { Applied } from '../../../src/report/outcomes.ts';
+import type { AppliedPlan } from '../../../src/report/subjects/apply.ts';
 import { id, json, object, path, protection, risk } from '../../support/nasty-values.ts';
 import { nastyText } from './nasty-text.ts';
 
@@ -92,7 +92,7 @@ export const plan: fc.Arbitrary<Plan> = anyPlan.map((made) => ({
   orphans: made.orphans.map((one, index) => ({ ...one, id: made.changes[index]?.id ?? one.id })),
 }));
 export const plans: fc.Arbitrary<readonly Plan[]> = fc.array(plan, { maxLength: 3 });
-export const applied: fc.Arbitrary<Applied> = fc.record({
+export const applied: fc.Arbitrary<AppliedPlan> = fc.record({
   plan: fc.record({ target, tree: hash, digest: hash }),
   result: fc.record({
     interrupted: fc.boolean(),

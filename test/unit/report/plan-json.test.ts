@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { planDocument, planJson } from '../../../src/report/plan-json.ts';
+import { planDocument, planJson } from '../../../src/report/subjects/plan-json.ts';
 import { quietPlan } from './quiet-plan.ts';
 import { samplePlan } from './sample-plan.ts';
 

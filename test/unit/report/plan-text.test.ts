@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { planText } from '../../../src/report/plan-text.ts';
-import { plainPalette } from '../../../src/report/terminal.ts';
+import { planText } from '../../../src/report/text/changes.ts';
+import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { quietPlan } from './quiet-plan.ts';
 import { samplePlan } from './sample-plan.ts';
 
@@ -10,17 +10,17 @@ describe('planText', () => {
     ['plan-48', 48],
     ['plan-unlimited', undefined],
   ])('prints %s', async (name, columns) => {
-    const text = planText([samplePlan()], { colour: plainPalette, columns });
+    const text = planText([samplePlan()], { color: plainPalette, columns });
     await expect(text).toMatchFileSnapshot(`expected/${name}.txt`);
   });
 
   it('says in one line that nothing changes', async () => {
-    await expect(planText([quietPlan()], { colour: plainPalette, columns: 80 })).toMatchFileSnapshot('expected/plan-quiet.txt');
+    await expect(planText([quietPlan()], { color: plainPalette, columns: 80 })).toMatchFileSnapshot('expected/plan-quiet.txt');
   });
 
   it('gives each target a section', () => {
     const other = { ...quietPlan(), target: { ...quietPlan().target, name: 'staging' } };
-    const text = planText([quietPlan(), other], { colour: plainPalette, columns: 80 });
+    const text = planText([quietPlan(), other], { color: plainPalette, columns: 80 });
     expect(text.match(/^(?:prod|staging) {2}https/gm)).toEqual(['prod  https', 'staging  https']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tableText } from '../../../src/report/table.ts';
+import { tableText } from '../../../src/report/text/table.ts';
 
 const headers = ['name', 'type', 'reviewers'];
 const rows = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/model/json.ts';
-import { distinctParts, isEmpty, jsonText, pathText, valueText } from '../../../src/report/value.ts';
+import { distinctParts, isEmpty, inlineValue, pathText, valueText } from '../../../src/report/wording/value.ts';
 
 describe('jsonText', () => {
   const table: readonly (readonly [Json, string])[] = [
@@ -27,11 +27,11 @@ describe('jsonText', () => {
   ];
 
   it.each(table)('prints %j', (value, text) => {
-    expect(jsonText(value)).toBe(text);
+    expect(inlineValue(value)).toBe(text);
   });
 
   it('clips to a width', () => {
-    expect(jsonText('a long sentence', 8)).toBe('a long …');
+    expect(inlineValue('a long sentence', 8)).toBe('a long …');
   });
 });
 

@@ -1,7 +1,7 @@
-import { plural } from './counts.ts';
+import { plural } from '../wording/counts.ts';
 
-/** A part of a document of limited length: those of the lowest rank are kept first, `sort` names it where it is left out. */
-export type Block = { readonly text: string; readonly rank: number; readonly sort: string };
+/** A part of a document of limited length: those of the lowest rank are kept first, `label` names it where it is left out. */
+export type MarkdownBlock = { readonly text: string; readonly rank: number; readonly label: string };
 
 /** GitHub takes no longer comment. */
 export const commentLimit = 65_536;
@@ -9,10 +9,10 @@ export const commentLimit = 65_536;
 const noteRoom = 400;
 
 /** What is counted of what was left out, in this order, and where all of it is. */
-export type Note = { readonly sorts: readonly string[]; readonly rest?: string };
+export type OmissionNote = { readonly labels: readonly string[]; readonly rest?: string };
 
 /** Joins blocks in their order within the limit; a note on what was left out stands first. */
-export function shed(blocks: readonly Block[], limit: number, note: Note): string {
+export function fitToLimit(blocks: readonly MarkdownBlock[], limit: number, note: OmissionNote): string {
   const whole = blocks.map((block) => block.text).join('');
   if (whole.length <= limit) return whole;
   const order = blocks
@@ -25,13 +25,13 @@ export function shed(blocks: readonly Block[], limit: number, note: Note): strin
     if (block.text.length <= room) {
       kept.add(index);
       room -= block.text.length;
-    } else left.set(block.sort, (left.get(block.sort) ?? 0) + 1);
+    } else left.set(block.label, (left.get(block.label) ?? 0) + 1);
   }
   const body = blocks.filter((_, index) => kept.has(index)).map((block) => block.text);
   return `${noteText(left, note)}${body.join('')}`.slice(0, limit);
 }
 
-function noteText(left: ReadonlyMap<string, number>, { sorts, rest }: Note): string {
-  const counted = sorts.flatMap((sort) => (left.has(sort) ? [plural(left.get(sort) ?? 0, sort)] : []));
+function noteText(left: ReadonlyMap<string, number>, { labels, rest }: OmissionNote): string {
+  const counted = labels.flatMap((label) => (left.has(label) ? [plural(left.get(label) ?? 0, label)] : []));
   return `**Left out for length:** ${counted.join(', ')}.${rest === undefined ? '' : ` ${rest}`}\n\n`;
 }

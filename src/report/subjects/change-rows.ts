@@ -1,28 +1,28 @@
-import { elementToken } from '../model/spec/list-tokens.ts';
-import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../model/plan/plan.ts';
-import { tokensOf } from '../model/pointer.ts';
-import { nameOf } from '../model/resource.ts';
-import { spokenValue } from './duration.ts';
-import { escapeTerminal } from './escape.ts';
-import { isEmpty, pathText, valueText, valueTexts } from './value.ts';
-import { clip } from './width.ts';
+import { elementToken } from '../../model/spec/list-tokens.ts';
+import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../../model/plan/plan.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import { nameOf } from '../../model/resource.ts';
+import { spokenValue } from '../duration.ts';
+import { escapeTerminal } from '../escape.ts';
+import { isEmpty, pathText, valueText, valueTexts } from '../wording/value.ts';
+import { clip } from '../text/width.ts';
 
 const longestHint = 200;
 
 /** What is said of a field: a value that stands alone, comes or goes, or one that becomes another. */
-export type Part =
+export type RowPart =
   | { readonly sign: '' | '+' | '-'; readonly text: string }
   | { readonly sign: '~'; readonly before: string; readonly after: string };
 
 /** One line of a change: a field and what becomes of it; escaped. */
-export type Row = {
+export type ChangeRow = {
   readonly label: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly RowPart[];
   /** Who moved, where it was not the manifests alone. */
   readonly note: string;
 };
 
-export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
+export const actionSymbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
   create: '+',
   update: '~',
   rename: '~',
@@ -35,8 +35,8 @@ export const symbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
  * The rows of a change: elements of one list stand in one row, and what is created or deleted shows only what it has.
  * Where it is `said` already that somebody did it by hand, no row says so again.
  */
-export function rowsOf(change: Pick<Change, 'action' | 'fields'>, said = false): readonly Row[] {
-  const rows: { readonly label: string; readonly parts: Part[]; readonly merges: boolean; readonly note: string }[] = [];
+export function changeRows(change: Pick<Change, 'action' | 'fields'>, said = false): readonly ChangeRow[] {
+  const rows: { readonly label: string; readonly parts: RowPart[]; readonly merges: boolean; readonly note: string }[] = [];
   for (const written of change.fields) {
     const { path, before, after } = written;
     const field = { ...written, before: spokenValue(path, before), after: spokenValue(path, after) };
@@ -51,7 +51,7 @@ export function rowsOf(change: Pick<Change, 'action' | 'fields'>, said = false):
 }
 
 /** The first parts of a row, and how many more there are. */
-function shownParts(parts: readonly Part[]): readonly Part[] {
+function shownParts(parts: readonly RowPart[]): readonly RowPart[] {
   if (parts.length <= mostParts) return parts;
   return [...parts.slice(0, mostParts), { sign: '', text: `and ${parts.length - mostParts} more` }];
 }
@@ -61,16 +61,16 @@ const mostParts = 500;
 /** Of what comes back as a whole it is said once that somebody took it away. */
 function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: boolean): string {
   if (action === 'held') return heldText(field);
-  return said || (action === 'create' && field.origin === 'drift') ? '' : originText(field);
+  return said || (action === 'create' && field.origin === 'drift') ? '' : originNote(field);
 }
 
 /** `held`, `drift`, or that both sides moved; nothing where the manifests alone did, or nobody knows. */
-export function originText({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): string {
+export function originNote({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): string {
   if (held === true) return 'held';
   return origin === 'both' ? 'both moved' : origin === 'drift' ? 'drift' : '';
 }
 
-type FieldRow = { readonly label: string; readonly part: Part; readonly merges: boolean };
+type FieldRow = { readonly label: string; readonly part: RowPart; readonly merges: boolean };
 
 function rowOf(action: Action, field: FieldChange): FieldRow | undefined {
   const { before, after } = field;
@@ -96,7 +96,7 @@ function heldText({ before, after }: FieldChange): string {
   return 'absent' in before ? 'in the manifest' : `manifest: ${clip(valueText(after), longestHint)}`;
 }
 
-function partOf(before: Value, after: Value): Part {
+function partOf(before: Value, after: Value): RowPart {
   if ('absent' in before && !('absent' in after)) return { sign: '+', text: valueText(after) };
   if ('absent' in after && !('absent' in before)) return { sign: '-', text: valueText(before) };
   const [was, is] = valueTexts(before, after);
@@ -134,10 +134,10 @@ function secretRow(action: Action, { path, before, after }: FieldChange): FieldR
 export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
 
 /** The edges that a change writes, each as its other end. */
-export function edgeRowsOf(change: Change, edges: readonly EdgeChange[], said = false): readonly EdgeRow[] {
+export function edgeRows(change: Change, edges: readonly EdgeChange[], said = false): readonly EdgeRow[] {
   return edges.map((edge) => {
     const own = edge.rule === change.id || edge.rule === change.key;
-    const note = [edge.bySelector === true ? 'by selector' : '', said ? '' : originText(edge)].filter((text) => text !== '').join('; ');
+    const note = [edge.bySelector === true ? 'by selector' : '', said ? '' : originNote(edge)].filter((text) => text !== '').join('; ');
     const end = escapeTerminal(own ? edge.connection : edge.rule);
     return { sign: edge.action === 'detach' ? '-' : '+', text: note === '' ? end : `${end} (${note})` };
   });
@@ -165,15 +165,15 @@ export function edgeText(edge: EdgeChange): string {
 }
 
 /** `file:line`, escaped; nothing where a change has no place. */
-export function placeText(change: Change): string {
+export function changePosition(change: Change): string {
   return change.at === undefined ? '' : `${escapeTerminal(change.at.file)}:${change.at.line}`;
 }
 
 /** What else a change's headline says: its manager, its former name, the commit that removed its manifest. */
-export function noteText(change: Change, orphan?: Orphan): string {
+export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
   if (change.reasons.includes('replaced')) return 'its place is taken';
-  if (orphan !== undefined) return removedText(orphan);
+  if (orphan !== undefined) return orphanRemovalText(orphan);
   if (change.adoption === true) return 'adopted: it was there before';
   if (change.action === 'held') return 'tightened by hand, left so';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
@@ -188,7 +188,7 @@ function isLost({ fields }: Change): boolean {
 }
 
 /** `removed in 1a2b3c4 "Drop the old database"`, escaped; nothing where the commit is not known. */
-export function removedText({ removedIn, subject = '' }: Orphan): string {
+export function orphanRemovalText({ removedIn, subject = '' }: Orphan): string {
   if (removedIn === undefined) return '';
   const said = subject === '' ? '' : ` "${clip(escapeTerminal(subject), longestSubject)}"`;
   return `removed in ${escapeTerminal(removedIn.slice(0, shortHash))}${said}`;

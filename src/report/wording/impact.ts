@@ -1,4 +1,4 @@
-import type { Attachment } from '../model/protection/protection.ts';
+import type { Attachment } from '../../model/protection/protection.ts';
 
 /** What attaches a rule, in words: `direct`, `by selector`, `by attribute pci`. */
 export function attachmentsText(by: readonly Attachment[]): string {

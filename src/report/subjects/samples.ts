@@ -1,7 +1,7 @@
-import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
+import type { RuleTrials, TargetTrials, Trial } from '../../model/result/sample-result.ts';
 
 /** How many samples came out how, and how many rules have none. */
-export type TrialCounts = {
+export type SampleCounts = {
   readonly passed: number;
   readonly failed: number;
   readonly notSimulated: number;
@@ -10,7 +10,7 @@ export type TrialCounts = {
 };
 
 /** Counts samples and rules. */
-export function countTrials(rules: readonly RuleTrials[]): TrialCounts {
+export function countSamples(rules: readonly RuleTrials[]): SampleCounts {
   const trials = rules.flatMap((rule) => rule.trials);
   const count = (outcome: Trial['outcome']): number => trials.filter((trial) => trial.outcome === outcome).length;
   return {

@@ -1,15 +1,15 @@
 import { positionOf } from '../../model/diagnostic.ts';
 import type { AspectChange, Cause, PostureChange, RuleOn } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import { attachmentsText } from '../attachments.ts';
-import { shortList } from '../counts.ts';
+import { attachmentsText } from '../wording/impact.ts';
+import { shortList } from '../wording/counts.ts';
 import { spokenPart } from '../duration.ts';
 import type { LinkOf } from '../links.ts';
-import { pathText } from '../value.ts';
+import { pathText } from '../wording/value.ts';
 import { element, type Html } from './markup.ts';
 import { aspectNames, searchText } from './picture.ts';
 import { placeHtml } from './place.ts';
-import { badge } from './ways.ts';
+import { badge } from './badges.ts';
 
 const mostParts = 40;
 const mostCauses = 5;
@@ -70,7 +70,7 @@ function rulesRow(rules: readonly RuleOn[]): Html {
   ]);
 }
 
-/** One side, with what the other side lacks marked by sign and colour. */
+/** One side, with what the other side lacks marked by sign and color. */
 function parts(own: readonly string[], other: readonly string[], kind: 'gains' | 'loses'): readonly Html[] {
   if (own.length === 0) return [element('span', { class: 'quiet' }, 'nothing')];
   const there = new Set(other);

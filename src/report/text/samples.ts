@@ -1,9 +1,9 @@
-import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
-import { plural } from './counts.ts';
-import { escapeTerminal } from './escape.ts';
-import { flow, gap, glued, words, type Piece } from './flow.ts';
+import type { RuleTrials, TargetTrials, Trial } from '../../model/result/sample-result.ts';
+import { plural } from '../wording/counts.ts';
+import { escapeTerminal } from '../escape.ts';
+import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
 import { widthFor, type Paint, type Terminal } from './terminal.ts';
-import { allRules, countTrials, untested } from './trials.ts';
+import { allRules, countSamples, untested } from '../subjects/samples.ts';
 import { clip } from './width.ts';
 
 const longestSample = 60;
@@ -11,7 +11,7 @@ const longestSample = 60;
 /** Results of samples for people at a terminal: rule by rule, what no sample tries, the counts last. */
 export function trialsText(targets: readonly TargetTrials[], terminal: Terminal): string {
   const lines = targets.flatMap((target) => [
-    ...(targets.length > 1 && target.rules.length > 0 ? [terminal.colour.bold(escapeTerminal(target.target)), ''] : []),
+    ...(targets.length > 1 && target.rules.length > 0 ? [terminal.color.bold(escapeTerminal(target.target)), ''] : []),
     ...target.rules.flatMap((rule) => ruleLines(rule, terminal)),
     ...listLines(
       'Without a sample',
@@ -21,7 +21,7 @@ export function trialsText(targets: readonly TargetTrials[], terminal: Terminal)
     ...listLines('In no sample', target.rules.flatMap(untriedIn), terminal),
     ...listLines('Not simulated, found by the gateway alone', target.rules.flatMap(unsimulatedIn), terminal),
   ]);
-  const summary = flow(words(summaryText(allRules(targets)), terminal.colour.bold), { columns: widthFor(terminal), indent: 0 });
+  const summary = wrap(words(summaryText(allRules(targets)), terminal.color.bold), { columns: widthFor(terminal), indent: 0 });
   return `${[...lines, ...summary].join('\n')}\n`;
 }
 
@@ -35,47 +35,47 @@ function unsimulatedIn({ rule, notSimulated }: RuleTrials): readonly string[] {
 
 function ruleLines({ rule, at, trials }: RuleTrials, terminal: Terminal): readonly string[] {
   if (trials.length === 0) return [];
-  const { bold, dim } = terminal.colour;
+  const { bold, dim } = terminal.color;
   const place = escapeTerminal(`${at.file}:${at.line}:${at.column}`);
-  const title: Piece[] = [{ text: escapeTerminal(rule), paint: bold }, ...gap, { text: place, paint: dim, glue: true }];
-  return [...flow(title, { columns: widthFor(terminal), indent: 2 }), ...trials.flatMap((trial) => trialLines(trial, terminal)), ''];
+  const title: Span[] = [{ text: escapeTerminal(rule), paint: bold }, ...gap, { text: place, paint: dim, noBreak: true }];
+  return [...wrap(title, { columns: widthFor(terminal), indent: 2 }), ...trials.flatMap((trial) => trialLines(trial, terminal)), ''];
 }
 
 const marks = { passed: 'pass', failed: 'FAIL', 'not-simulated': 'not simulated' } as const;
 
 function trialLines({ at, name, side, text, outcome, expected, found, why, hint }: Trial, terminal: Terminal): readonly string[] {
-  const { green, red, yellow, dim } = terminal.colour;
+  const { green, red, yellow, dim } = terminal.color;
   const paints: Readonly<Record<Trial['outcome'], Paint>> = { passed: green, failed: red, 'not-simulated': yellow };
   const columns = widthFor(terminal);
   const shown = name === undefined ? `${side} "${clip(text, longestSample)}"` : clip(name, longestSample);
-  const head: Piece[] = [
+  const head: Span[] = [
     { text: '  ' },
     { text: marks[outcome], paint: paints[outcome] },
     ...gap,
-    ...glued(words(escapeTerminal(shown))),
+    ...withoutBreak(words(escapeTerminal(shown))),
     ...gap,
-    ...glued(words(escapeTerminal(outcome === 'failed' ? '' : found), dim)),
+    ...withoutBreak(words(escapeTerminal(outcome === 'failed' ? '' : found), dim)),
   ];
-  if (outcome === 'passed') return flow(head, { columns, indent: 6 });
+  if (outcome === 'passed') return wrap(head, { columns, indent: 6 });
   const more = [
     ...(outcome === 'failed' ? [`${at.file}:${at.line}:${at.column}`, `expected ${expected}, found ${found}`] : [`expected ${expected}`]),
     ...(why === undefined ? [] : [why]),
     ...(hint === undefined ? [] : [hint]),
   ];
   return [
-    ...flow(head, { columns, indent: 6 }),
-    ...more.flatMap((line) => flow([{ text: '      ' }, ...words(escapeTerminal(line))], { columns, indent: 8 })),
+    ...wrap(head, { columns, indent: 6 }),
+    ...more.flatMap((line) => wrap([{ text: '      ' }, ...words(escapeTerminal(line))], { columns, indent: 8 })),
   ];
 }
 
 function listLines(title: string, entries: readonly string[], terminal: Terminal): readonly string[] {
   if (entries.length === 0) return [];
   const columns = widthFor(terminal);
-  return [`${title}:`, ...entries.flatMap((entry) => flow([{ text: '  ' }, ...words(escapeTerminal(entry))], { columns, indent: 4 })), ''];
+  return [`${title}:`, ...entries.flatMap((entry) => wrap([{ text: '  ' }, ...words(escapeTerminal(entry))], { columns, indent: 4 })), ''];
 }
 
 function summaryText(rules: readonly RuleTrials[]): string {
-  const { passed, failed, notSimulated, rules: all, untested: without } = countTrials(rules);
+  const { passed, failed, notSimulated, rules: all, untested: without } = countSamples(rules);
   if (passed + failed + notSimulated === 0) return `No samples. ${plural(all, 'rule')}, none with a sample.`;
   const parts = [`${passed} passed`, `${failed} failed`, ...(notSimulated === 0 ? [] : [`${notSimulated} not simulated`])];
   const rest = without === 0 ? '' : ` ${without} of ${plural(all, 'rule')} without a sample.`;

@@ -1,17 +1,17 @@
-import { keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan/plan.ts';
-import { isWithin, type Pointer } from '../model/pointer.ts';
-import type { Flip } from '../model/protection/protection.ts';
-import type { ResourceId } from '../model/resource.ts';
-import type { Risk } from '../model/plan/risk.ts';
-import { groupEdges, noteText } from './change-rows.ts';
-import { plural } from './counts.ts';
-import { flipsIn } from './flips.ts';
+import { keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
+import { isWithin, type Pointer } from '../../model/pointer.ts';
+import type { Flip } from '../../model/protection/protection.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import type { Risk } from '../../model/plan/risk.ts';
+import { groupEdges, changeNote } from './change-rows.ts';
+import { plural } from '../wording/counts.ts';
+import { flipsIn } from '../wording/flips.ts';
 
 /** What a reader looks at together, in the order of reading. */
 export type GroupName = 'held' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';
 
 /** A change as far as one group shows it: a change of which some is held and some is not stands in both. */
-export type Entry = {
+export type GroupedChange = {
   readonly change: Change;
   readonly edges: readonly EdgeChange[];
   readonly note: string;
@@ -19,17 +19,17 @@ export type Entry = {
   readonly flips: readonly Flip[];
 };
 
-export type Group = {
+export type ChangeGroup = {
   readonly name: GroupName;
   /** Empty where it is the only one. */
   readonly title: string;
-  readonly entries: readonly Entry[];
+  readonly changes: readonly GroupedChange[];
   /** Edges that no change writes, since they are left as they are. */
   readonly edges: readonly EdgeChange[];
 };
 
 /** A plan in the order that a reader needs it, with the edges that no group shows. */
-export type Grouped = { readonly groups: readonly Group[]; readonly others: readonly EdgeChange[] };
+export type GroupedPlan = { readonly groups: readonly ChangeGroup[]; readonly others: readonly EdgeChange[] };
 
 const order: readonly GroupName[] = ['held', 'changed', 'own', 'also', 'undone', 'elsewhere'];
 
@@ -37,11 +37,11 @@ const order: readonly GroupName[] = ['held', 'changed', 'own', 'also', 'undone',
  * Sorts a plan for people: what is held, what the pull request does by itself, what apply would do and undo besides, and
  * drift that has nothing to do with it. Where nobody asked what is its own, what the manifests change stands before drift.
  */
-export function groupsOf(plan: Plan): Grouped {
+export function groupPlan(plan: Plan): GroupedPlan {
   const edges = groupEdges(plan);
   const near = nearOwn(plan);
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
-  const entries = new Map<GroupName, Entry[]>(order.map((name) => [name, []]));
+  const entries = new Map<GroupName, GroupedChange[]>(order.map((name) => [name, []]));
   for (const change of plan.changes) {
     const undone = change.own === false && !near.has(keyOf(change)) ? 'elsewhere' : 'undone';
     const parts = partsOf(change, edges.written.get(change.id) ?? [], undone);
@@ -50,25 +50,25 @@ export function groupsOf(plan: Plan): Grouped {
       const flips = name === main?.[0] ? flipsIn(plan.protection, change) : [];
       entries
         .get(name)
-        ?.push({ ...part, note: noteText(part.change, change.action === 'delete' ? orphans.get(change.id) : undefined), flips });
+        ?.push({ ...part, note: changeNote(part.change, change.action === 'delete' ? orphans.get(change.id) : undefined), flips });
     }
   }
   const held = edges.others.filter(({ action }) => action === 'held');
   const found = order
-    .map((name) => ({ name, entries: entries.get(name) ?? [], edges: name === 'held' ? held : [] }))
-    .filter((group) => group.entries.length + group.edges.length > 0);
+    .map((name) => ({ name, changes: entries.get(name) ?? [], edges: name === 'held' ? held : [] }))
+    .filter((group) => group.changes.length + group.edges.length > 0);
   const groups = found.map((group) => (found.length === 1 ? alone(group) : { ...group, title: titleOf(group, plan) }));
   return { groups, others: edges.others.filter(({ action }) => action !== 'held') };
 }
 
-type Untitled = Omit<Group, 'title'>;
+type Untitled = Omit<ChangeGroup, 'title'>;
 
 /** Where there is nothing else, drift is what there is to see. */
-function alone(group: Untitled): Group {
+function alone(group: Untitled): ChangeGroup {
   return { ...group, name: group.name === 'elsewhere' ? 'undone' : group.name, title: '' };
 }
 
-function titleOf({ name, entries }: Untitled, plan: Plan): string {
+function titleOf({ name, changes: entries }: Untitled, plan: Plan): string {
   const titles: Readonly<Record<GroupName, string>> = {
     held: 'Held: tightened by hand, apply leaves it as it is',
     changed: 'Changed in the manifests',
@@ -80,7 +80,7 @@ function titleOf({ name, entries }: Untitled, plan: Plan): string {
   return titles[name];
 }
 
-type Part = readonly [GroupName, Omit<Entry, 'note' | 'flips'>];
+type Part = readonly [GroupName, Omit<GroupedChange, 'note' | 'flips'>];
 
 /** What is created, deleted, adopted or blocked is one thing; of an update each field and edge goes where it belongs. */
 function partsOf(change: Change, edges: readonly EdgeChange[], undone: GroupName): readonly Part[] {

@@ -1,9 +1,9 @@
 import type { Way } from '../../model/protection/protection.ts';
-import { icon, type Icon } from './icons.ts';
+import { icon, type IconName } from './icons.ts';
 import { element, type Html } from './markup.ts';
 
-/** A way by its sign and its word: colour never tells it alone. */
-const shown: Readonly<Record<Way, { readonly sign: Icon; readonly word: string }>> = {
+/** A way by its sign and its word: color never tells it alone. */
+const shown: Readonly<Record<Way, { readonly sign: IconName; readonly word: string }>> = {
   weakens: { sign: 'down', word: 'weaker' },
   both: { sign: 'diamond', word: 'weaker and stronger' },
   unknown: { sign: 'question', word: 'cannot be told' },

@@ -1,14 +1,14 @@
-import type { Json } from '../model/json.ts';
-import type { Cause, Headline, Way } from '../model/protection/protection.ts';
-import { positionOf, type Position } from '../model/diagnostic.ts';
-import type { Orphan, Plan } from '../model/plan/plan.ts';
-import { nameOf, type ResourceId } from '../model/resource.ts';
-import { shortList } from './counts.ts';
-import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
-import { removedText } from './change-rows.ts';
-import { flow, gap, glued, words } from './flow.ts';
-import { placeMarkdown, type LinkOf } from './links.ts';
-import type { Block } from './shed.ts';
+import type { Json } from '../../model/json.ts';
+import type { Cause, Headline, Way } from '../../model/protection/protection.ts';
+import { positionOf, type Position } from '../../model/diagnostic.ts';
+import type { Orphan, Plan } from '../../model/plan/plan.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { shortList } from '../wording/counts.ts';
+import { codeSpan, escapeMarkdown, escapeTerminal } from '../escape.ts';
+import { orphanRemovalText } from '../subjects/change-rows.ts';
+import { wrap, gap, withoutBreak, words } from './wrap.ts';
+import { placeMarkdown, type LinkOf } from '../links.ts';
+import type { MarkdownBlock } from '../markdown/fit-to-limit.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
 import { clip } from './width.ts';
 
@@ -23,20 +23,20 @@ export function headlineLines({ protection, orphans: left }: Told, terminal: Ter
   const orphans = byId(left);
   const frame = { columns: widthFor(terminal), indent: 6 };
   return (protection?.headlines ?? []).flatMap((headline) => {
-    const text = words(escapeTerminal(headline.text), wayPaint(headline.way, terminal.colour));
+    const text = words(escapeTerminal(headline.text), wayPaint(headline.way, terminal.color));
     const why = causesText(headline.causes, { orphans, place: terminalPlace, name: escapeTerminal });
-    const because = why === '' ? [] : [...gap, ...glued(words(why, terminal.colour.dim))];
-    return flow([{ text: '  ' }, ...text, ...words(`(${reachOf(headline, escapeTerminal)})`), ...because], frame);
+    const because = why === '' ? [] : [...gap, ...withoutBreak(words(why, terminal.color.dim))];
+    return wrap([{ text: '  ' }, ...text, ...words(`(${reachOf(headline, escapeTerminal)})`), ...because], frame);
   });
 }
 
 /** The headlines of a plan as a Markdown list, with links to the lines that do it. */
-export function headlineBlocks({ protection, orphans: left }: Told, linkOf?: LinkOf): readonly Block[] {
+export function headlineBlocks({ protection, orphans: left }: Told, linkOf?: LinkOf): readonly MarkdownBlock[] {
   const orphans = byId(left);
   return (protection?.headlines ?? []).map((headline) => {
     const why = causesText(headline.causes, { orphans, place: (at) => placeMarkdown(at, linkOf), name: escapeMarkdown });
     const because = why === '' || why.length > longestCauses ? '' : `: ${why}`;
-    return { text: `- **${escapeMarkdown(headline.text)}** (${reachOf(headline, codeSpan)})${because}\n`, rank: 1, sort: 'headline' };
+    return { text: `- **${escapeMarkdown(headline.text)}** (${reachOf(headline, codeSpan)})${because}\n`, rank: 1, label: 'headline' };
   });
 }
 
@@ -68,7 +68,7 @@ function causeText({ by, place, byHand }: Cause, { orphans, place: show, name }:
   if (at !== undefined) return show(at);
   if (byHand === true) return '';
   const orphan = orphans.get(by);
-  const removed = orphan === undefined ? '' : removedText(orphan);
+  const removed = orphan === undefined ? '' : orphanRemovalText(orphan);
   return name(`${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
 }
 
@@ -92,7 +92,7 @@ function tagText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The colour of a way. */
+/** The color of a way. */
 export function wayPaint(way: Way, { green, red, yellow }: Palette): Paint {
   if (way === 'weakens') return red;
   return way === 'strengthens' ? green : yellow;

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../model/json.ts';
-import type { Change } from '../model/plan/plan.ts';
-import type { Flip, Protection } from '../model/protection/protection.ts';
-import { codeSpan, escapeMarkdown, escapeTerminal } from './escape.ts';
-import type { Block } from './shed.ts';
-import { clip } from './width.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Change } from '../../model/plan/plan.ts';
+import type { Flip, Protection } from '../../model/protection/protection.ts';
+import { codeSpan, escapeMarkdown, escapeTerminal } from '../escape.ts';
+import type { MarkdownBlock } from '../markdown/fit-to-limit.ts';
+import { clip } from '../text/width.ts';
 
 const longestSample = 100;
 
@@ -42,7 +42,7 @@ export function flipLine(flip: Flip): string {
 }
 
 /** The samples that are less protected afterwards, or may be, as a Markdown list. */
-export function flipBlocks(protection: Protection | undefined): readonly Block[] {
+export function flipBlocks(protection: Protection | undefined): readonly MarkdownBlock[] {
   const losses = (protection?.flips ?? []).filter((flip) => flipSign(flip) !== '+');
   return losses.map((flip) => {
     const { text, note } = sampleText(flip);
@@ -50,7 +50,7 @@ export function flipBlocks(protection: Protection | undefined): readonly Block[]
     return {
       text: `- ${codeSpan(clip(flip.rule, 100))}: **${escapeMarkdown(turnText(flip))}**: ${codeSpan(text)}${end}\n`,
       rank: 1,
-      sort: 'headline',
+      label: 'headline',
     };
   });
 }

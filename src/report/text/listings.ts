@@ -1,15 +1,15 @@
-import type { Agent, ListedResource, Review, RunbookTemplate, SearchResult } from '../model/service.ts';
+import type { Agent, ListedResource, Review, RunbookTemplate, SearchResult } from '../../model/service.ts';
 
 /** Rows under headers, as `tableText` takes them. */
-export type Listing = { readonly headers: readonly string[]; readonly rows: readonly (readonly string[])[] };
+export type TableListing = { readonly headers: readonly string[]; readonly rows: readonly (readonly string[])[] };
 
 /** Agents, and whether they are connected. */
-export function agentListing(agents: readonly Agent[]): Listing {
+export function agentListing(agents: readonly Agent[]): TableListing {
   return { headers: ['name', 'status', 'id'], rows: agents.map(({ name, status, id }) => [name, status, id]) };
 }
 
 /** Resources with the names of their agents and variables, never a value. */
-export function resourceListing(resources: readonly ListedResource[], agents: readonly Agent[]): Listing {
+export function resourceListing(resources: readonly ListedResource[], agents: readonly Agent[]): TableListing {
   const names = new Map(agents.map(({ id, name }) => [id, name]));
   return {
     headers: ['name', 'type', 'agent', 'variables'],
@@ -23,7 +23,7 @@ export function resourceListing(resources: readonly ListedResource[], agents: re
 }
 
 /** Runbooks with their repositories. */
-export function templateListing(templates: readonly RunbookTemplate[]): Listing {
+export function templateListing(templates: readonly RunbookTemplate[]): TableListing {
   return {
     headers: ['runbook', 'repository', 'connections', 'commit', 'error'],
     rows: templates.map((one) => [one.name, one.repository, one.connections.join(' '), one.commit.slice(0, 8), one.error]),
@@ -31,7 +31,7 @@ export function templateListing(templates: readonly RunbookTemplate[]): Listing 
 }
 
 /** Reviews by their ids, and what each group said. */
-export function reviewListing(reviews: readonly Review[], secondsSince: (time: string) => number): Listing {
+export function reviewListing(reviews: readonly Review[], secondsSince: (time: string) => number): TableListing {
   return {
     headers: ['review', 'status', 'type', 'age', 'groups'],
     rows: reviews.map((one) => [one.id, one.status, one.type, ageOf(secondsSince(one.created_at)), groupsOf(one)]),
@@ -39,7 +39,7 @@ export function reviewListing(reviews: readonly Review[], secondsSince: (time: s
 }
 
 /** Everything that a search found, one sort after the other. */
-export function searchListing({ connections, resources, runbooks }: SearchResult): Listing {
+export function searchListing({ connections, resources, runbooks }: SearchResult): TableListing {
   return {
     headers: ['name', 'what', 'type', 'of'],
     rows: [

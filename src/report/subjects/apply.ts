@@ -1,8 +1,8 @@
-import type { ApplyResult, Outcome } from '../model/result/outcome.ts';
-import type { Action, Plan } from '../model/plan/plan.ts';
+import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
+import type { Action, Plan } from '../../model/plan/plan.ts';
 
 /** A plan and what became of it. */
-export type Applied = {
+export type AppliedPlan = {
   readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> & Partial<Pick<Plan, 'allowed'>>;
   readonly result: ApplyResult;
 };
@@ -19,9 +19,9 @@ const participles = [
   'held',
   'interrupted',
 ] as const;
-export type Participle = (typeof participles)[number];
+export type OutcomeWord = (typeof participles)[number];
 
-const done: Readonly<Record<Action, Participle>> = {
+const done: Readonly<Record<Action, OutcomeWord>> = {
   create: 'created',
   update: 'updated',
   rename: 'renamed',
@@ -31,13 +31,13 @@ const done: Readonly<Record<Action, Participle>> = {
 };
 
 /** What became of a change, in one word. */
-export function participleOf({ status, action }: Outcome): Participle {
+export function outcomeWord({ status, action }: Outcome): OutcomeWord {
   if (status === 'done') return done[action];
   return status === 'already' ? 'unchanged' : status;
 }
 
 /** How many outcomes there are of each sort. */
-export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<Participle, number>> {
+export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<OutcomeWord, number>> {
   const counts = {
     created: 0,
     updated: 0,
@@ -50,7 +50,7 @@ export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<Par
     held: 0,
     interrupted: 0,
   };
-  for (const outcome of outcomes) counts[participleOf(outcome)] += 1;
+  for (const outcome of outcomes) counts[outcomeWord(outcome)] += 1;
   return counts;
 }
 

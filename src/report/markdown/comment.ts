@@ -1,14 +1,14 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Drift } from '../model/result/drift.ts';
-import type { ApplyResult } from '../model/result/outcome.ts';
-import type { Plan } from '../model/plan/plan.ts';
-import { applyMarkdown } from './apply.ts';
-import { diagnosticsMarkdown } from './diagnostics-markdown.ts';
-import { driftMarkdown } from './drift-markdown.ts';
-import { codeSpan, escapeMarkdown } from './escape.ts';
-import type { LinkOf } from './links.ts';
-import { planMarkdown } from './plan-markdown.ts';
-import { clip } from './width.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Drift } from '../../model/result/drift.ts';
+import type { ApplyResult } from '../../model/result/outcome.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import { applyMarkdown } from '../apply.ts';
+import { diagnosticsMarkdown } from '../diagnostics-markdown.ts';
+import { driftMarkdown } from '../drift-markdown.ts';
+import { codeSpan, escapeMarkdown } from '../escape.ts';
+import type { LinkOf } from '../links.ts';
+import { planMarkdown } from './changes.ts';
+import { clip } from '../text/width.ts';
 
 /** What one run has to say of one target. */
 export type Message = {

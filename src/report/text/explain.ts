@@ -1,29 +1,29 @@
-import { positionOf, type Position } from '../model/diagnostic.ts';
-import type { ExplainedPart, Explanation, ExplanationRow } from '../model/result/explanation.ts';
-import type { JsonObject } from '../model/json.ts';
-import type { Value } from '../model/plan/plan.ts';
-import type { Pointer } from '../model/pointer.ts';
-import type { Aspect, RuleOn } from '../model/protection/protection.ts';
-import { attachmentsText } from './attachments.ts';
-import { rowsOf } from './change-rows.ts';
-import { shortList } from './counts.ts';
-import { jsonText } from './documents.ts';
-import { spokenValue } from './duration.ts';
-import { escapeTerminal } from './escape.ts';
-import { flow, gap, glued, words, type Piece } from './flow.ts';
-import { positionObject, valueObject } from './plan-json.ts';
-import { ruleOnObject } from './protection-json.ts';
+import { positionOf, type Position } from '../../model/diagnostic.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/explanation.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Value } from '../../model/plan/plan.ts';
+import type { Pointer } from '../../model/pointer.ts';
+import type { Aspect, RuleOn } from '../../model/protection/protection.ts';
+import { attachmentsText } from '../wording/impact.ts';
+import { changeRows } from '../subjects/change-rows.ts';
+import { shortList } from '../wording/counts.ts';
+import { toJsonText } from '../serialize.ts';
+import { spokenValue } from '../duration.ts';
+import { escapeTerminal } from '../escape.ts';
+import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
+import { positionObject, valueObject } from '../subjects/plan-json.ts';
+import { ruleOnObject } from '../protection-json.ts';
 import { tableLines } from './table.ts';
 import { widthFor, type Terminal } from './terminal.ts';
-import { pathText, valueText } from './value.ts';
+import { pathText, valueText } from '../wording/value.ts';
 
 /** A resource field by field: desired, live and (where there is one) base in columns, the reason below each. */
 export function explainText({ id, at, summary, rows, rules = [], policies = [] }: Explanation, terminal: Terminal): string {
   const columns = widthFor(terminal);
-  const { bold, dim } = terminal.colour;
-  const place: Piece[] = at === undefined ? [] : [...gap, { text: placeText(at), paint: dim, glue: true }];
-  const title = flow([{ text: escapeTerminal(id), paint: bold }, ...place], { columns, indent: 2 });
-  const said = flow(words(escapeTerminal(summary)), { columns, indent: 2 });
+  const { bold, dim } = terminal.color;
+  const place: Span[] = at === undefined ? [] : [...gap, { text: placeText(at), paint: dim, noBreak: true }];
+  const title = wrap([{ text: escapeTerminal(id), paint: bold }, ...place], { columns, indent: 2 });
+  const said = wrap(words(escapeTerminal(summary)), { columns, indent: 2 });
   const judged = [...ruleLines(rules, terminal), ...policyLines(policies, terminal)];
   if (rows.length === 0) return `${[...title, ...said, ...judged].join('\n')}\n`;
   const withBase = rows.some((row) => row.base !== undefined);
@@ -47,26 +47,26 @@ export function explainText({ id, at, summary, rows, rules = [], policies = [] }
 /** The rules on a connection: what each does there, and how it is attached. */
 function ruleLines(rules: readonly RuleOn[], terminal: Terminal): readonly string[] {
   if (rules.length === 0) return [];
-  const { bold, dim, green, red } = terminal.colour;
+  const { bold, dim, green, red } = terminal.color;
   const columns = widthFor(terminal);
   const lines = rules.flatMap(({ rule, before, after }) => {
     const { sign, paint } = before === undefined ? { sign: '+ ', paint: green } : after === undefined ? { sign: '- ', paint: red } : stays;
     const { aspects, by } = after ?? before ?? nowhere;
     const places = by.flatMap(({ place }) => (place === undefined ? [] : (positionOf(place) ?? [])));
     const does = aspects.length === 0 ? 'does nothing' : aspects.map((aspect) => deeds[aspect] ?? aspect).join(', ');
-    const name: Piece = { text: `${sign}${escapeTerminal(rule)}`, ...(paint === undefined ? {} : { paint }) };
-    return flow(
+    const name: Span = { text: `${sign}${escapeTerminal(rule)}`, ...(paint === undefined ? {} : { paint }) };
+    return wrap(
       [
         { text: '  ' },
         name,
         ...gap,
-        ...glued(words(`${does}, ${escapeTerminal(attachmentsText(by))}`)),
-        ...(places.length === 0 ? [] : [...gap, ...glued(words(shortList([...new Set(places.map(placeText))], 3).join(', '), dim))]),
+        ...withoutBreak(words(`${does}, ${escapeTerminal(attachmentsText(by))}`)),
+        ...(places.length === 0 ? [] : [...gap, ...withoutBreak(words(shortList([...new Set(places.map(placeText))], 3).join(', '), dim))]),
       ],
       { columns, indent: 4 },
     );
   });
-  return ['', ...flow(words('Rules on it', bold), { columns, indent: 2 }), ...lines];
+  return ['', ...wrap(words('Rules on it', bold), { columns, indent: 2 }), ...lines];
 }
 
 const stays = { sign: '', paint: undefined } as const;
@@ -78,58 +78,58 @@ const judgements = { passes: 'passes', violated: 'violated', unknown: 'cannot be
 /** What policies say of it, those that it fulfils last. */
 function policyLines(policies: Explanation['policies'] = [], terminal: Terminal): readonly string[] {
   if (policies.length === 0) return [];
-  const { colour } = terminal;
+  const { color } = terminal;
   const columns = widthFor(terminal);
-  const paints = { passes: colour.green, violated: colour.red, unknown: colour.yellow, waived: colour.yellow } as const;
+  const paints = { passes: color.green, violated: color.red, unknown: color.yellow, waived: color.yellow } as const;
   const order = Object.keys(judgements).toReversed();
   const sorted = policies.toSorted((left, right) => order.indexOf(left.result) - order.indexOf(right.result));
   const lines = sorted.flatMap(({ policy, at, result, messages, until, reason }) => {
     const waiver = until === undefined ? [] : [`until ${until}: ${reason ?? ''}`];
-    const head: Piece[] = [
+    const head: Span[] = [
       { text: '  ' },
       { text: judgements[result], paint: paints[result] },
       ...gap,
-      ...glued(words(escapeTerminal(policy))),
+      ...withoutBreak(words(escapeTerminal(policy))),
     ];
     return [
-      ...flow([...head, ...gap, { text: placeText(at), paint: colour.dim, glue: true }], { columns, indent: 4 }),
+      ...wrap([...head, ...gap, { text: placeText(at), paint: color.dim, noBreak: true }], { columns, indent: 4 }),
       ...[...waiver, ...messages].flatMap((text) =>
-        flow([{ text: '    ' }, ...words(escapeTerminal(text), colour.dim)], { columns, indent: 4 }),
+        wrap([{ text: '    ' }, ...words(escapeTerminal(text), color.dim)], { columns, indent: 4 }),
       ),
     ];
   });
-  return ['', ...flow(words('Policies', colour.bold), { columns, indent: 2 }), ...lines];
+  return ['', ...wrap(words('Policies', color.bold), { columns, indent: 2 }), ...lines];
 }
 
 function side(path: Pointer, value: Value | undefined): string {
   return value === undefined ? '–' : valueText(spokenValue(path, value));
 }
 
-function statusLine(line: string, { status }: ExplanationRow, { colour }: Terminal): string {
-  if (status === 'differs' || status === 'held' || status === 'blocked') return colour.yellow(line);
-  return status === 'same' ? line : colour.cyan(line);
+function statusLine(line: string, { status }: ExplanationRow, { color }: Terminal): string {
+  if (status === 'differs' || status === 'held' || status === 'blocked') return color.yellow(line);
+  return status === 'same' ? line : color.cyan(line);
 }
 
 function reasonLines({ at, why }: ExplanationRow, terminal: Terminal): readonly string[] {
-  const place = at === undefined ? [] : [{ text: placeText(at), paint: terminal.colour.dim }];
-  const reason = why === '' ? [] : words(escapeTerminal(why), terminal.colour.dim);
+  const place = at === undefined ? [] : [{ text: placeText(at), paint: terminal.color.dim }];
+  const reason = why === '' ? [] : words(escapeTerminal(why), terminal.color.dim);
   if (place.length + reason.length === 0) return [];
-  const pieces = place.length === 0 ? reason : [...place, ...gap, ...glued(reason)];
-  return flow([{ text: '    ' }, ...pieces], { columns: widthFor(terminal), indent: 4 });
+  const pieces = place.length === 0 ? reason : [...place, ...gap, ...withoutBreak(reason)];
+  return wrap([{ text: '    ' }, ...pieces], { columns: widthFor(terminal), indent: 4 });
 }
 
 /** What differs within a field, each with who moved. */
 function partLines({ path, parts = [] }: ExplanationRow, terminal: Terminal): readonly string[] {
   const told = parts.filter(({ why }) => why !== '');
   return told.flatMap((part) => {
-    const why = glued(words(escapeTerminal(part.why), terminal.colour.dim));
-    return flow([{ text: '    ' }, ...words(partText(part, pathText(path))), ...gap, ...why], { columns: widthFor(terminal), indent: 6 });
+    const why = withoutBreak(words(escapeTerminal(part.why), terminal.color.dim));
+    return wrap([{ text: '    ' }, ...words(partText(part, pathText(path))), ...gap, ...why], { columns: widthFor(terminal), indent: 6 });
   });
 }
 
 function partText({ path, before, after, origin }: ExplainedPart, field: string): string {
   const isHeld = origin === 'held';
-  const rows = rowsOf({ action: isHeld ? 'held' : 'update', fields: [{ path, before, after }] });
+  const rows = changeRows({ action: isHeld ? 'held' : 'update', fields: [{ path, before, after }] });
   const said = rows.flatMap(({ label, parts }) => {
     const named = label === field ? '' : `${label} `;
     return parts.map((part) => {
@@ -142,7 +142,7 @@ function partText({ path, before, after, origin }: ExplainedPart, field: string)
 
 /** An explanation as the JSON text of a document. */
 export function explainJson({ id, at, base, summary, rows, rules, policies }: Explanation): string {
-  return jsonText({
+  return toJsonText({
     id,
     ...(at === undefined ? {} : { at: positionObject(at) }),
     ...(base === undefined ? {} : { base }),

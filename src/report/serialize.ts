@@ -3,7 +3,7 @@ import { remembered } from '../model/memoize.ts';
 import { escapeJson, escapeYaml } from './escape.ts';
 
 /** A value as indented JSON that a terminal shows as it is. */
-export function jsonText(value: Json): string {
+export function toJsonText(value: Json): string {
   return `${escapeJson(JSON.stringify(value, null, 2))}\n`;
 }
 
@@ -11,7 +11,7 @@ export function jsonText(value: Json): string {
  * A value as YAML that a terminal shows as it is: blocks, with plain words where nothing could be mistaken. With `columns`,
  * lists and small maps of words stand on one line where they fit.
  */
-export function yamlText(value: Json, columns = 0, indent = ''): string {
+export function toYamlText(value: Json, columns = 0, indent = ''): string {
   return escapeYaml(blockOf(value, { first: indent, indent }, columns));
 }
 

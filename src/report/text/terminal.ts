@@ -12,7 +12,7 @@ export type Palette = {
 };
 
 /** Where text goes: `columns` is the terminal's width; without one nothing is wrapped or clipped. */
-export type Terminal = { readonly colour: Palette; readonly columns?: number | undefined };
+export type Terminal = { readonly color: Palette; readonly columns?: number | undefined };
 
 /** No colours at all. */
 export const plainPalette: Palette = { green: same, yellow: same, red: same, cyan: same, dim: same, bold: same };

@@ -2,21 +2,21 @@ import type { Paint } from './terminal.ts';
 import { startOf, visibleWidth } from './width.ts';
 
 /** A stretch of escaped text that is not broken where it fits on a line; `glue` puts no space before it. */
-export type Piece = { readonly text: string; readonly paint?: Paint; readonly glue?: boolean };
+export type Span = { readonly text: string; readonly paint?: Paint; readonly noBreak?: boolean };
 
 /** Lines are no wider than the columns; all but the first begin at the indent. */
-export type Frame = { readonly columns: number; readonly indent: number };
+export type WrapOptions = { readonly columns: number; readonly indent: number };
 
 /** Room that is too small to begin a text in that no line can hold. */
 const narrowest = 16;
 
 /** Sets pieces one after another into lines; a piece wider than a line is the only one that is cut. */
-export function flow(pieces: readonly Piece[], { columns, indent }: Frame): readonly string[] {
+export function wrap(pieces: readonly Span[], { columns, indent }: WrapOptions): readonly string[] {
   const lines: string[] = [];
-  let line: Piece[] = [];
+  let line: Span[] = [];
   let width = 0;
   let fresh = true;
-  const add = (piece: Piece): void => {
+  const add = (piece: Span): void => {
     line.push(piece);
     width += visibleWidth(piece.text);
     fresh = fresh && piece.text.trim() === '';
@@ -28,7 +28,7 @@ export function flow(pieces: readonly Piece[], { columns, indent }: Frame): read
     fresh = true;
   };
   for (const piece of pieces) {
-    const space = fresh || piece.glue === true ? '' : ' ';
+    const space = fresh || piece.noBreak === true ? '' : ' ';
     if (width + space.length + visibleWidth(piece.text) <= columns) {
       if (space !== '') add({ text: space });
       add(piece);
@@ -54,19 +54,19 @@ export function flow(pieces: readonly Piece[], { columns, indent }: Frame): read
 }
 
 /** Two columns between texts of different sorts; what follows is glued to it. */
-export const gap: readonly Piece[] = [{ text: '  ', glue: true }];
+export const gap: readonly Span[] = [{ text: '  ', noBreak: true }];
 
 /** Pieces that follow a gap. */
-export function glued(pieces: readonly Piece[]): readonly Piece[] {
-  return pieces.map((piece, index) => (index === 0 ? { ...piece, glue: true } : piece));
+export function withoutBreak(pieces: readonly Span[]): readonly Span[] {
+  return pieces.map((piece, index) => (index === 0 ? { ...piece, noBreak: true } : piece));
 }
 
-/** The words of a text as pieces of one colour. */
-export function words(text: string, paint?: Paint): readonly Piece[] {
+/** The words of a text as pieces of one color. */
+export function words(text: string, paint?: Paint): readonly Span[] {
   return text.split(' ').map((word) => (paint === undefined ? { text: word } : { text: word, paint }));
 }
 
-function print(line: readonly Piece[]): string {
+function print(line: readonly Span[]): string {
   const last = line.findLastIndex((piece) => piece.text.trim() !== '');
   return line
     .slice(0, last + 1)

@@ -1,4 +1,4 @@
-import { escapeTerminal } from './escape.ts';
+import { escapeTerminal } from '../escape.ts';
 import { clip, pad, visibleWidth } from './width.ts';
 
 const between = '  ';

@@ -1,12 +1,12 @@
-import type { EdgeAction, EdgeChange, Orphan, Plan, Reference } from '../model/plan/plan.ts';
-import { nameOf } from '../model/resource.ts';
-import { windowText } from '../model/plan/exposure-window.ts';
-import { edgeText, removedText } from './change-rows.ts';
-import { plural } from './counts.ts';
-import { escapeTerminal } from './escape.ts';
-import { waivedTexts } from './policies.ts';
-import { risksText } from './risks.ts';
-import { pathText } from './value.ts';
+import type { EdgeAction, EdgeChange, Orphan, Plan, Reference } from '../../model/plan/plan.ts';
+import { nameOf } from '../../model/resource.ts';
+import { windowText } from '../../model/plan/exposure-window.ts';
+import { edgeText, orphanRemovalText } from './change-rows.ts';
+import { plural } from '../wording/counts.ts';
+import { escapeTerminal } from '../escape.ts';
+import { waivedTexts } from '../policies.ts';
+import { risksText } from '../risks.ts';
+import { pathText } from '../wording/value.ts';
 
 /** Something a plan leaves alone, or does beside its changes: a sentence, and what it speaks of. */
 export type SideList = { readonly title: string; readonly entries: readonly string[] };
@@ -19,7 +19,7 @@ const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) =
 };
 
 /** What is said below the changes, shortly: edges that no change writes, orphans, the unmanaged, the unwatched and the unverified. */
-export function sideListsOf(plan: Plan, others: readonly EdgeChange[]): readonly SideList[] {
+export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly SideList[] {
   const actions = ['attach', 'detach', 'blocked', 'foreign'] as const;
   const gone = new Set(plan.changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
   const orphans = plan.orphans.filter(({ id }) => !gone.has(id));
@@ -80,6 +80,6 @@ function referenceText({ replaces, sort, name, how }: Reference): string {
 
 function orphanText(orphan: Orphan): string {
   const { id, kept } = orphan;
-  const notes = [removedText(orphan), kept === undefined ? '' : escapeTerminal(`stays: ${kept}`)].filter((note) => note !== '');
+  const notes = [orphanRemovalText(orphan), kept === undefined ? '' : escapeTerminal(`stays: ${kept}`)].filter((note) => note !== '');
   return notes.length === 0 ? escapeTerminal(id) : `${escapeTerminal(id)} (${notes.join('; ')})`;
 }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { diagnosticObjects } from './diagnostics.ts';
+import { diagnosticObjects } from './text/diagnostics.ts';
 
 /** A target that a run of several could not finish, the exit code it would have had alone, and why. */
 export type Failure = { readonly target: string; readonly exitCode: number; readonly diagnostics: readonly Diagnostic[] };

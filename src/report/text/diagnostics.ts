@@ -1,9 +1,9 @@
-import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
-import type { JsonObject } from '../model/json.ts';
-import { frameLines } from './code-frame.ts';
-import { plural } from './counts.ts';
-import { escapeJson, escapeTerminal } from './escape.ts';
-import { flow, gap, glued, words, type Piece } from './flow.ts';
+import { sortDiagnostics, type Diagnostic, type Severity } from '../../model/diagnostic.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { frameLines } from '../code-frame.ts';
+import { plural } from '../wording/counts.ts';
+import { escapeJson, escapeTerminal } from '../escape.ts';
+import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
 
 /** Diagnostics for people: `file:line:column severity code  message`, the lines around it, a caret and the hint; the counts last. */
@@ -40,21 +40,21 @@ export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly 
 function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly string[] {
   const columns = widthFor(terminal);
   const { at, frame, hint, severity } = diagnostic;
-  const paint = paintOf(severity, terminal.colour);
+  const paint = paintOf(severity, terminal.color);
   const place = at === undefined ? escapeTerminal(diagnostic.resource ?? '') : escapeTerminal(`${at.file}:${at.line}:${at.column}`);
-  const head: Piece[] = [
-    ...(place === '' ? [] : [{ text: place, paint: terminal.colour.bold }]),
+  const head: Span[] = [
+    ...(place === '' ? [] : [{ text: place, paint: terminal.color.bold }]),
     { text: severity, paint },
-    { text: escapeTerminal(diagnostic.code), paint: terminal.colour.dim },
+    { text: escapeTerminal(diagnostic.code), paint: terminal.color.dim },
     ...gap,
-    ...glued(words(escapeTerminal(diagnostic.message))),
+    ...withoutBreak(words(escapeTerminal(diagnostic.message))),
   ];
-  const lines = flow(head, { columns, indent: 2 });
+  const lines = wrap(head, { columns, indent: 2 });
   if (frame !== undefined && frame.lines.length > 0) return [...lines, ...frameLines(frame, hint, { terminal, paint })];
-  return hint === undefined ? lines : [...lines, ...flow([{ text: '  ' }, ...words(escapeTerminal(hint))], { columns, indent: 2 })];
+  return hint === undefined ? lines : [...lines, ...wrap([{ text: '  ' }, ...words(escapeTerminal(hint))], { columns, indent: 2 })];
 }
 
-function paintOf(severity: Severity, colour: Palette): Paint {
-  const paints = { error: colour.red, warning: colour.yellow, notice: colour.cyan } as const;
+function paintOf(severity: Severity, color: Palette): Paint {
+  const paints = { error: color.red, warning: color.yellow, notice: color.cyan } as const;
   return paints[severity];
 }

@@ -1,10 +1,10 @@
-import type { Drift, Write } from '../model/result/drift.ts';
-import { keyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../model/plan/plan.ts';
-import { groupEdges, edgeRowsOf, rowsOf, type EdgeRow, type Row } from './change-rows.ts';
-import { plural, shortList } from './counts.ts';
-import { escapeTerminal } from './escape.ts';
-import { nameOf } from '../model/resource.ts';
-import { pathText } from './value.ts';
+import type { Drift, Write } from '../../model/result/drift.ts';
+import { keyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
+import { groupEdges, edgeRows, changeRows, type EdgeRow, type ChangeRow } from './change-rows.ts';
+import { plural, shortList } from '../wording/counts.ts';
+import { escapeTerminal } from '../escape.ts';
+import { nameOf } from '../../model/resource.ts';
+import { pathText } from '../wording/value.ts';
 
 /** One object that differs, told from the manifests to what is live: what somebody did, not what would undo it. */
 export type DriftRow = {
@@ -12,7 +12,7 @@ export type DriftRow = {
   readonly sign: '+' | '~' | '-' | '!';
   /** What else there is to say of it; escaped. */
   readonly note: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly ChangeRow[];
   readonly edges: readonly EdgeRow[];
   /** Who wrote it last, a line each; escaped. */
   readonly writers: readonly string[];
@@ -50,8 +50,8 @@ function rowOf(change: Change, edges: readonly EdgeChange[], writes: Drift['writ
     change,
     sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
     note: noteOf(change),
-    rows: action === 'delete' ? [] : rowsOf({ ...change, action, fields: change.fields.map(inverse) }),
-    edges: edgeRowsOf(change, edges.map(inverseEdge)),
+    rows: action === 'delete' ? [] : changeRows({ ...change, action, fields: change.fields.map(inverse) }),
+    edges: edgeRows(change, edges.map(inverseEdge)),
     writers: writersOf(change, edges, writes),
   };
 }

@@ -1,8 +1,8 @@
-import { isObject, type Json } from '../model/json.ts';
-import type { Value } from '../model/plan/plan.ts';
-import { tokensOf, type Pointer } from '../model/pointer.ts';
-import { escapeTerminal } from './escape.ts';
-import { clip } from './width.ts';
+import { isObject, type Json } from '../../model/json.ts';
+import type { Value } from '../../model/plan/plan.ts';
+import { tokensOf, type Pointer } from '../../model/pointer.ts';
+import { escapeTerminal } from '../escape.ts';
+import { clip } from '../text/width.ts';
 
 /** Text that would read as something else without quotes: a literal, a list, our own words, nothing at all. */
 const needsQuotes =
@@ -11,7 +11,7 @@ const needsQuotes =
 const needsQuotesInside = /[,[\]{}"]|: /;
 
 /** A JSON value on one line: strings quoted only where needed, lists `[a, b]`, objects `{ a: 1 }`; clipped where a width is given. */
-export function jsonText(value: Json, columns: number = Number.POSITIVE_INFINITY): string {
+export function inlineValue(value: Json, columns: number = Number.POSITIVE_INFINITY): string {
   return clip(typeof value === 'string' ? stringText(value) : print(value), columns);
 }
 
@@ -29,7 +29,7 @@ export function valueTexts(before: Value, after: Value): readonly [string, strin
 }
 
 function wholeText(value: Value): string {
-  if ('value' in value) return jsonText(value.value);
+  if ('value' in value) return inlineValue(value.value);
   if ('secret' in value) return `(secret ${escapeTerminal(value.secret)})`;
   if ('unknown' in value) return `(unknown: ${escapeTerminal(value.unknown)})`;
   return '(none)';

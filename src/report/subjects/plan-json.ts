@@ -1,12 +1,12 @@
 import jsonPatch from 'fast-json-patch';
-import type { Position } from '../model/diagnostic.ts';
-import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Change, EdgeChange, FieldChange, Plan, Reference, Value, WrittenOnce } from '../model/plan/plan.ts';
-import { highestRiskOf } from '../model/plan/plan-risk.ts';
-import { escapeJson } from './escape.ts';
-import { policiesObject } from './policies.ts';
-import { protectionObject } from './protection-json.ts';
-import { riskObject } from './risks.ts';
+import type { Position } from '../../model/diagnostic.ts';
+import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Change, EdgeChange, FieldChange, Plan, Reference, Value, WrittenOnce } from '../../model/plan/plan.ts';
+import { highestRiskOf } from '../../model/plan/plan-risk.ts';
+import { escapeJson } from '../escape.ts';
+import { policiesObject } from '../policies.ts';
+import { protectionObject } from '../protection-json.ts';
+import { riskObject } from '../risks.ts';
 
 /** Plans as the JSON value that `schemas/documents/plan.schema.json` describes; only data, keys in a fixed order. */
 export function planDocument(plans: readonly Plan[]): JsonObject {

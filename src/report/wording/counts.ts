@@ -1,17 +1,17 @@
-import type { Action, Plan } from '../model/plan/plan.ts';
-import { clip } from './width.ts';
+import type { Action, Plan } from '../../model/plan/plan.ts';
+import { clip } from '../text/width.ts';
 
-export type Counts = Readonly<Record<Action, number>> & { readonly unchanged: number };
+export type ActionCounts = Readonly<Record<Action, number>> & { readonly unchanged: number };
 
 /** How many changes of each action a plan has. */
-export function countsOf(plan: Plan): Counts {
+export function countActions(plan: Plan): ActionCounts {
   const counts = { create: 0, update: 0, rename: 0, delete: 0, blocked: 0, held: 0 };
   for (const change of plan.changes) counts[change.action] += 1;
   return { ...counts, unchanged: plan.unchanged };
 }
 
 /** `3 to create, 1 to update, 1 blocked`, without what there is none of. */
-export function countsText(counts: Counts): string {
+export function countsText(counts: ActionCounts): string {
   const parts = [
     [counts.create, 'to create'],
     [counts.update, 'to update'],
@@ -24,8 +24,8 @@ export function countsText(counts: Counts): string {
 }
 
 /** The plan in one sentence. */
-export function summaryText(plan: Plan): string {
-  const counts = countsOf(plan);
+export function planSummaryText(plan: Plan): string {
+  const counts = countActions(plan);
   const blockedEdges = plan.edges.filter((edge) => edge.action === 'blocked').length;
   const edges = blockedEdges === 0 ? '' : ` ${plural(blockedEdges, 'edge')} blocked.`;
   if (plan.changes.length === 0) {
