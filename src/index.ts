@@ -4,7 +4,7 @@ export { loadManifests, type LoadInput } from './manifest/load-manifests.ts';
 export { registry } from './kinds/index.ts';
 
 /** A gateway, over HTTP. */
-export { openGateway, type GatewayOptions } from './gateway/open.ts';
+export { openGateway, type GatewayOptions } from './gateway/open-gateway.ts';
 
 /** Plans: pure, and data. */
 export { plan, type PlanInput } from './reconcile/diff/plan.ts';

@@ -1,6 +1,6 @@
-import type { LineOptions } from '../gateway/line.ts';
-import { openGateway } from '../gateway/open.ts';
-import { openService } from '../gateway/service.ts';
+import type { SessionOptions } from '../gateway/session.ts';
+import { openGateway } from '../gateway/open-gateway.ts';
+import { openService } from '../gateway/service/open-service.ts';
 import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
 import type { Checked } from '../model/diagnostic.ts';
@@ -46,7 +46,7 @@ export async function connectService(connecting: ConnectOptions): Promise<Servic
   return waiting(`asking ${line.url}`, connecting, () => openService(line));
 }
 
-function sessionOptions(target: Target, { context, onRequest }: ConnectOptions): LineOptions {
+function sessionOptions(target: Target, { context, onRequest }: ConnectOptions): SessionOptions {
   if (target.url === '')
     throw new UsageError('which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL');
   requireAddress(target.url);

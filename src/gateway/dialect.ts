@@ -1,23 +1,23 @@
-import type { Foresight, GatewayIdentity, Proposal } from '../model/gateway.ts';
+import type { PreflightResult, GatewayIdentity, Proposal } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AccessRule } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
 
 /** What a gateway answers to `GET /serverinfo`, whatever the status. */
-export type Hello = { readonly server: string; readonly status: number; readonly body: unknown };
+export type ServerInfo = { readonly server: string; readonly status: number; readonly body: unknown };
 
 /** What a gateway says of itself, and of the caller where it is asked that apart. */
-export type Answers = { readonly hello: Hello; readonly caller: unknown };
+export type Handshake = { readonly serverInfo: ServerInfo; readonly caller: unknown };
 
 /** What a gateway answered to inquiries, by path: null where it has no such thing, nothing where it did not tell. */
-export type Inquired = ReadonlyMap<string, unknown>;
+export type PreflightAnswers = ReadonlyMap<string, unknown>;
 
 /** What a dialect makes of the answers. */
-export type Introduction = Pick<GatewayIdentity, 'organisation' | 'version' | 'role' | 'borrowed'> & {
+export type Capabilities = Pick<GatewayIdentity, 'organisation' | 'version' | 'role' | 'borrowed'> & {
   /** A secret sent back as null keeps its stored value. */
-  readonly keepsHidden: boolean;
+  readonly keepsHiddenSecrets: boolean;
   /** A secret field that a replacement leaves out keeps its stored value. */
-  readonly keepsOmitted: boolean;
+  readonly keepsOmittedSecrets: boolean;
   /** The caller's lists hold everything; where not, nothing may be concluded from an absence. */
   readonly seesAll: boolean;
   /** Reads of one object show the caller its secrets. */
@@ -27,25 +27,25 @@ export type Introduction = Pick<GatewayIdentity, 'organisation' | 'version' | 'r
 /** A bulk read: where it is and how its rows lie in the body (a whole array, or one page of it). */
 export type WireList = {
   readonly path: string;
-  readonly rows: (body: unknown) => Rows | undefined;
+  readonly rows: (body: unknown) => ListRows | undefined;
   /** Asked for by page from the start: without a page the gateway cuts the list. */
   readonly paged?: true;
   /** Tells whether an answer with the status 404 is the empty list. */
   readonly isEmpty?: (body: unknown) => boolean;
 };
 
-export type Rows = {
+export type ListRows = {
   readonly rows: readonly unknown[];
   /** Present where the body is one page of several. */
   readonly page?: { readonly number: number; readonly size: number; readonly total: number };
 };
 
 /** A second bulk read that holds, somewhere in its rows, what the list leaves out. */
-export type Supplement = {
+export type SupplementList = {
   readonly list: WireList;
   readonly uidOf: (row: JsonObject) => string | undefined;
   /** What a row tells of which objects. */
-  readonly partsOf: (row: JsonObject) => readonly Part[];
+  readonly objectsIn: (row: JsonObject) => readonly SupplementRow[];
   /** The fields that both lists tell truly: to be compared. */
   readonly shared: readonly string[];
   /** The fields that only parts have: to be added. */
@@ -53,45 +53,45 @@ export type Supplement = {
 };
 
 /** What another list tells of one object. */
-export type Part = { readonly uid: string; readonly fields: JsonObject };
+export type SupplementRow = { readonly uid: string; readonly fields: JsonObject };
 
 /** A live object as far as a path needs it. */
-export type Addressed = { readonly uid: string; readonly name: string };
+export type ObjectAddress = { readonly uid: string; readonly name: string };
 
 /** How an entry was read: in a list or alone, and whether reads of one object show secrets. */
-export type View = { readonly bulk: boolean; readonly seesSecrets: boolean };
+export type ReadMode = { readonly bulk: boolean; readonly seesSecrets: boolean };
 
 /** How one kind travels; field names are ours unless `names` says otherwise. */
 export type WireKind = {
   readonly list: WireList;
-  readonly supplement?: Supplement;
+  readonly supplement?: SupplementList;
   /** Our field name → the gateway's, where they differ. */
-  readonly names: Readonly<Record<string, string>>;
+  readonly fieldNames: Readonly<Record<string, string>>;
   /** By our field name: our value → the gateway's, where they differ. */
-  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly valueNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** How secret values are spelled, where that differs. */
-  readonly secrets?: { readonly fromWire: (value: string) => string; readonly toWire: (value: string) => string };
+  readonly secretSpelling?: { readonly fromWire: (value: string) => string; readonly toWire: (value: string) => string };
   /** Fields that the gateway sets and no body carries. */
   readonly readOnly: ReadonlySet<string>;
   /** Fields that repeat a secret and are never printed. */
-  readonly copies: readonly string[];
+  readonly secretEchoes: readonly string[];
   readonly uidOf: (entry: JsonObject) => string | undefined;
   /** The entry without what it does not truly say. */
-  readonly honest?: (entry: JsonObject, view: View) => JsonObject;
+  readonly stripUntrusted?: (entry: JsonObject, view: ReadMode) => JsonObject;
   /** The version of the entry's secrets, where there is one to rely on. */
-  readonly secretsVersion?: (entry: JsonObject, view: View) => string | undefined;
-  readonly detail: (subject: Addressed) => string;
+  readonly secretsVersion?: (entry: JsonObject, view: ReadMode) => string | undefined;
+  readonly detailPath: (subject: ObjectAddress) => string;
   /** The detail is read from the whole list: the gateway cannot show one object. */
   readonly detailIsList?: true;
-  readonly create: string;
-  readonly update: (subject: Addressed, body: JsonObject) => string;
-  readonly remove: (subject: Addressed) => string;
+  readonly createPath: string;
+  readonly updatePath: (subject: ObjectAddress, body: JsonObject) => string;
+  readonly removePath: (subject: ObjectAddress) => string;
   /** Last touches to the body of a replacement. */
-  readonly completed?: (body: JsonObject, fresh: JsonObject) => JsonObject;
+  readonly completeBody?: (body: JsonObject, fresh: JsonObject) => JsonObject;
   /** A replacement cannot change the name, and the gateway does not say so. */
   readonly fixedName?: true;
   /** Answers to replacements are not what a read shows. */
-  readonly rereads?: true;
+  readonly readAfterWrite?: true;
 };
 
 /** How the gateway spells what people look up and decide beside its configuration. */
@@ -116,16 +116,16 @@ export type WireService = {
 };
 
 /** What to do about an error of the gateway whose words match. */
-export type Advice = { readonly says: RegExp; readonly hint: string };
+export type ErrorHint = { readonly matches: RegExp; readonly hint: string };
 
 /** How one sort of gateway spells the interface: data and small pure functions. */
 export type Dialect = {
   readonly name: string;
   /** The header in which the token goes, where the user does not say. */
-  readonly auth: (token: string) => 'bearer' | 'api-key';
+  readonly authHeaderFor: (token: string) => 'bearer' | 'api-key';
   /** Where the gateway tells who the caller is, if not in its hello. */
   readonly callerPath?: string;
-  readonly introduce: (answers: Answers) => Introduction;
+  readonly readCapabilities: (answers: Handshake) => Capabilities;
   readonly kinds: Readonly<Record<string, WireKind>>;
   /** Lists of things that manifests refer to, by kind. */
   readonly lookups: Readonly<Record<string, WireList>>;
@@ -136,9 +136,9 @@ export type Dialect = {
   readonly service: WireService;
   /** Prefixes of secret values that are references, in our words. */
   readonly referencePrefixes: readonly string[];
-  readonly advice: readonly Advice[];
+  readonly errorHints: readonly ErrorHint[];
   /** What has to be asked of the gateway before a proposal is judged: paths to read, none as a rule. */
-  readonly inquiries?: (proposal: Proposal, answers: Answers) => readonly string[];
+  readonly preflightReads?: (proposal: Proposal, answers: Handshake) => readonly string[];
   /** What the gateway would refuse, or do otherwise than the manifests say, in a proposal. */
-  readonly preflight: (proposal: Proposal, answers: Answers, inquired: Inquired) => Foresight;
+  readonly preflight: (proposal: Proposal, answers: Handshake, inquired: PreflightAnswers) => PreflightResult;
 };

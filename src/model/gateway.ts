@@ -48,7 +48,7 @@ export type Proposal = {
 };
 
 /** What a gateway makes of a proposal. */
-export type Foresight = {
+export type PreflightResult = {
   /** What is wrong in the manifests for this gateway, whatever its state. */
   readonly diagnostics: readonly Diagnostic[];
   /** What the gateway refuses as it is now, however right the manifests are. */
@@ -69,7 +69,7 @@ export interface Gateway {
   /** Those of the ids (`Kind/uid`, the gateway's own) that it answers for one by one, whatever its lists show. */
   confirm(ids: readonly ResourceId[]): Promise<readonly ResourceId[]>;
   /** What this gateway would refuse or not keep of a plan, at the manifests' lines; sends nothing that writes. */
-  preflight(proposal: Proposal): Promise<Foresight>;
+  preflight(proposal: Proposal): Promise<PreflightResult>;
   /** Creates it exactly once, also when the answer is lost on the way. */
   create(request: WriteRequest): Promise<LiveResource>;
   /** Replaces it whole; what the request does not speak of is carried from the fresh read. */

@@ -1,4 +1,4 @@
-import { openGateway } from '../../src/gateway/open.ts';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';

@@ -1,4 +1,4 @@
-import { openGateway } from '../../src/gateway/open.ts';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { nameOf } from '../../src/model/resource.ts';
 import { startHoopModel } from '../support/hoop/start.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openGateway } from '../../src/gateway/open.ts';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import type { Gateway, WriteRequest } from '../../src/model/gateway.ts';

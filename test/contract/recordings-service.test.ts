@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openService } from '../../src/gateway/service.ts';
+import { openService } from '../../src/gateway/service/open-service.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Decision, Service } from '../../src/model/service.ts';

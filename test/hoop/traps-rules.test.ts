@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openGateway } from '../../src/gateway/open.ts';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { connection, guardrail, manifest } from '../e2e/project.ts';

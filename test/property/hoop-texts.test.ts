@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { joinedSpecs } from '../../src/apply/joined.ts';
 import { fromWire, toWire } from '../../src/gateway/dialects/hoop/secret-spelling.ts';
-import { openGateway } from '../../src/gateway/open.ts';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { isObject, type Json } from '../../src/model/json.ts';

@@ -1,8 +1,8 @@
 import { afterEach, expect } from 'vitest';
-import { openClient, type ClientOptions, type HttpRequest } from '../../src/gateway/client.ts';
+import { createClient, type ClientOptions, type HttpRequest } from '../../src/gateway/http/client.ts';
 import type { RequestEvent } from '../../src/model/result/outcome.ts';
-import { defaultRetryLimits } from '../../src/gateway/retry.ts';
-import { openTransport } from '../../src/gateway/transport.ts';
+import { defaultRetryLimits } from '../../src/gateway/http/retry.ts';
+import { openTransport } from '../../src/gateway/http/transport.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { startFlakyServer, type FlakyServer, type Reply } from './flaky-server.ts';
 
@@ -28,12 +28,12 @@ export async function serve(replies: readonly Reply[] | Reply): Promise<FlakySer
 }
 
 export function open(url: string, options: Partial<ClientOptions> & { readonly maxBytes?: number } = {}): Opened {
-  const transport = openTransport({ connect: 300, idle: 300, whole: 600 }, options.maxBytes ?? 1_000_000);
+  const transport = openTransport({ connectMs: 300, idleMs: 300, wholeMs: 600 }, options.maxBytes ?? 1_000_000);
   closing.push(() => transport.close());
   const pauses: number[] = [];
   const events: RequestEvent[] = [];
   let clock = Date.parse('2026-01-01T00:00:00Z');
-  const client = openClient({
+  const client = createClient({
     transport,
     url,
     token,

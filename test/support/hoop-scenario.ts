@@ -8,7 +8,7 @@ import type { Plan } from '../../src/model/plan/plan.ts';
 import { plan } from '../../src/reconcile/diff/plan.ts';
 import { verificationKey } from '../../src/reconcile/prepare/verified.ts';
 import { noLimits } from './run.ts';
-import { openGateway } from '../../src/gateway/open.ts';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect } from 'vitest';
-import { openGateway, type GatewayOptions } from '../../src/gateway/open.ts';
+import { openGateway, type GatewayOptions } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { Gateway, WriteRequest } from '../../src/model/gateway.ts';

@@ -1,4 +1,4 @@
-import type { Dialect, Hello } from '../dialect.ts';
+import type { Dialect, ServerInfo } from '../dialect.ts';
 import { hoopDialect } from './hoop/index.ts';
 import { terraformKinds, terraformProvider } from './hoop/terraform.ts';
 import { interfaceDialect } from './interface/index.ts';
@@ -8,7 +8,7 @@ type DialectName = 'interface' | 'hoop';
 const dialects: Readonly<Record<DialectName, Dialect>> = { interface: interfaceDialect, hoop: hoopDialect };
 
 /** The dialect of that name, or the one that the hello gives away: any other gateway speaks the interface. */
-export function dialectOf(name: DialectName | 'auto', hello?: Hello): Dialect {
+export function dialectOf(name: DialectName | 'auto', hello?: ServerInfo): Dialect {
   if (name !== 'auto') return dialects[name];
   return /^hoopgateway\b/i.test(hello?.server ?? '') ? dialects.hoop : dialects.interface;
 }

@@ -1,11 +1,11 @@
 import { durationText } from '../../../model/duration.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { AccessRule } from '../../../model/live.ts';
-import { list, listOf } from '../rest.ts';
+import { restList, asArray } from '../shared/rest.ts';
 
 /** Access-request rules review and limit beside connections; they are read, and never written. */
-export const accessRules: { readonly list: ReturnType<typeof list>; readonly read: (row: JsonObject) => AccessRule | undefined } = {
-  list: list('/access-requests/rules'),
+export const accessRules: { readonly list: ReturnType<typeof restList>; readonly read: (row: JsonObject) => AccessRule | undefined } = {
+  list: restList('/access-requests/rules'),
   read,
 };
 
@@ -29,5 +29,5 @@ function named(what: string, groups: readonly string[]): readonly string[] {
 }
 
 function texts(row: JsonObject, field: string): readonly string[] {
-  return listOf(row[field]).filter((entry) => typeof entry === 'string');
+  return asArray(row[field]).filter((entry) => typeof entry === 'string');
 }

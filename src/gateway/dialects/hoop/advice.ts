@@ -1,16 +1,19 @@
-import type { Advice } from '../../dialect.ts';
+import type { ErrorHint } from '../../dialect.ts';
 
 /** What to do about the gateway's own words. */
-export const advice: readonly Advice[] = [
-  { says: /404 page not found/, hint: 'is the url the root of the API? It ends in /api unless the gateway was set up otherwise' },
-  { says: /OSS version/, hint: 'the free licence of this gateway does not allow more; ostiary plan tells it before anything is written' },
-  { says: /no data masking provider/, hint: 'set DLP_PROVIDER on the gateway; without it masking rules are not enforced' },
-  { says: /managed by (its agent|Hoop)|owned by a rulepack/, hint: 'it is changed where it is managed; take it out of the manifests' },
-  { says: /enum_connection_type/, hint: 'type is not one that this gateway knows' },
-  { says: /enum_access_status/, hint: 'access modes are enabled or disabled' },
-  { says: /input syntax for type uuid/, hint: 'an id is no uuid' },
-  { says: /foreign key constraint|reference in the connection_ids/, hint: 'what it refers to is gone from the gateway; plan again' },
-  { says: /duplicated key/, hint: 'something else on the gateway has the name' },
-  { says: /failed parsing SSH key/, hint: 'ssh_key is no private key in a form that the gateway reads (PEM or OpenSSH)' },
-  { says: /connection attributes|rule attributes/, hint: 'the object was saved without its attributes; plan and apply again' },
+export const advice: readonly ErrorHint[] = [
+  { matches: /404 page not found/, hint: 'is the url the root of the API? It ends in /api unless the gateway was set up otherwise' },
+  {
+    matches: /OSS version/,
+    hint: 'the free licence of this gateway does not allow more; ostiary plan tells it before anything is written',
+  },
+  { matches: /no data masking provider/, hint: 'set DLP_PROVIDER on the gateway; without it masking rules are not enforced' },
+  { matches: /managed by (its agent|Hoop)|owned by a rulepack/, hint: 'it is changed where it is managed; take it out of the manifests' },
+  { matches: /enum_connection_type/, hint: 'type is not one that this gateway knows' },
+  { matches: /enum_access_status/, hint: 'access modes are enabled or disabled' },
+  { matches: /input syntax for type uuid/, hint: 'an id is no uuid' },
+  { matches: /foreign key constraint|reference in the connection_ids/, hint: 'what it refers to is gone from the gateway; plan again' },
+  { matches: /duplicated key/, hint: 'something else on the gateway has the name' },
+  { matches: /failed parsing SSH key/, hint: 'ssh_key is no private key in a form that the gateway reads (PEM or OpenSSH)' },
+  { matches: /connection attributes|rule attributes/, hint: 'the object was saved without its attributes; plan and apply again' },
 ];

@@ -1,8 +1,8 @@
 /** What the gateway calls our fields of a connection. */
-export const names: Readonly<Record<string, string>> = { issuetracker_issue_template_id: 'jira_issue_template_id' };
+export const fieldNames: Readonly<Record<string, string>> = { issuetracker_issue_template_id: 'jira_issue_template_id' };
 
 /** What the gateway calls our values. */
-export const values: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const valueNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   subtype: { keyvaluedb: 'dynamodb', cloudmonitor: 'cloudwatch' },
 };
 
@@ -38,4 +38,4 @@ export const readOnly: ReadonlySet<string> = new Set([
 export const readOnlyElsewhere: ReadonlySet<string> = new Set(['id', 'org_id', 'managed_by', 'repository', 'created_at', 'updated_at']);
 
 /** Fields that repeat the value of a secret. */
-export const copies: readonly string[] = ['default_database', 'env_vars'];
+export const secretEchoes: readonly string[] = ['default_database', 'env_vars'];

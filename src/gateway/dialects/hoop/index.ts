@@ -1,10 +1,10 @@
 import type { Dialect } from '../../dialect.ts';
-import { groupList } from '../groups.ts';
-import { list } from '../rest.ts';
+import { groupsList } from '../shared/groups.ts';
+import { restList } from '../shared/rest.ts';
 import { accessRules } from './access-rules.ts';
 import { advice } from './advice.ts';
-import { authOf, introduce } from './introduce.ts';
-import { inquiries, preflight } from './preflight.ts';
+import { authHeaderFor, readCapabilities } from './handshake.ts';
+import { preflightReads, preflight } from './preflight.ts';
 import { referencePrefixes } from './secret-spelling.ts';
 import { service } from './service.ts';
 import { kinds } from './write.ts';
@@ -12,16 +12,16 @@ import { kinds } from './write.ts';
 /** The public gateway hoop, as version 1.148 behaves. */
 export const hoopDialect: Dialect = {
   name: 'hoop',
-  auth: authOf,
+  authHeaderFor: authHeaderFor,
   callerPath: '/userinfo',
-  introduce,
+  readCapabilities: readCapabilities,
   kinds,
-  lookups: { Agent: list('/agents') },
-  groups: groupList({ rows: [] }),
+  lookups: { Agent: restList('/agents') },
+  groups: groupsList({ rows: [] }),
   accessRules,
   service,
   referencePrefixes,
-  advice,
-  inquiries,
+  errorHints: advice,
+  preflightReads: preflightReads,
   preflight,
 };

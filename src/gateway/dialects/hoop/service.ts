@@ -1,18 +1,18 @@
 import type { Decision, Review } from '../../../model/service.ts';
 import type { WireService } from '../../dialect.ts';
-import { list } from '../rest.ts';
-import { values } from './fields.ts';
-import { runbooks, supplement } from './read.ts';
+import { restList } from '../shared/rest.ts';
+import { valueNames } from './fields.ts';
+import { runbooks, connectionSupplement } from './read.ts';
 
 /** What people look up and decide on the public gateway. */
 export const service: WireService = {
-  agents: list('/agents'),
-  resources: supplement.list,
-  reviews: list('/reviews'),
+  agents: restList('/agents'),
+  resources: connectionSupplement.list,
+  reviews: restList('/reviews'),
   // The route of the interface belongs to a plugin that every start of the gateway removes.
-  templates: { ...runbooks, ...list('/runbooks?list_connections=true&remove_empty_connections=false') },
+  templates: { ...runbooks, ...restList('/runbooks?list_connections=true&remove_empty_connections=false') },
   agentStatus: { CONNECTED: 'online', DISCONNECTED: 'offline' },
-  subtypes: Object.fromEntries(Object.entries(values['subtype'] ?? {}).map(([our, theirs]) => [theirs, our])),
+  subtypes: Object.fromEntries(Object.entries(valueNames['subtype'] ?? {}).map(([our, theirs]) => [theirs, our])),
   chatId: 'slack_id',
   windowType: 'time_range',
   listsWindows: false,

@@ -1,45 +1,45 @@
 import type { JsonObject } from '../../../model/json.ts';
 import type { WireKind } from '../../dialect.ts';
-import { list, listOf, one, uidOf } from '../rest.ts';
-import { entryId } from './entry-id.ts';
-import { copies, names, readOnly, readOnlyElsewhere, values } from './fields.ts';
-import { connections, honestConnection, runbooks, runbookUid, secretsVersion, supplement } from './read.ts';
+import { restList, asArray, objectPath, readUid } from '../shared/rest.ts';
+import { repositoryId } from './entry-id.ts';
+import { secretEchoes, fieldNames, readOnly, readOnlyElsewhere, valueNames } from './fields.ts';
+import { connections, stripUntrusted, runbooks, runbookUid, secretsVersion, connectionSupplement } from './read.ts';
 import { fromWire, toWire } from './secret-spelling.ts';
 
 const connection: WireKind = {
   list: connections,
-  supplement,
-  names,
-  values,
-  secrets: { fromWire, toWire },
+  supplement: connectionSupplement,
+  fieldNames: fieldNames,
+  valueNames: valueNames,
+  secretSpelling: { fromWire, toWire },
   readOnly,
-  copies,
-  uidOf,
-  honest: honestConnection,
+  secretEchoes: secretEchoes,
+  uidOf: readUid,
+  stripUntrusted: stripUntrusted,
   secretsVersion,
-  detail: one('/connections'),
-  create: '/connections',
-  update: one('/connections'),
+  detailPath: objectPath('/connections'),
+  createPath: '/connections',
+  updatePath: objectPath('/connections'),
   // The one route that takes the name alone.
-  remove: ({ name }) => `/connections/${encodeURIComponent(name)}`,
-  completed: withManagedAttributes,
+  removePath: ({ name }) => `/connections/${encodeURIComponent(name)}`,
+  completeBody: withManagedAttributes,
   fixedName: true,
-  rereads: true,
+  readAfterWrite: true,
 };
 
 const runbookConfiguration: WireKind = {
   list: runbooks,
-  names: {},
+  fieldNames: {},
   readOnly: readOnlyElsewhere,
-  copies: [],
+  secretEchoes: [],
   uidOf: runbookUid,
-  detail: () => runbooks.path,
+  detailPath: () => runbooks.path,
   detailIsList: true,
-  create: runbooks.path,
+  createPath: runbooks.path,
   // The gateway wants the id of the address in the body, which may spell the same repository otherwise.
-  update: ({ uid }, { git_url: url }) => `${runbooks.path}/${typeof url === 'string' ? entryId(url) : uid}`,
-  remove: one(runbooks.path),
-  rereads: true,
+  updatePath: ({ uid }, { git_url: url }) => `${runbooks.path}/${typeof url === 'string' ? repositoryId(url) : uid}`,
+  removePath: objectPath(runbooks.path),
+  readAfterWrite: true,
 };
 
 /** How each kind travels. */
@@ -51,24 +51,24 @@ export const kinds: Readonly<Record<string, WireKind>> = {
 };
 
 function rule(root: string): WireKind {
-  const at = one(root);
+  const at = objectPath(root);
   return {
-    list: list(root),
-    names: {},
+    list: restList(root),
+    fieldNames: {},
     readOnly: readOnlyElsewhere,
-    copies,
-    uidOf,
-    detail: at,
-    create: root,
-    update: at,
-    remove: at,
-    rereads: true,
+    secretEchoes: secretEchoes,
+    uidOf: readUid,
+    detailPath: at,
+    createPath: root,
+    updatePath: at,
+    removePath: at,
+    readAfterWrite: true,
   };
 }
 
 /** A replacement detaches every attribute that it does not name, the managed ones too. */
 function withManagedAttributes(body: JsonObject, fresh: JsonObject): JsonObject {
-  const managed = listOf(fresh['managed_attributes']);
+  const managed = asArray(fresh['managed_attributes']);
   if (managed.length === 0) return body;
-  return { ...body, attributes: [...new Set([...listOf(body['attributes']), ...managed])] };
+  return { ...body, attributes: [...new Set([...asArray(body['attributes']), ...managed])] };
 }

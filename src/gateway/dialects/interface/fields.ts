@@ -11,4 +11,4 @@ export const readOnly: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that repeat the value of a secret. */
-export const copies: readonly string[] = ['default_database', 'env_vars'];
+export const secretEchoes: readonly string[] = ['default_database', 'env_vars'];

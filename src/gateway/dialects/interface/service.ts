@@ -1,12 +1,12 @@
 import type { WireService } from '../../dialect.ts';
-import { list } from '../rest.ts';
+import { restList } from '../shared/rest.ts';
 
 /** What people look up and decide, as the interface has it. */
 export const service: WireService = {
-  agents: list('/agents'),
-  resources: { ...list('/resources'), paged: true },
-  reviews: list('/reviews'),
-  templates: list('/plugins/runbooks/templates'),
+  agents: restList('/agents'),
+  resources: { ...restList('/resources'), paged: true },
+  reviews: restList('/reviews'),
+  templates: restList('/plugins/runbooks/templates'),
   agentStatus: {},
   subtypes: {},
   chatId: 'chat_id',

@@ -1,0 +1,31 @@
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import type { Json } from '../../../model/json.ts';
+import { pointer } from '../../../model/pointer.ts';
+import type { ListRows, WireList } from '../../dialect.ts';
+import { diagnosticAt, type ProposedWrite } from './proposed-writes.ts';
+import { asArray } from './rest.ts';
+
+/** The list of groups as an array of names; `none`: what null in its place stands for. */
+export function groupsList(none: ListRows | undefined): WireList {
+  return {
+    path: '/users/groups',
+    rows(body): ListRows | undefined {
+      if (body === null) return none;
+      return Array.isArray(body) ? { rows: body.filter((name: Json) => name !== '').map((name: Json) => ({ id: name, name })) } : undefined;
+    },
+  };
+}
+
+/** Warns of groups that a connection's manifest counts on, and that the gateway does not know. */
+export function checkGroups(code: Diagnostic['code'], draft: ProposedWrite, groups: readonly string[] | undefined): readonly Diagnostic[] {
+  if (groups === undefined) return [];
+  const known = new Set(groups);
+  return ['reviewers', 'force_approve_groups'].flatMap((field) =>
+    asArray(draft.spec[field]).flatMap((group) => {
+      if (typeof group !== 'string' || known.has(group) || !draft.resource.stated.has(field)) return [];
+      const message = `the gateway knows no group "${group}"`;
+      const hint = 'nobody is in it, so nobody can approve';
+      return [diagnosticAt(draft, pointer(field, group), { code, severity: 'warning', message, hint })];
+    }),
+  );
+}

@@ -1,0 +1,50 @@
+import { type DesiredResource, desiredById } from '../../../model/desired.ts';
+import { liveById } from '../../../model/live.ts';
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import type { Proposal } from '../../../model/gateway.ts';
+import type { Json } from '../../../model/json.ts';
+import { isWritten, type Refusal } from '../../../model/plan/plan.ts';
+import { isWithin, pointer, type Pointer } from '../../../model/pointer.ts';
+import { kindOf, nameOf, type Spec } from '../../../model/resource.ts';
+
+/** One object that is to be written, as it would be afterwards. */
+export type ProposedWrite = {
+  readonly kind: string;
+  readonly name: string;
+  readonly creates: boolean;
+  readonly spec: Spec;
+  /** What is live of it so far; empty where it is created. */
+  readonly stored: Spec;
+  /** What it holds in between, where it is written twice. */
+  readonly joined: Spec | undefined;
+  readonly resource: DesiredResource;
+};
+
+/** The objects that a proposal writes, in the order of its plan. */
+export function proposedWrites({ plan, desired, live, joined }: Proposal): readonly ProposedWrite[] {
+  const resources = desiredById(desired.resources);
+  const found = liveById(live.resources);
+  return plan.changes.flatMap((change) => {
+    const { id, action } = change;
+    const resource = resources.get(id);
+    if (resource === undefined || !isWritten(change) || action === 'delete') return [];
+    const stored = found.get(change.key ?? resource.key)?.spec ?? {};
+    const ours = Object.entries(resource.spec).filter(
+      ([field]) => action === 'create' || !resource.ignore.some((path) => isWithin(pointer(field), path)),
+    );
+    const spec: Record<string, Json> = { ...stored, ...Object.fromEntries(ours) };
+    return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, stored, joined: joined.get(id), resource }];
+  });
+}
+
+type DiagnosticText = Pick<Diagnostic, 'code' | 'message'> & { readonly hint: string; readonly severity?: Diagnostic['severity'] };
+
+/** A diagnostic at the manifest's line of a field, or at the manifest. */
+export function diagnosticAt({ resource }: ProposedWrite, at: Pointer, { severity = 'error', ...words }: DiagnosticText): Diagnostic {
+  return { ...words, severity, at: resource.locate(at), resource: resource.id };
+}
+
+/** What the gateway refuses as it is now, at the manifest's line of a field, or at the manifest. */
+export function refusalAt({ resource }: ProposedWrite, at: Pointer, words: Omit<DiagnosticText, 'severity'>): Refusal {
+  return { ...words, allowable: false, resource: resource.id, at: resource.locate(at) };
+}

@@ -1,0 +1,208 @@
+import type { ApiFailure } from '../../model/errors.ts';
+import { isObject } from '../../model/json.ts';
+import type { ErrorHint } from '../dialect.ts';
+import { makePrintable } from './printable.ts';
+import { tooLargeCode, type HttpExchange, type RawResponse } from './transport.ts';
+
+/** A request that failed, before it is known whether it is tried again. */
+export type RequestFailure = { readonly message: string; readonly failure: ApiFailure; readonly retryAfter?: string };
+
+export type RequestContext = Pick<HttpExchange, 'method' | 'url'> & {
+  /** Values that no message may hold. */
+  readonly secrets: readonly string[];
+  /** What this sort of gateway's own words mean. */
+  readonly errorHints?: readonly ErrorHint[];
+};
+
+/** Explains an answer that is not a success. */
+export function statusFailure(asked: RequestContext, answer: RawResponse): RequestFailure {
+  const { status } = answer;
+  const said = gatewayMessage(answer, asked.secrets);
+  const { code, words, hint: general } = meaningOf(asked, answer);
+  const hint = asked.errorHints?.find(({ matches: says }) => says.test(said))?.hint ?? general;
+  const requestId = answer.header('x-request-id');
+  const retryAfter = answer.header('retry-after');
+  return {
+    message: `${words} (${status}${said === '' ? '' : `, ${said}`})`,
+    failure: {
+      ...failureFields(asked, code, hint),
+      status,
+      ...(requestId === undefined ? {} : { requestId: makePrintable(requestId, asked.secrets) }),
+      retryable: [429, 502, 503, 504].includes(status),
+      ambiguous: asked.method !== 'GET' && (status >= 500 || status === 408),
+    },
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  };
+}
+
+/** Explains a success that cannot be read: an empty, cut or foreign body. */
+export function unreadableFailure(asked: RequestContext, answer: RawResponse): RequestFailure {
+  const type = makePrintable(answer.header('content-type') ?? '', asked.secrets);
+  const start = makePrintable(answer.text.slice(0, 4096), asked.secrets).slice(0, 80);
+  const words = start === '' ? 'an empty answer' : `an answer that is not JSON${type === '' ? '' : ` but ${type}`}: "${start}"`;
+  const hint = 'something else than the gateway answers there, such as a login page or a proxy; the url must be the root of its API';
+  return {
+    message: `the gateway sent ${words}`,
+    failure: {
+      ...failureFields(asked, 'api/not-json', hint),
+      status: answer.status,
+      retryable: false,
+      ambiguous: asked.method !== 'GET',
+    },
+  };
+}
+
+type StatusMeaning = { readonly code: ApiFailure['code']; readonly words: string; readonly hint?: string };
+
+function meaningOf(asked: RequestContext, answer: RawResponse): StatusMeaning {
+  const { status } = answer;
+  if (status >= 300 && status < 400) return redirectMeaning(asked, answer);
+  if (status >= 500) return { code: 'api/server-error', words: 'the gateway failed', hint: 'look into its log, or try again later' };
+  const known: Readonly<Record<number, StatusMeaning>> = {
+    401: {
+      code: 'api/unauthorized',
+      words: 'the gateway does not accept the token',
+      hint: 'check that the token is whole, not revoked, and made for this gateway',
+    },
+    403: { code: 'api/forbidden', words: 'the token may not do this', hint: 'use a key with the role admin, or auditor to read only' },
+    404: { code: 'api/not-found', words: 'there is no such thing on the gateway' },
+    409: { code: 'api/conflict', words: 'the gateway refuses, because it conflicts with what is there' },
+    412: { code: 'api/moved', words: 'somebody changed it since it was read', hint: 'plan again' },
+    429: { code: 'api/rate-limited', words: 'the gateway asks for fewer requests', hint: 'try again later' },
+  };
+  return known[status] ?? { code: 'api/refused', words: 'the gateway refuses the request' };
+}
+
+function redirectMeaning(asked: RequestContext, answer: RawResponse): StatusMeaning {
+  const location = answer.header('location') ?? '';
+  const resolved = URL.canParse(location, asked.url) ? new URL(location, asked.url) : undefined;
+  const shown = resolved === undefined ? '' : makePrintable(`${resolved.origin}${resolved.pathname}`, asked.secrets);
+  return {
+    code: 'api/redirected',
+    words: `the gateway redirects to ${shown === '' ? 'nowhere' : shown}, which is not followed`,
+    hint: 'give the final address of the API as the url',
+  };
+}
+
+function gatewayMessage(answer: RawResponse, secrets: readonly string[]): string {
+  const start = answer.text.slice(0, 65_536);
+  const body = parseJson(start);
+  const said = isObject(body) ? (body['message'] ?? body['error']) : undefined;
+  if (typeof said === 'string') return `"${makePrintable(said, secrets)}"`;
+  const plain = (answer.header('content-type') ?? '').startsWith('text/plain');
+  const text = plain ? makePrintable(start, secrets) : '';
+  return text === '' ? '' : `"${text}"`;
+}
+
+/** Explains why nothing came back; `error` is what the transport threw. */
+export function networkFailure(asked: RequestContext, error: unknown): RequestFailure {
+  const code = codeOf(error);
+  const writes = asked.method !== 'GET';
+  const { words, failure } = describeNetworkError(asked, error, code);
+  const neverSent = failure.code === 'api/tls' || neverSentCodes.has(code);
+  return {
+    message: words,
+    failure: {
+      ...failure,
+      retryable: failure.code !== 'api/aborted' && retryableCodes.has(code),
+      ambiguous: writes && !neverSent,
+      cause: error,
+    },
+  };
+}
+
+const neverSentCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_INVALID_ARG',
+]);
+
+const timeoutCodes: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]);
+
+const retryableCodes: ReadonlySet<string> = new Set([
+  ...timeoutCodes,
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'EAI_AGAIN',
+  'UND_ERR_SOCKET',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+]);
+
+function describeNetworkError(
+  asked: RequestContext,
+  error: unknown,
+  code: string,
+): { readonly words: string; readonly failure: Pick<ApiFailure, 'code' | 'method' | 'url' | 'hint'> } {
+  const { host } = new URL(asked.url);
+  const says = (words: string, ...[failure, hint]: readonly [ApiFailure['code'], string?]): ReturnType<typeof describeNetworkError> => ({
+    words,
+    failure: failureFields(asked, failure, hint),
+  });
+  const detail = code === '' ? makePrintable(error instanceof Error ? error.message : String(error), asked.secrets) : code;
+  if (error instanceof Error && error.name === 'AbortError') return says('the request was interrupted', 'api/aborted');
+  if (timeoutCodes.has(code))
+    return says(`${host} does not answer in time (${detail})`, 'api/timeout', 'is the gateway up, and does a firewall stand between?');
+  if (code === 'ENOTFOUND')
+    return says(`the host name ${host} cannot be found`, 'api/unreachable', 'check the url for a slip, and the network');
+  if (code === 'ECONNREFUSED')
+    return says(`nothing listens on ${host}`, 'api/unreachable', 'is the gateway running, and is the port right?');
+  if (code === tooLargeCode) return says('the answer is too large', 'api/too-large', 'is this the root of a gateway’s API?');
+  if (error instanceof Error && error.name === 'HTTPParserError')
+    return says(`${host} does not speak HTTP (${detail})`, 'api/unreachable', 'check the port, and whether it wants https');
+  if (isTls(code)) return says(`no secure connection to ${host}: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));
+  return says(`the connection to ${host} broke (${detail})`, 'api/unreachable', 'look whether the gateway is up, then run plan again');
+}
+
+function isTls(code: string): boolean {
+  return /CERT|_SSL_|^ERR_TLS|^EPROTO$|^UNABLE_TO_/.test(code);
+}
+
+function tlsWords(code: string): string {
+  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired';
+  if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'its certificate is for another name';
+  if (code.includes('SELF_SIGNED')) return 'its certificate is self-signed';
+  if (code.startsWith('UNABLE_TO_')) return 'nobody we trust has signed its certificate';
+  return 'the TLS handshake failed';
+}
+
+function tlsHint(code: string): string {
+  if (code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_'))
+    return 'set NODE_EXTRA_CA_CERTS to the file of the authority that signed it';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use the name that the certificate is made for';
+  if (code.startsWith('CERT_')) return 'renew the certificate, and check the clock of this machine';
+  return 'is it http instead of https, or does a proxy stand between?';
+}
+
+function failureFields(
+  asked: RequestContext,
+  code: ApiFailure['code'],
+  hint: string | undefined,
+): Pick<ApiFailure, 'code' | 'method' | 'url' | 'hint'> {
+  return { code, method: asked.method, url: asked.url, ...(hint === undefined ? {} : { hint }) };
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error.cause === undefined ? '' : codeOf(error.cause);
+}
+
+/** Parses JSON; undefined where the text is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import { Buffer } from 'node:buffer';
+import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
+import type { Agent, Dispatcher } from 'undici';
+
+export type TransportTimeouts = {
+  /** Milliseconds until a connection must stand. */
+  readonly connectMs: number;
+  /** Milliseconds without a byte, before the headers and between parts of the body. */
+  readonly idleMs: number;
+  /** Milliseconds for one body as a whole: a gateway that sends a byte now and then is never idle. */
+  readonly wholeMs: number;
+};
+
+export type HttpExchange = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+};
+
+/** What came back, whatever the status. */
+export type RawResponse = { readonly status: number; readonly header: (name: string) => string | undefined; readonly text: string };
+
+/** Bytes over the network, once: no retries, no meaning. Failures are undici's and Node's own errors. */
+export type Transport = { readonly exchange: (exchange: HttpExchange) => Promise<RawResponse>; readonly close: () => Promise<void> };
+
+type Opened = { readonly agent: Agent; readonly send: (request: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData> };
+
+/** The answer is larger than anything a gateway should send. */
+export const tooLargeCode = 'OSTIARY_TOO_LARGE';
+
+/** Opens keep-alive connections on first use; the HTTP library is loaded then too. */
+export function openTransport(timeouts: TransportTimeouts, maxBytes: number): Transport {
+  let opened: Promise<Opened> | undefined;
+
+  async function open(): Promise<Opened> {
+    const [agentModule, apiModule] = await Promise.all([import('undici/lib/dispatcher/agent.js'), import('undici/lib/api/index.js')]);
+    const options = {
+      connections: 32,
+      connect: { timeout: timeouts.connectMs },
+      headersTimeout: timeouts.idleMs,
+      bodyTimeout: timeouts.idleMs,
+    };
+    const agent = new agentModule.default(options);
+    return { agent, send: (request) => apiModule.default.request.call(agent, request) };
+  }
+
+  return {
+    async exchange({ url, ...rest }) {
+      opened ??= open();
+      const { send } = await opened;
+      const { origin, pathname, search } = new URL(url);
+      const answer = await send({ origin, path: `${pathname}${search}`, ...rest });
+      const header = (name: string): string | undefined => {
+        const value = answer.headers[name];
+        return typeof value === 'string' ? value : value?.[0];
+      };
+      const bytes = await readBytes(answer.body, maxBytes, timeouts.wholeMs);
+      return { status: answer.statusCode, header, text: decodeText(decompress(bytes, header('content-encoding'), maxBytes)) };
+    },
+    async close() {
+      if (opened === undefined) return;
+      const { agent } = await opened;
+      await agent.destroy();
+    },
+  };
+}
+
+async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number, milliseconds: number): Promise<Uint8Array> {
+  const began = performance.now();
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.byteLength;
+    if (size > maxBytes) throw largerThan(maxBytes);
+    if (performance.now() - began > milliseconds) throw Object.assign(new Error('the answer has no end'), { code: 'ETIMEDOUT' });
+    parts.push(part);
+  }
+  return Buffer.concat(parts, size);
+}
+
+const unpackers: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOptions) => Uint8Array>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/** What a proxy packed although nobody asked for it; what cannot be unpacked stays as it came. */
+function decompress(bytes: Uint8Array, encoding: string | undefined, maxBytes: number): Uint8Array {
+  const unpack = encoding === undefined ? undefined : unpackers[encoding.trim().toLowerCase()];
+  if (unpack === undefined || bytes.byteLength === 0) return bytes;
+  try {
+    return unpack(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (error instanceof RangeError) throw largerThan(maxBytes);
+    return bytes;
+  }
+}
+
+function largerThan(maxBytes: number): Error {
+  return Object.assign(new Error(`the answer is larger than ${maxBytes} bytes`), { code: tooLargeCode });
+}
+
+function decodeText(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}

@@ -1,0 +1,76 @@
+import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
+import type { Named } from '../model/live.ts';
+
+/** Ids by uid, and the other way round. */
+type IdPairs = { readonly ids: Map<string, ResourceId>; readonly uids: Map<ResourceId, string> };
+
+/** Which uid has which name: learned from each read and write, so that names can be sent as uids. */
+export type IdIndex = {
+  /** Replaces all that is known of a kind; the maps are each other's inverse and belong to this index from now on. */
+  readonly replace: (kind: string, known: IdPairs) => void;
+  readonly learn: (id: ResourceId, uid: string) => void;
+  readonly forget: (id: ResourceId, uid: string) => void;
+  /** The id behind a uid; `Kind/uid` where nobody can name it. */
+  readonly idOf: (kind: string, uid: string) => ResourceId;
+  /** The uid of an id whose name is known, or that holds a uid itself. */
+  readonly uidOf: (id: ResourceId) => string | undefined;
+  readonly replaceLookup: (kind: string, named: readonly Named[]) => void;
+  /** The one name of a thing that is only referred to, else its uid. */
+  readonly textOf: (kind: string, uid: string) => string;
+  /** The uid of such a thing by name or uid; undefined where no thing, or more than one, has the name. */
+  readonly lookupUid: (kind: string, text: string) => string | undefined;
+};
+
+type LookupIndex = { readonly texts: ReadonlyMap<string, string>; readonly uids: ReadonlyMap<string, string> };
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Makes an index that knows nothing yet. */
+export function createIdIndex(): IdIndex {
+  const kinds = new Map<string, IdPairs>();
+  const lookups = new Map<string, LookupIndex>();
+
+  function known(kind: string): IdPairs {
+    const present = kinds.get(kind);
+    if (present !== undefined) return present;
+    const fresh = { ids: new Map<string, ResourceId>(), uids: new Map<ResourceId, string>() };
+    kinds.set(kind, fresh);
+    return fresh;
+  }
+
+  return {
+    replace(kind, { ids, uids }) {
+      kinds.set(kind, { ids, uids });
+    },
+    learn(id, uid) {
+      const { ids, uids } = known(kindOf(id));
+      const before = ids.get(uid);
+      if (before !== undefined && before !== id) uids.delete(before);
+      ids.set(uid, id);
+      uids.set(id, uid);
+    },
+    forget(id, uid) {
+      const { ids, uids } = known(kindOf(id));
+      ids.delete(uid);
+      uids.delete(id);
+    },
+    idOf: (kind, uid) => kinds.get(kind)?.ids.get(uid) ?? resourceId(kind, uid),
+    uidOf(id) {
+      const name = nameOf(id);
+      const { ids, uids } = known(kindOf(id));
+      return uids.get(id) ?? (ids.has(name) || uuid.test(name) ? name : undefined);
+    },
+    replaceLookup(kind, named) {
+      const uids = new Map<string, string>();
+      const twice = new Set<string>();
+      for (const { uid, name } of named) {
+        if (uids.has(name)) twice.add(name);
+        uids.set(name, uid);
+      }
+      for (const name of twice) uids.delete(name);
+      lookups.set(kind, { uids, texts: new Map([...uids].map(([name, uid]) => [uid, name])) });
+    },
+    textOf: (kind, uid) => lookups.get(kind)?.texts.get(uid) ?? uid,
+    lookupUid: (kind, text) => lookups.get(kind)?.uids.get(text) ?? (uuid.test(text) ? text : undefined),
+  };
+}

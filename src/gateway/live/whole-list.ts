@@ -1,0 +1,105 @@
+import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
+import type { ListRows, WireList } from '../dialect.ts';
+
+/** A whole list: no two entries share a uid, nor a name where names are unique. */
+export type WholeList<Id> = {
+  readonly entries: readonly JsonObject[];
+  /** By uid, in the order of the list. */
+  readonly ids: Map<string, Id>;
+  readonly uids: Map<Id, string>;
+};
+
+export type ListSource<Id> = {
+  /** The URL, for messages. */
+  readonly url: string;
+  readonly list: WireList;
+  readonly fetch: (path: string) => Promise<unknown>;
+  readonly uidOf: (entry: JsonObject) => string | undefined;
+  readonly idOf: (entry: JsonObject) => Id | undefined;
+  /** Whether two entries may have the same name (uids never may be the same). */
+  readonly namesakes?: boolean;
+};
+
+type ListAttempt<Id> = WholeList<Id> | { readonly problem: string; readonly code: 'api/list-not-whole' | 'api/unexpected-shape' };
+
+const pageSize = 100;
+const pagesAtATime = 4;
+
+/** Reads a list and proves it whole; tries once more where it moved while it was read, and gives no value where it still does. */
+export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<WholeList<Id>>> {
+  let attempt = await readOnce(read);
+  if ('problem' in attempt && attempt.code === 'api/list-not-whole') attempt = await readOnce(read);
+  if (!('problem' in attempt)) return { value: attempt, diagnostics: [] };
+  return { diagnostics: [diagnosticOf(read.url, attempt)] };
+}
+
+function diagnosticOf(url: string, { problem, code }: { readonly problem: string; readonly code: Diagnostic['code'] }): Diagnostic {
+  const hint =
+    code === 'api/list-not-whole'
+      ? 'nothing can be concluded from a list with holes; run again when nobody else writes'
+      : 'is the url the root of a gateway’s API, and the dialect right?';
+  return { code, severity: 'error', message: `GET ${url}: ${problem}`, hint };
+}
+
+async function readOnce<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
+  const { list } = read;
+  if (list.paged === true) return readPages(read);
+  const first = list.rows(await read.fetch(list.path));
+  if (first === undefined) return { code: 'api/unexpected-shape', problem: 'the answer is neither a list nor one page of a list' };
+  if (first.page === undefined || first.rows.length === first.page.total) return checkRows(read, first.rows);
+  return readPages(read);
+}
+
+/** Reads the first page, then the others, a few at a time: together they are one list only if none saw it move. */
+async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
+  const first = await readPage(read, 1);
+  if (first?.page === undefined) return missingPage(1);
+  const { total } = first.page;
+  // The first page is full, unless it is the only one.
+  const last = first.rows.length === 0 ? 1 : Math.ceil(total / first.rows.length);
+  const parts: (ListRows | undefined)[] = [first];
+  while (parts.length < last) {
+    const numbers = Array.from({ length: Math.min(pagesAtATime, last - parts.length) }, (_, index) => parts.length + 1 + index);
+    parts.push(...(await Promise.all(numbers.map((number) => readPage(read, number)))));
+  }
+  const rows: unknown[] = [];
+  for (const [index, part] of parts.entries()) {
+    const number = index + 1;
+    if (part?.page === undefined) return missingPage(number);
+    if (part.page.total !== total) return notWhole(`the total changed from ${total} to ${part.page.total} while it was read`);
+    if (part.page.number !== number) return notWhole(`page ${part.page.number} came instead of page ${number}`);
+    if (part.rows.length === 0 && rows.length < total) return notWhole(`only ${rows.length} of ${total} entries came`);
+    rows.push(...part.rows);
+  }
+  return rows.length === total ? checkRows(read, rows) : notWhole(`${rows.length} entries came, but the total is ${total}`);
+}
+
+async function readPage<Id>({ list, fetch }: ListSource<Id>, number: number): Promise<ListRows | undefined> {
+  return list.rows(await fetch(`${list.path}?page=${number}&page_size=${pageSize}`));
+}
+
+function missingPage(number: number): ListAttempt<never> {
+  return { code: 'api/unexpected-shape', problem: `page ${number} is not one page of a list` };
+}
+
+function checkRows<Id>(read: ListSource<Id>, rows: readonly unknown[]): ListAttempt<Id> {
+  const listing = { entries: new Array<JsonObject>(), ids: new Map<string, Id>(), uids: new Map<Id, string>() };
+  for (const entry of rows) {
+    const uid = isObject(entry) ? read.uidOf(entry) : undefined;
+    const id = isObject(entry) ? read.idOf(entry) : undefined;
+    if (!isObject(entry) || uid === undefined || id === undefined) {
+      return { code: 'api/unexpected-shape', problem: `entry ${listing.entries.length + 1} of the list has no id or no name` };
+    }
+    listing.entries.push(entry);
+    listing.ids.set(uid, id);
+    listing.uids.set(id, uid);
+  }
+  if (listing.ids.size < rows.length) return notWhole('the same id came twice');
+  if (listing.uids.size < rows.length && read.namesakes !== true) return notWhole('the same name came twice');
+  return listing;
+}
+
+function notWhole(problem: string): ListAttempt<never> {
+  return { code: 'api/list-not-whole', problem: `the list is not whole: ${problem}` };
+}

@@ -1,0 +1,129 @@
+import { ApiError, AppError } from '../../model/errors.ts';
+import type { FieldRule } from '../../model/field.ts';
+import type { WriteRequest } from '../../model/gateway.ts';
+import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { nameOf, resourceId, type ResourceId, type Spec } from '../../model/resource.ts';
+import { carryUnknown } from './carry-unknown.ts';
+import type { Capabilities, WireKind } from '../dialect.ts';
+import type { IdIndex } from '../id-index.ts';
+
+export type WriteContext = {
+  readonly kind: Kind;
+  readonly wireKind: WireKind;
+  readonly idIndex: IdIndex;
+  readonly capabilities: Capabilities;
+  /** For error messages. */
+  readonly method: 'POST' | 'PUT';
+  readonly url: string;
+  /** The fresh entry that a replacement carries, and what it was read as; absent on create. */
+  readonly fresh?: JsonObject;
+  readonly read?: Spec;
+};
+
+/**
+ * Makes the body of a write: what the fresh entry has, overlaid with what the request speaks of, names as uids. What
+ * the request leaves as it was read is sent as the gateway spelled it.
+ */
+export function wireBody(request: WriteRequest, writing: WriteContext): JsonObject {
+  const { kind, wireKind } = writing;
+  const entries = Object.entries(writing.fresh ?? {}).filter(([name]) => !wireKind.readOnly.has(name));
+  const body: Record<string, Json> = Object.fromEntries(entries);
+  if (kind.named) body['name'] = nameOf(request.id);
+  for (const rule of kind.fields) {
+    if (rule.manifestOnly === true) continue;
+    const value = wireValue(rule, request, writing);
+    if (value !== undefined) body[wireKind.fieldNames[rule.name] ?? rule.name] = value;
+  }
+  return wireKind.completeBody?.(body, writing.fresh ?? {}) ?? body;
+}
+
+/** All secret values of a body and of the entry it replaces, for keeping them out of messages. */
+export function secretValuesOf(body: JsonObject, { kind, wireKind, fresh }: WriteContext): readonly string[] {
+  return [body, fresh ?? {}].flatMap((entry) => {
+    const fields = kind.fields.filter((rule) => rule.secret !== undefined).map((rule) => wireKind.fieldNames[rule.name] ?? rule.name);
+    const values = [...fields, ...wireKind.secretEchoes].flatMap((name) => textsIn(entry[name]));
+    const { secretSpelling: secrets } = wireKind;
+    return secrets === undefined ? values : values.flatMap((value) => [value, secrets.fromWire(value)]);
+  });
+}
+
+function textsIn(value: Json | undefined): readonly string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  return isObject(value) ? Object.values(value).flatMap((entry) => textsIn(entry)) : [];
+}
+
+function wireValue(rule: FieldRule, request: WriteRequest, writing: WriteContext): Json | undefined {
+  if (rule.secret === 'plain') return wireSecret(rule, request, writing);
+  if (rule.secret === 'base64') return wireSecretMap(rule, request, writing);
+  if (rule.edge !== undefined) return request.edges[rule.name]?.map((end) => edgeUid(end, request, writing));
+  const value = request.spec[rule.name];
+  if (value === '' && rule.omitted === 'kept' && rule.dialect === undefined) return undefined;
+  if (value === undefined) return undefined;
+  const { wireKind, fresh, read } = writing;
+  const stored = fresh?.[wireKind.fieldNames[rule.name] ?? rule.name];
+  if (stored !== undefined && equal(value, read?.[rule.name])) return stored;
+  if (rule.refers === undefined || typeof value !== 'string' || value === '') {
+    const words = typeof value === 'string' ? wireKind.valueNames?.[rule.name]?.[value] : undefined;
+    return words ?? carryUnknown(rule, value, stored);
+  }
+  const uid = writing.idIndex.lookupUid(rule.refers, value);
+  if (uid === undefined) throw unknownReference(resourceId(rule.refers, value), request, writing);
+  return uid;
+}
+
+function edgeUid(end: ResourceId, request: WriteRequest, writing: WriteContext): string {
+  const uid = writing.idIndex.uidOf(end);
+  if (uid === undefined) throw unknownReference(end, request, writing);
+  return uid;
+}
+
+function wireSecret(rule: FieldRule, request: WriteRequest, writing: WriteContext): Json | undefined {
+  const path = pointer(rule.name);
+  const given = request.secrets[path];
+  if (given !== undefined) return given.reveal();
+  if (writing.fresh === undefined) return undefined;
+  if (request.dropped.includes(path)) return '';
+  const stored = writing.fresh[writing.wireKind.fieldNames[rule.name] ?? rule.name];
+  if (typeof stored !== 'string' && !writing.capabilities.keepsOmittedSecrets) throw wouldLoseSecret(request.id, path);
+  return stored;
+}
+
+function wireSecretMap(rule: FieldRule, request: WriteRequest, writing: WriteContext): Json | undefined {
+  const at = pointer(rule.name);
+  const stored = writing.fresh?.[writing.wireKind.fieldNames[rule.name] ?? rule.name];
+  if (writing.fresh !== undefined && stored === undefined && !writing.capabilities.keepsOmittedSecrets)
+    throw wouldLoseSecret(request.id, at);
+  const values = new Map(Object.entries(isObject(stored) ? stored : {}));
+  const toWire = writing.wireKind.secretSpelling?.toWire ?? ((value: string) => value);
+  for (const path of request.dropped) {
+    const [field, key] = tokensOf(path);
+    if (field === rule.name && key !== undefined) values.delete(key);
+  }
+  for (const [path, secret] of Object.entries(request.secrets)) {
+    const [field, key] = tokensOf(path);
+    if (field === rule.name && key !== undefined) values.set(key, toWire(secret.reveal()));
+  }
+  for (const [key, value] of values) {
+    if (typeof value !== 'string' && !writing.capabilities.keepsHiddenSecrets) throw wouldLoseSecret(request.id, `${at}${pointer(key)}`);
+  }
+  return values.size === 0 && stored === undefined ? undefined : Object.fromEntries(values);
+}
+
+function wouldLoseSecret(id: ResourceId, path: Pointer): AppError {
+  return new AppError('plan/would-lose-secret', 6, `${id}: the update would wipe ${path}, whose value this token may not see`, {
+    hint: 'use a key with the role admin, or give every secret in the manifest',
+  });
+}
+
+function unknownReference(end: ResourceId, request: WriteRequest, { method, url }: WriteContext): ApiError {
+  return new ApiError(`${request.id} refers to ${end}, which the gateway does not have`, {
+    code: 'api/unknown-reference',
+    method,
+    url,
+    retryable: false,
+    ambiguous: false,
+    hint: 'if it was just created or renamed, plan again; agents need their id where the gateway cannot list them',
+  });
+}

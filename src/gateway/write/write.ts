@@ -1,0 +1,167 @@
+import { ApiError, type ApiFailure } from '../../model/errors.ts';
+import type { WriteRequest } from '../../model/gateway.ts';
+import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
+import type { LiveResource } from '../../model/live.ts';
+import { normalizeValue } from '../../model/spec/normalize.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { entryOf } from '../live/from-wire.ts';
+import { addressOf, gatewayIdOf, type GatewayContext } from '../context.ts';
+import { findByList, readOne, resourceFromResponse } from '../live/read.ts';
+import { wireBody, secretValuesOf, type WriteContext } from './to-wire.ts';
+
+const maxCreateAttempts = 3;
+
+/** Creates a resource exactly once: where an answer was lost, looks whether it happened before asking again. */
+export async function createResource(link: GatewayContext, request: WriteRequest): Promise<LiveResource> {
+  const { kind, wireKind } = await link.bindingFor(kindOf(request.id));
+  const id = gatewayIdOf(kind, request.id, request.spec);
+  const post = await requestFor(link, request, { method: 'POST', path: wireKind.createPath });
+  let lost = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const answer = await link.client.send(post);
+      const created = (await resourceFromResponse(link, kind.name, answer)) ?? (await findByList(link, id));
+      if (created === undefined) throw unreadableWrite(link, wireKind.createPath);
+      return created;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { ambiguous, status, code } = error.failure;
+      if (code === 'api/aborted' || !(ambiguous || (lost && status === 409))) throw error;
+      const found = await lookAfterLostResponse(error, () => findByList(link, id));
+      if (found !== undefined && !(await fulfills(link, found, request))) throw error;
+      if (found !== undefined) return found;
+      if (attempt === maxCreateAttempts) throw error;
+      lost = true;
+      await link.pause(attempt);
+    }
+  }
+}
+
+/** Replaces a resource whole; where the answer was lost, looks whether it happened. */
+export async function updateResource(link: GatewayContext, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
+  const { kind, wireKind } = await link.bindingFor(kindOf(fresh.id));
+  refuseManaged(link, fresh, 'PUT');
+  const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
+  if (wireKind.fixedName === true && id !== fresh.id) throw cannotRename(link, fresh, id);
+  const put = await requestFor(link, request, { method: 'PUT', path: (body) => wireKind.updatePath(addressOf(fresh), body), fresh });
+  try {
+    const answer = await link.client.send(put);
+    const updated = wireKind.readAfterWrite === true ? undefined : await resourceFromResponse(link, kind.name, answer);
+    const read = updated ?? (await readOne(link, { id, uid: fresh.uid }));
+    if (read === undefined) throw unreadableWrite(link, put.path);
+    return read;
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
+    const found = await lookAfterLostResponse(error, () => readOne(link, { id, uid: fresh.uid }));
+    if (found === undefined || !(await fulfills(link, found, request))) throw error;
+    return found;
+  }
+}
+
+/** Deletes a resource; one that is gone already is deleted. */
+export async function removeResource(link: GatewayContext, fresh: LiveResource): Promise<void> {
+  refuseManaged(link, fresh, 'DELETE');
+  const path = (await link.bindingFor(kindOf(fresh.id))).wireKind.removePath(addressOf(fresh));
+  const ifMatch = fresh.version === undefined ? {} : { ifMatch: fresh.version };
+  try {
+    await link.client.send({ method: 'DELETE', path, accept: [404], ...ifMatch });
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
+    const found = await lookAfterLostResponse(error, () => readOne(link, fresh));
+    if (found !== undefined) throw error;
+  }
+  link.idIndex.forget(fresh.id, fresh.uid);
+}
+
+type WriteTarget = {
+  readonly method: 'POST' | 'PUT';
+  readonly path: string | ((body: JsonObject) => string);
+  readonly fresh?: LiveResource;
+};
+
+async function requestFor(
+  link: GatewayContext,
+  request: WriteRequest,
+  place: WriteTarget,
+): Promise<Parameters<GatewayContext['client']['send']>[0]> {
+  const { method, fresh } = place;
+  const { kind, wireKind } = await link.bindingFor(kindOf(request.id));
+  const writing: WriteContext = {
+    kind,
+    wireKind,
+    capabilities: await link.capabilities(),
+    method,
+    idIndex: link.idIndex,
+    url: `${link.url}${wireKind.list.path}`,
+    ...(fresh === undefined ? {} : { fresh: entryOf(fresh), read: fresh.spec }),
+  };
+  const body = wireBody(request, writing);
+  const path = typeof place.path === 'string' ? place.path : place.path(body);
+  const ifMatch = fresh?.version === undefined ? {} : { ifMatch: fresh.version };
+  return { method, path, body: JSON.stringify(body), secrets: () => secretValuesOf(body, writing), ...ifMatch };
+}
+
+/** Looks after a lost answer; where even that fails, the first failure counts. */
+async function lookAfterLostResponse<T>(first: ApiError, search: () => Promise<T>): Promise<T> {
+  try {
+    return await search();
+  } catch (error) {
+    if (error instanceof ApiError) throw first;
+    throw error;
+  }
+}
+
+/** Tells whether a live resource has all that the request asked for, as far as it can be seen. */
+async function fulfills(link: GatewayContext, live: LiveResource, request: WriteRequest): Promise<boolean> {
+  const { kind } = await link.bindingFor(kindOf(request.id));
+  if (live.managedBy !== undefined || live.id !== gatewayIdOf(kind, request.id, { ...live.spec, ...request.spec })) return false;
+  const fields = kind.fields.every((rule) => {
+    const asked = request.spec[rule.name];
+    if (asked === undefined || (rule.omitted !== 'empty' && rule.late !== true) || rule.edge !== undefined || rule.secret !== undefined)
+      return true;
+    const told = live.spec[rule.name];
+    if (rule.refers !== undefined) return uidOrText(link, rule.refers, asked) === uidOrText(link, rule.refers, told);
+    return equal(normalizeValue(rule, asked), told);
+  });
+  const edges = Object.entries(request.edges).every(([field, ends]) => sameEnds(link, ends, live.edges[field] ?? []));
+  const secrets = Object.entries(request.secrets).every(([path, secret]) => {
+    const stored = live.secrets[path];
+    return stored !== undefined && (stored.state === 'hidden' || stored.equals(secret));
+  });
+  return fields && edges && secrets && request.dropped.every((path) => live.secrets[path] === undefined);
+}
+
+function uidOrText(link: GatewayContext, kind: string, text: Json | undefined): string | undefined {
+  return typeof text === 'string' ? (link.idIndex.lookupUid(kind, text) ?? text) : undefined;
+}
+
+function sameEnds(link: GatewayContext, left: readonly ResourceId[], right: readonly ResourceId[]): boolean {
+  const uids = (ends: readonly ResourceId[]): readonly string[] => {
+    return [...new Set(ends.map((end) => link.idIndex.uidOf(end) ?? end))].toSorted(compareText);
+  };
+  return equal(uids(left), uids(right));
+}
+
+/** What somebody manages is never written, whether the gateway would refuse it or not. */
+function refuseManaged(link: GatewayContext, fresh: LiveResource, method: 'PUT' | 'DELETE'): void {
+  if (fresh.managedBy === undefined) return;
+  throw refusedBeforeSending(`${fresh.id} is managed by ${fresh.managedBy}`, { code: 'api/conflict', method, url: link.url });
+}
+
+function cannotRename(link: GatewayContext, fresh: LiveResource, id: ResourceId): ApiError {
+  return refusedBeforeSending(`${fresh.id} cannot be renamed to ${id}`, { code: 'api/refused', method: 'PUT', url: link.url });
+}
+
+function refusedBeforeSending(message: string, failure: Pick<ApiFailure, 'code' | 'method' | 'url'>): ApiError {
+  return new ApiError(`${message}; nothing was sent`, { ...failure, retryable: false, ambiguous: false });
+}
+
+function unreadableWrite(link: GatewayContext, path: string): ApiError {
+  return new ApiError('the write was answered, yet nothing of it can be read back', {
+    code: 'api/unexpected-shape',
+    method: 'GET',
+    url: `${link.url}${path}`,
+    retryable: false,
+    ambiguous: true,
+  });
+}

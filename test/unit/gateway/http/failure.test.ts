@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { defaultRetryLimits } from '../../../../src/gateway/http/retry.ts';
+import { selfSigned } from '../../../support/certificate.ts';
+import { json, silence, startFlakyServer, text } from '../../../support/flaky-server.ts';
+import { closing, get, open, post, secret, serve, token } from '../../../support/flaky-client.ts';
+
+describe('failures', () => {
+  it.each([
+    [401, 'api/unauthorized'],
+    [403, 'api/forbidden'],
+    [404, 'api/not-found'],
+    [409, 'api/conflict'],
+    [412, 'api/moved'],
+    [418, 'api/refused'],
+    [422, 'api/refused'],
+    [429, 'api/rate-limited'],
+    [500, 'api/server-error'],
+  ])('%d is %s and quotes the message without secrets', async (status, code) => {
+    const message = `bad \u001B[31m${secret} or ${token} or ${Buffer.from(secret).toString('base64')}`;
+    const server = await serve(json(status, { message }, { 'x-request-id': `r-1-${token}` }));
+    const error = await open(server.url).fail(post);
+    expect(error.code).toBe(code);
+    expect(error.exitCode).toBe(4);
+    expect(error.message).toContain('"bad \\u{1b}[31m*** or *** or ***');
+    expect(error.failure.requestId).toBe('r-1-***');
+  });
+
+  it.each([
+    ['a login page', text(200, `<html>Sign in ${token}</html>`), /not JSON but text\/html; charset=utf-8: "<html>Sign in \*\*\*<\/html>"/],
+    ['half a JSON text', text(200, '[{"id":'), /not JSON but text\/html; charset=utf-8: "\[\{"id":"/],
+    ['nothing', text(200, ''), /the gateway sent an empty answer/],
+  ])('an answer that is %s is api/not-json', async (_, reply, words) => {
+    const error = await open((await serve(reply)).url).fail(get);
+    expect(error.code).toBe('api/not-json');
+    expect(error.message).toMatch(words);
+    expect(error.hint).toContain('login page');
+  });
+
+  it('an HTML page behind a 401 or a 502 is what its status says', async () => {
+    expect((await open((await serve(text(401, '<html>'))).url).fail(get)).code).toBe('api/unauthorized');
+    expect((await open((await serve(text(502, '<html>'))).url).fail(get)).code).toBe('api/server-error');
+  });
+
+  it('a redirect to another origin is shown and not followed', async () => {
+    const elsewhere = await serve(json(200, []));
+    const server = await serve(text(302, '', { location: `${elsewhere.url}/login?token=${token}` }));
+    const error = await open(server.url).fail(get);
+    expect(error.code).toBe('api/redirected');
+    expect(error.message).toContain(`redirects to ${elsewhere.url}/login, which`);
+    expect(elsewhere.seen).toHaveLength(0);
+  });
+
+  it('a redirect within the origin is followed for a GET, and never for a write', async () => {
+    const server = await serve((response, { path }) => {
+      if (path.endsWith('/')) json(200, ['there'])(response, { method: '', path, headers: {}, body: '' });
+      else response.writeHead(301, { location: '/things/' }).end();
+    });
+    const { send, fail } = open(server.url);
+    expect(await send({ method: 'GET', path: '/things' })).toEqual(['there']);
+    expect((await fail(post)).code).toBe('api/redirected');
+  });
+
+  it('a redirect in a circle ends', async () => {
+    const server = await serve(text(302, '', { location: '/things' }));
+    expect((await open(server.url).fail(get)).code).toBe('api/redirected');
+    expect(server.seen.length).toBeLessThan(6);
+  });
+
+  it('a host that cannot be found is api/unreachable, without another try', async () => {
+    const { fail, pauses } = open('http://nowhere.invalid');
+    const error = await fail(get);
+    expect(error.code).toBe('api/unreachable');
+    expect(pauses.length === 0 || error.message.includes('EAI_AGAIN')).toBe(true);
+  });
+
+  it('a gateway whose answer goes on and on is api/timeout', async () => {
+    const server = await serve((response) => {
+      const blanks = setInterval(() => response.write(' '), 50);
+      response.on('close', () => clearInterval(blanks));
+    });
+    expect((await open(server.url, { limits: { ...defaultRetryLimits, attempts: 1 } }).fail(get)).code).toBe('api/timeout');
+  });
+
+  it('a gateway that says nothing is api/timeout', async () => {
+    const { fail } = open((await serve(silence)).url, { limits: { ...defaultRetryLimits, attempts: 1 } });
+    const error = await fail(get);
+    expect(error.code).toBe('api/timeout');
+    expect(error.message).toContain('does not answer in time');
+  });
+
+  it('an answer without end is api/too-large', async () => {
+    const server = await serve(text(200, `["${'x'.repeat(5000)}"]`));
+    expect((await open(server.url, { maxBytes: 1000 }).fail(get)).code).toBe('api/too-large');
+  });
+
+  it('a self-signed certificate is api/tls, and names the way out', async () => {
+    const server = await startFlakyServer(json(200, []), { tls: selfSigned(new Date()) });
+    closing.push(() => server.close());
+    const error = await open(server.url).fail(get);
+    expect(error.code).toBe('api/tls');
+    expect(error.message).toContain('its certificate is self-signed');
+    expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  it('https on a port that speaks http is api/tls', async () => {
+    const server = await serve(json(200, []));
+    expect((await open(server.url.replace('http:', 'https:')).fail(get)).code).toBe('api/tls');
+  });
+
+  it('http on a port that speaks something else is api/unreachable', async () => {
+    const server = await serve((response) => {
+      response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n');
+    });
+    const { fail } = open(server.url, { limits: { ...defaultRetryLimits, attempts: 1 } });
+    expect((await fail(get)).message).toContain('does not speak HTTP');
+  });
+
+  it.each(['', ' ', 'two words', 'line\nbreak', 'emoji😀'])('a token that no header can carry is api/bad-token: %j', (bad) => {
+    expect(() => open('http://127.0.0.1', { token: bad })).toThrow(expect.objectContaining({ code: 'api/bad-token' }));
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { restList } from '../../../../src/gateway/dialects/shared/rest.ts';
+import { readWholeList } from '../../../../src/gateway/live/whole-list.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
+
+type Things = readonly { readonly id: string; readonly name: string }[];
+
+function things(count: number): Things {
+  return Array.from({ length: count }, (_, index) => ({ id: `id-${index}`, name: `name-${index}` }));
+}
+
+function textAt(field: string): (entry: JsonObject) => string | undefined {
+  return ({ [field]: value }) => (typeof value === 'string' ? value : undefined);
+}
+
+/** Reads from a gateway that answers by path, and by how often it was asked before. */
+async function read(
+  answer: (path: string, asked: number) => unknown,
+): Promise<{ readonly count: number | undefined; readonly said: string; readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const fetch = async (path: string): Promise<unknown> => {
+    asked.push(path);
+    return answer(path, asked.filter((other) => other === path).length);
+  };
+  const { value, diagnostics } = await readWholeList({
+    url: 'http://gateway.test/things',
+    list: restList('/things'),
+    fetch,
+    uidOf: textAt('id'),
+    idOf: textAt('name'),
+  });
+  return { count: value?.entries.length, said: diagnostics.map(({ code, message }) => `${code} ${message}`).join('; '), asked };
+}
+
+function paged(all: Things, total: (page: number) => number = () => all.length): (path: string) => unknown {
+  return (path) => {
+    const query = new URL(path, 'http://gateway.test').searchParams;
+    const page = Number(query.get('page') ?? 1);
+    const size = Number(query.get('page_size') ?? 50);
+    return { data: all.slice((page - 1) * size, page * size), pages: { page, size, total: total(page) } };
+  };
+}
+
+describe('a list', () => {
+  it('is whole as an array, with one request', async () => {
+    expect(await read(() => things(3))).toEqual({ count: 3, said: '', asked: ['/things'] });
+    expect(await read(() => [])).toMatchObject({ count: 0, said: '' });
+  });
+
+  it('is whole as its only page', async () => {
+    expect(await read(paged(things(50)))).toEqual({ count: 50, said: '', asked: ['/things'] });
+    expect(await read(() => ({ data: null, pages: { page: 1, size: 50, total: 0 } }))).toMatchObject({ count: 0, said: '' });
+  });
+
+  it('is read page by page', async () => {
+    const { count, asked } = await read(paged(things(230)));
+    expect(count).toBe(230);
+    expect(asked.slice(1)).toEqual([1, 2, 3].map((page) => `/things?page=${page}&page_size=100`));
+  });
+
+  it.each<[string, (path: string, asked: number) => unknown, string]>([
+    ['the total changes', paged(things(230), (page) => 230 + page), 'the total changed from 231 to 232'],
+    ['rows are missing', paged(things(150), () => 230), 'only 150 of 230 entries came'],
+    ['too many rows come', paged(things(160), () => 150), '160 entries came, but the total is 150'],
+    ['an id comes twice on two pages', paged([...things(120), ...things(1)]), 'the same id came twice'],
+    ['an id comes twice', () => [...things(2), { id: 'id-0', name: 'other' }], 'the same id came twice'],
+    ['a name comes twice', () => [...things(2), { id: 'other', name: 'name-0' }], 'the same name came twice'],
+    ['the wrong page comes', () => ({ data: things(1), pages: { page: 7, size: 1, total: 9 } }), 'page 7 came instead of page 1'],
+  ])('is not whole where %s, twice', async (_, answer, words) => {
+    const { count, said } = await read(answer);
+    expect(count).toBeUndefined();
+    expect(said).toContain('api/list-not-whole GET http://gateway.test/things: the list is not whole');
+    expect(said).toContain(words);
+  });
+
+  it('is read again once where it moved', async () => {
+    expect(await read((_, asked) => (asked === 1 ? [...things(2), ...things(1)] : things(2)))).toEqual({
+      count: 2,
+      said: '',
+      asked: ['/things', '/things'],
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an object', { message: 'hello' }, 'neither a list nor one page'],
+    ['a text', 'hello', 'neither a list nor one page'],
+    ['nothing', undefined, 'neither a list nor one page'],
+    ['pages without numbers', { data: [], pages: { page: '1', size: 1, total: 1 } }, 'neither a list nor one page'],
+    ['an entry that is no object', [1], 'entry 1 of the list has no id or no name'],
+    ['an entry without an id', [{ id: 'a', name: 'a' }, { name: 'b' }], 'entry 2 of the list'],
+    ['an entry without a name', [{ id: 'a' }], 'entry 1 of the list'],
+  ])('is of an unexpected shape as %s, and asked for once', async (_, body, words) => {
+    const { count, said, asked } = await read(() => body);
+    expect(count).toBeUndefined();
+    expect(said).toContain(`api/unexpected-shape GET http://gateway.test/things: `);
+    expect(said).toContain(words);
+    expect(asked).toHaveLength(1);
+  });
+});

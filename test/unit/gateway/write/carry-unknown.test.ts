@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { carryUnknown } from '../../../../src/gateway/write/carry-unknown.ts';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { Json } from '../../../../src/model/json.ts';
+
+function carry(value: Json, stored: Json | undefined): Json {
+  const rule = registry.get('GuardrailRule')?.fields.find(({ name }) => name === 'input');
+  if (rule === undefined) throw new Error('no such field');
+  return carryUnknown(rule, value, stored);
+}
+
+const words = { type: 'deny_words_list', words: ['DROP'], pattern_regex: '' };
+
+describe('carryUnknown', () => {
+  it.each<[string, Json, Json | undefined, Json]>([
+    ['of an object', { rules: [] }, { rules: [], vendor: 1 }, { rules: [], vendor: 1 }],
+    [
+      'of an entry of the same name',
+      { rules: [{ ...words, name: 'a' }] },
+      { rules: [{ name: 'a', message: 'no' }] },
+      { rules: [{ ...words, name: 'a', message: 'no' }] },
+    ],
+    [
+      'of an entry of the same content',
+      { rules: [{ ...words, name: '' }] },
+      { rules: [{ type: 'other' }, { ...words, message: 'no' }] },
+      { rules: [{ ...words, message: 'no' }] },
+    ],
+    [
+      'of no entry that is another',
+      { rules: [{ ...words, name: 'a' }] },
+      { rules: [{ name: 'b', message: 'no' }] },
+      { rules: [{ ...words, name: 'a' }] },
+    ],
+    [
+      'of no entry where two are the same',
+      { rules: [words] },
+      {
+        rules: [
+          { ...words, message: 'x' },
+          { ...words, message: 'y' },
+        ],
+      },
+      { rules: [words] },
+    ],
+    ['of nothing', { rules: [{ ...words, name: '' }] }, undefined, { rules: [words] }],
+    [
+      'unless the value has them itself',
+      { rules: [{ ...words, name: 'a', message: 'yes' }] },
+      { rules: [{ name: 'a', message: 'no' }] },
+      { rules: [{ ...words, name: 'a', message: 'yes' }] },
+    ],
+  ])('carries keys %s', (_, value, stored, expected) => {
+    expect(carry(value, stored)).toEqual(expected);
+  });
+});
