@@ -1,5 +1,6 @@
-// Writes the code that follows from the schemas: the index of kinds and the compiled validators. `--check` compares instead and exits with 1.
+// Writes what follows from other files: the index of kinds and the validators from the schemas, the picture of the map from the imports. `--check` compares instead and exits with 1.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 
@@ -15,6 +16,7 @@ const outputs = {
   'src/kinds/index.ts': kindsIndex,
   'src/manifest/validate/validators.js': manifestValidators,
   'src/reconcile/saved-plan/validators.js': planValidator,
+  'src/README.md': mapWithPicture,
 };
 
 const check = process.argv.includes('--check');
@@ -22,7 +24,7 @@ for (const [path, generate] of Object.entries(outputs)) {
   const text = generate();
   if (readFileSync(path, 'utf8') === text) continue;
   if (check) {
-    process.stderr.write(`${path} does not follow from the schemas; run npm run generate\n`);
+    process.stderr.write(`${path} is out of date; run npm run generate\n`);
     process.exitCode = 1;
   } else {
     writeFileSync(path, text);
@@ -132,4 +134,41 @@ function valueWithoutNotes(value, isMap) {
 
 function isObject(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the map with a picture of which folder imports which; what everything imports, and what follows from other arrows, is left out. */
+function mapWithPicture() {
+  const imports = importsBetweenFolders();
+  const reached = (from, skipped, seen = new Set()) => {
+    for (const next of imports.get(from) ?? []) {
+      if (next === skipped || seen.has(next)) continue;
+      seen.add(next);
+      reached(next, undefined, seen);
+    }
+    return seen;
+  };
+  const lines = [...imports].flatMap(([from, targets]) =>
+    [...targets].filter((to) => to !== 'model' && !reached(from, to).has(to)).map((to) => `  ${from} --> ${to}`),
+  );
+  const picture = ['```mermaid', 'graph TD', ...lines, '```'].join('\n');
+  return readFileSync('src/README.md', 'utf8').replace(/```mermaid\ngraph TD\n[\s\S]*?```/, picture);
+}
+
+/** Returns the folders of `src` in order, each with the folders that its files import. */
+function importsBetweenFolders() {
+  const folders = readdirSync('src', { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+  return new Map(
+    folders.map((folder) => {
+      const files = readdirSync(join('src', folder), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+      const targets = files.flatMap((file) => {
+        const path = join('src', folder, file);
+        const specifiers = readFileSync(path, 'utf8').matchAll(/(?:from\s+|import\(\s*)'(\.[^']+)'/g);
+        return [...specifiers].map(([, specifier]) => relative('src', join(dirname(path), specifier)).split('/')[0]);
+      });
+      return [folder, new Set(targets.filter((target) => target !== folder && folders.includes(target)).toSorted())];
+    }),
+  );
 }
