@@ -33,5 +33,5 @@ export type { Kind, Registry } from './model/kind.ts';
 export type { LiveResource, LiveState } from './model/live.ts';
 export type { ApplyResult, JournalEntry, Outcome } from './model/result/outcome.ts';
 export type { Change, EdgeChange, FieldChange, Plan, Refusal, Value } from './model/plan/plan.ts';
-export type { AspectChange, Headline, PostureChange, Protection } from './model/protection/protection.ts';
+export type { ControlChange, Headline, PostureChange, Protection } from './model/protection/protection.ts';
 export type { ResourceId } from './model/resource.ts';

@@ -17,7 +17,7 @@ import { planJson } from '../src/report/subjects/plan-json.ts';
 import { planMarkdown } from '../src/report/markdown/changes.ts';
 import { planText } from '../src/report/text/changes.ts';
 import { plainPalette } from '../src/report/text/terminal.ts';
-import type { Reference } from '../src/model/plan/plan.ts';
+import type { OutsideReference } from '../src/model/plan/plan.ts';
 import type { SourceFile } from '../src/model/source.ts';
 import { compactJson } from './support/compact-json.ts';
 import { memoryGateway } from './support/memory-gateway.ts';
@@ -36,7 +36,7 @@ type Options = {
   /** What the user asked for beyond the manifests. */
   readonly consent?: Partial<Consent>;
   /** What the gateway tells of things of its own that name what is replaced. */
-  readonly references?: readonly Reference[];
+  readonly references?: readonly OutsideReference[];
 };
 
 const root = 'test/golden';

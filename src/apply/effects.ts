@@ -1,9 +1,9 @@
 import { specAfter } from '../model/spec/spec-after.ts';
-import { joinDirections, neutral, specDirection, type Direction } from '../model/spec/direction.ts';
+import { combineDirections, noEffect, specDirection, type Direction } from '../model/spec/direction.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { liveEdges } from '../model/edges.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type EdgeChange, type Plan } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type EdgeChange, type Plan } from '../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 
 /** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */
@@ -31,7 +31,7 @@ export function effectsOf(plan: Plan, live: LiveState, registry: Registry): read
   const edgesBy = groupByWriter(plan.edges);
   return plan.changes.filter(isWritten).map((change) => {
     const kind = writtenKind(change, registry);
-    const key = keyOf(change);
+    const key = liveKeyOf(change);
     const edges = edgesBy.get(key) ?? [];
     const ends = (action: EdgeChange['action']): ReadonlySet<ResourceId> =>
       new Set(edges.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, key)));
@@ -60,8 +60,8 @@ function writtenKind(change: Change, registry: Registry): Kind {
 }
 
 function contentDirection(change: Change, kind: Kind, live: LiveResource | undefined): Direction {
-  if (live === undefined) return { gains: true, loses: false };
-  return change.fields.length === 0 ? neutral : specDirection(kind.fields, live.spec, specAfter(change, kind, live.spec));
+  if (live === undefined) return { strengthens: true, weakens: false };
+  return change.fields.length === 0 ? noEffect : specDirection(kind.fields, live.spec, specAfter(change, kind, live.spec));
 }
 
 function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly EdgeChange[]> {
@@ -90,5 +90,5 @@ function protectedBy(live: LiveState, edges: readonly EdgeChange[], registry: Re
 
 /** What a rule's change does to one of its connections. */
 export function effectOn(effect: Effect, connection: ResourceId): Direction {
-  return joinDirections([effect.content, { gains: effect.attaches.has(connection), loses: effect.detaches.has(connection) }]);
+  return combineDirections([effect.content, { strengthens: effect.attaches.has(connection), weakens: effect.detaches.has(connection) }]);
 }

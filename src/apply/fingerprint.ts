@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { editSpec, valueAt, type Edit } from '../model/spec/edit.ts';
+import { editSpec, specValueAt, type Edit } from '../model/spec/edit.ts';
 import type { FieldRule } from '../model/field.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import { isOfLive, keyOf, type Change, type FieldChange, type Plan, type Value } from '../model/plan/plan.ts';
+import { isOnLiveObject, liveKeyOf, type Change, type FieldChange, type Plan, type Value } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Fingerprint, SavedPlan } from '../model/plan/saved-plan.ts';
@@ -43,13 +43,13 @@ type Made = { readonly desired: DesiredState; readonly live: LiveState; readonly
 export function fingerprintsOf({ changes }: Plan, { desired, live, registry }: Made): readonly Fingerprint[] {
   const found = new Map(live.resources.map((resource) => [`${kindOf(resource.id)} ${resource.uid}`, resource]));
   const wished = desiredById(desired.resources);
-  return changes.filter(isOfLive).flatMap((change): readonly Fingerprint[] => {
+  return changes.filter(isOnLiveObject).flatMap((change): readonly Fingerprint[] => {
     const { id, uid, action } = change;
     const kind = registry.get(kindOf(id));
     const resource = found.get(`${kindOf(id)} ${uid}`);
     if (kind === undefined || resource === undefined) return [];
     const without = uncompared(kind, resource, action === 'delete' ? undefined : wished.get(id));
-    return [{ id: keyOf(change), uid: resource.uid, fields: hashesOf(kind, resource.spec, without), without }];
+    return [{ id: liveKeyOf(change), uid: resource.uid, fields: hashesOf(kind, resource.spec, without), without }];
   });
 }
 
@@ -63,7 +63,7 @@ function uncompared(kind: Kind, live: LiveResource, desired: DesiredResource | u
 
 /** What the objects of a saved plan were, by the keys of their changes, as far as fingerprints and manifests tell. */
 export function seenOf({ plan, live }: SavedPlan, desired: DesiredState, registry: Registry): ReadonlyMap<ResourceId, Seen> {
-  const changes = new Map(plan.changes.map((change) => [keyOf(change), change]));
+  const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const wished = new Map(desired.resources.map((resource) => [resource.id, resource.spec]));
   return new Map(
     live.flatMap((fingerprint) => {
@@ -94,7 +94,7 @@ export function movedIn(change: Change, kind: Kind, live: LiveResource, seen: Se
 /** Joined entries of a rule's first write are each one of the two. */
 function strangeFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly Moved[] {
   return planned.flatMap(({ path, before, after }): readonly Moved[] => {
-    const now = valueAt(kind.fields, live.spec, path);
+    const now = specValueAt(kind.fields, live.spec, path);
     const [from, desired] = [shown(before), shown(after)];
     return equal(from, now) || equal(desired, now) ? [] : [{ path, from, now, desired }];
   });

@@ -1,9 +1,9 @@
 import type { Registry } from '../model/kind.ts';
 import { type LiveState, liveById } from '../model/live.ts';
-import { keyOf, type Plan } from '../model/plan/plan.ts';
+import { liveKeyOf, type Plan } from '../model/plan/plan.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import type { ResourceId, Spec } from '../model/resource.ts';
-import { unionSpec } from '../model/spec/merge-strictest.ts';
+import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 import { specAfter } from '../model/spec/spec-after.ts';
 import { stepsOf } from './steps.ts';
 
@@ -14,8 +14,8 @@ export function joinedSpecs(plan: Plan, live: LiveState, registry: Registry): Re
   const twice = stepsOf(plan, live, registry).filter(({ part }) => part === 'gain');
   return new Map(
     twice.map(({ change, kind }) => {
-      const spec = found.get(keyOf(change))?.spec ?? {};
-      return [change.id, unionSpec(kind.fields, specAfter(change, kind, spec), spec)];
+      const spec = found.get(liveKeyOf(change))?.spec ?? {};
+      return [change.id, mergeStrictest(kind.fields, specAfter(change, kind, spec), spec)];
     }),
   );
 }

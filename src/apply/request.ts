@@ -3,11 +3,11 @@ import { compareText, equal, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
-import { keyOf } from '../model/plan/plan.ts';
-import { isWithin, type Pointer } from '../model/pointer.ts';
+import { liveKeyOf } from '../model/plan/plan.ts';
+import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
-import { unionSpec } from '../model/spec/merge-strictest.ts';
+import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 import { specAfter } from '../model/spec/spec-after.ts';
 import { otherEnd } from './effects.ts';
 import type { Step } from './steps.ts';
@@ -21,7 +21,7 @@ export function requestOf(step: Step, secretOf: SecretOf, fresh?: LiveResource):
   const fields = part === 'open' || part === 'name' ? [] : change.fields.filter((field) => field.held !== true);
   const given = fields.filter((field) => 'secret' in field.after);
   return {
-    id: keyOf(change),
+    id: liveKeyOf(change),
     spec: specOf(step, fresh?.spec ?? {}),
     secrets: Object.fromEntries(given.map(({ path }) => [path, secretFor(change.id, path, secretOf)])),
     dropped: fields.filter((field) => 'secret' in field.before && 'absent' in field.after).map(({ path }) => path),
@@ -50,7 +50,7 @@ function specOf({ change, kind, part }: Step, live: JsonObject): JsonObject {
     case 'name':
       return live;
     case 'gain':
-      return unionSpec(kind.fields, after, live);
+      return mergeStrictest(kind.fields, after, live);
     case 'closed':
       return editSpec(kind.fields, after, closing(kind));
     case 'open':
@@ -70,7 +70,7 @@ function openings(kind: Kind, after: JsonObject): readonly Edit[] {
 function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boolean, fresh: readonly ResourceId[]): readonly ResourceId[] {
   const mine = part === 'open' || part === 'name' ? [] : edges;
   const ends = (action: 'attach' | 'detach'): readonly ResourceId[] =>
-    mine.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, keyOf(change)));
+    mine.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, liveKeyOf(change)));
   const gone = new Set(part === 'gain' ? [] : ends('detach'));
   return [...new Set([...fresh.filter((id) => !gone.has(id)), ...ends('attach').filter(belongs)])].toSorted(compareText);
 }
@@ -114,5 +114,5 @@ export function extras(request: WriteRequest, { fields }: Kind, found: LiveResou
 }
 
 function isUnseen(path: Pointer, found: LiveResource): boolean {
-  return found.unknown.some((prefix) => isWithin(path, prefix));
+  return found.unknown.some((prefix) => isPointerWithin(path, prefix));
 }

@@ -1,6 +1,6 @@
 import type { Kind } from '../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type Plan, type Refusal } from '../model/plan/plan.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { movedIn, movedText } from './fingerprint.ts';
@@ -62,7 +62,7 @@ function uidKey(id: ResourceId, uid: string): string {
 }
 
 function staleReason(change: Change, kind: Kind, index: Index, { seen, secretOf }: Input): string | undefined {
-  const found = index.byId.get(keyOf(change));
+  const found = index.byId.get(liveKeyOf(change));
   if (change.action === 'create') {
     const step = index.makers.get(change.id);
     if (found === undefined || step === undefined) return undefined;
@@ -75,9 +75,9 @@ function staleReason(change: Change, kind: Kind, index: Index, { seen, secretOf 
     if (found !== undefined) return 'it was deleted and made anew since it was planned';
     return change.action === 'delete' ? undefined : 'it is no longer on the gateway';
   }
-  if (same.id !== keyOf(change)) return `it is called ${same.id} by now`;
+  if (same.id !== liveKeyOf(change)) return `it is called ${same.id} by now`;
   if (same.managedBy !== undefined) return managedSince(same.managedBy);
-  const moved = movedIn(change, kind, same, seen?.get(keyOf(change)));
+  const moved = movedIn(change, kind, same, seen?.get(liveKeyOf(change)));
   return moved.length === 0 ? undefined : `somebody changed it since it was planned: ${moved.map(movedText).join('; ')}`;
 }
 

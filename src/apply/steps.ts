@@ -1,8 +1,8 @@
-import { joinDirections, type Direction } from '../model/spec/direction.ts';
-import { keyOf, type EdgeChange, type Change, type Moment, type Plan } from '../model/plan/plan.ts';
+import { combineDirections, type Direction } from '../model/spec/direction.ts';
+import { liveKeyOf, type EdgeChange, type Change, type WriteSlot, type Plan } from '../model/plan/plan.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { isWithin, pointer } from '../model/pointer.ts';
+import { isPointerWithin, pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { specAfter } from '../model/spec/spec-after.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
@@ -34,13 +34,13 @@ export type Step = {
 const stages = { name: -1, gain: 0, create: 1, gainLater: 2, change: 3, close: 3.5, lose: 4, remove: 5, removeRules: 6 } as const;
 
 /** Where between those a rule stands that is written once; two such stages lie around the one of changes. */
-const moments: Readonly<Record<Moment, number>> = { first: 0, 'before-objects': 2.5, 'after-objects': 3.75, last: 4 };
+const moments: Readonly<Record<WriteSlot, number>> = { first: 0, 'before-objects': 2.5, 'after-objects': 3.75, last: 4 };
 
 /** Lays out a plan's writes so that no connection is ever less protected than both before and after. */
 export function stepsOf(plan: Plan, live: LiveState, registry: Registry): readonly Step[] {
   const all = effectsOf(plan, withNames(live, renamesOf(plan.changes)), registry);
   const effects = all.filter(({ change }) => change.action !== 'delete');
-  const objects = new Map(effects.filter(({ kind }) => !isRule(kind)).map((effect) => [keyOf(effect.change), effect]));
+  const objects = new Map(effects.filter(({ kind }) => !isRule(kind)).map((effect) => [liveKeyOf(effect.change), effect]));
   const once = new Map((plan.once ?? []).map(({ id, moment }) => [id, moments[moment]]));
   const rules = placed(
     effects.filter(({ kind }) => isRule(kind)),
@@ -53,7 +53,7 @@ export function stepsOf(plan: Plan, live: LiveState, registry: Registry): readon
     ...deletions(all, layout),
   ];
   const sorted = steps.toSorted((left, right) => left.stage - right.stage);
-  const last = new Map(sorted.map((step) => [keyOf(step.change), step.key]));
+  const last = new Map(sorted.map((step) => [liveKeyOf(step.change), step.key]));
   const laid = sorted.map((step) => replacing(step, last));
   return (once.size === 0 ? laid : withoutLaterNeeds(laid)).toSorted((left, right) => left.stage - right.stage);
 }
@@ -74,10 +74,10 @@ function withoutLaterNeeds(steps: readonly Step[]): readonly Step[] {
 /** The end of what was left behind; a rule stays until nothing that it protects is worse off without it. */
 function deletions(effects: readonly Effect[], layout: Layout): readonly Step[] {
   const doomed = effects.filter(({ change }) => change.action === 'delete');
-  const keys = new Set(doomed.map(({ change }) => keyOf(change)));
+  const keys = new Set(doomed.map(({ change }) => liveKeyOf(change)));
   return doomed.map((effect): Step => {
     const { change, kind, edges } = effect;
-    const step = { key: keyOf(change), change, kind, edges, part: 'delete' } as const;
+    const step = { key: liveKeyOf(change), change, kind, edges, part: 'delete' } as const;
     if (!isRule(kind)) return { ...step, stage: stages.remove, needs: [] };
     const going = [...effect.connections].filter((id) => keys.has(id));
     return { ...step, stage: stages.removeRules, needs: [...lateNeeds(effect, layout), ...going] };
@@ -86,7 +86,7 @@ function deletions(effects: readonly Effect[], layout: Layout): readonly Step[] 
 
 /** A name is changed by a write of its own, before anything else: whatever refers to it does so by the new one. */
 function nameStep({ change, kind }: Effect): Step {
-  return { key: `${keyOf(change)}#name`, change, kind, edges: [], part: 'name', stage: stages.name, needs: [] };
+  return { key: `${liveKeyOf(change)}#name`, change, kind, edges: [], part: 'name', stage: stages.name, needs: [] };
 }
 
 /**
@@ -115,25 +115,25 @@ function placed(rules: readonly Effect[], { objects, once }: Placing): readonly 
 
 function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, objects: Objects): Rule['placement'] {
   const total = totalOf(rule);
-  if (!total.loses) return 'early';
-  if (!total.gains) return 'late';
+  if (!total.weakens) return 'early';
+  if (!total.strengthens) return 'late';
   const connections = [...rule.connections];
   if (connections.some((id) => shared.has(id))) return 'twice';
   const meeting = connections.map((id) => ({ on: effectOn(rule, id), own: ownDirection(objects.get(id)) }));
-  const early = meeting.some(({ on, own }) => on.gains && own.loses);
-  const late = meeting.some(({ on, own }) => on.loses && own.gains);
+  const early = meeting.some(({ on, own }) => on.strengthens && own.weakens);
+  const late = meeting.some(({ on, own }) => on.weakens && own.strengthens);
   if (early && late) return 'twice';
   return late ? 'late' : 'early';
 }
 
 function totalOf(effect: Effect): Direction {
-  return joinDirections([effect.content, { gains: effect.attaches.size > 0, loses: effect.detaches.size > 0 }]);
+  return combineDirections([effect.content, { strengthens: effect.attaches.size > 0, weakens: effect.detaches.size > 0 }]);
 }
 
 /** What the own change of an object that is no rule does to it; a new one is an opening: what its rules gain must be there before it. */
 export function ownDirection(effect: Effect | undefined): Direction {
-  if (effect === undefined) return { gains: false, loses: false };
-  return effect.change.action === 'create' ? { gains: false, loses: true } : totalOf(effect);
+  if (effect === undefined) return { strengthens: false, weakens: false };
+  return effect.change.action === 'create' ? { strengthens: false, weakens: true } : totalOf(effect);
 }
 
 function guardsOf(rules: readonly Rule[]): Layout['guards'] {
@@ -141,14 +141,14 @@ function guardsOf(rules: readonly Rule[]): Layout['guards'] {
   for (const rule of rules) {
     if (rule.placement === 'late') continue;
     for (const id of rule.connections) {
-      if (effectOn(rule, id).gains) guards.set(id, [...(guards.get(id) ?? []), rule]);
+      if (effectOn(rule, id).strengthens) guards.set(id, [...(guards.get(id) ?? []), rule]);
     }
   }
   return guards;
 }
 
 function earlyKey(rule: Effect): string {
-  return `${keyOf(rule.change)}#early`;
+  return `${liveKeyOf(rule.change)}#early`;
 }
 
 function ruleSteps(rule: Rule, layout: Layout): readonly Step[] {
@@ -174,15 +174,15 @@ function contentSteps(rule: Rule, layout: Layout): readonly Step[] {
   if (placement === 'early') return [early];
   const needs = lateNeeds(rule, layout);
   if (typeof placement === 'number') return [{ ...early, stage: Math.max(placement, early.stage), needs: [...newEnds, ...needs] }];
-  const late: Step = { key: keyOf(change), change, kind, edges, part: 'whole', stage: stages.lose, needs };
+  const late: Step = { key: liveKeyOf(change), change, kind, edges, part: 'whole', stage: stages.lose, needs };
   return placement === 'late' ? [late] : [early, { ...late, needs: [early.key, ...needs] }];
 }
 
 /** A loss waits for what makes up for it: other rules' gains and the connection's own, on the same connection. */
 function lateNeeds(rule: Effect, { guards, objects }: Layout): readonly string[] {
-  const lost = [...rule.connections].filter((id) => effectOn(rule, id).loses);
+  const lost = [...rule.connections].filter((id) => effectOn(rule, id).weakens);
   const gains = new Set(lost.flatMap((id) => guards.get(id) ?? []));
-  return [...[...gains].filter((other) => other !== rule).map(earlyKey), ...lost.filter((id) => ownDirection(objects.get(id)).gains)];
+  return [...[...gains].filter((other) => other !== rule).map(earlyKey), ...lost.filter((id) => ownDirection(objects.get(id)).strengthens)];
 }
 
 /**
@@ -191,12 +191,12 @@ function lateNeeds(rule: Effect, { guards, objects }: Layout): readonly string[]
  */
 function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
   const { change, kind, edges } = effect;
-  const key = keyOf(change);
+  const key = liveKeyOf(change);
   const step = { key, change, kind, edges, part: 'whole' } as const;
   const guards = layout.guards.get(key) ?? [];
   if (change.action === 'update') {
-    const { loses } = ownDirection(effect);
-    const first = guards.filter((rule) => loses || effect.attaches.has(keyOf(rule.change))).map(earlyKey);
+    const { weakens: loses } = ownDirection(effect);
+    const first = guards.filter((rule) => loses || effect.attaches.has(liveKeyOf(rule.change))).map(earlyKey);
     if (!loses || !attachesLate(effect)) return [{ ...step, stage: stages.change, needs: first }];
     const gain = { ...step, key: `${key}#early`, part: 'gain', stage: stages.gainLater, needs: first } as const;
     return [gain, { ...step, stage: stages.change, needs: [gain.key] }];
@@ -213,7 +213,7 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
 /** Tells whether the gateway attaches some of the object's protection only after it has saved it. */
 function attachesLate({ change, kind }: Effect): boolean {
   const late = kind.fields.filter((field) => field.late === true).map(({ name }) => pointer(name));
-  return change.fields.some(({ path }) => late.some((field) => isWithin(path, field)));
+  return change.fields.some(({ path }) => late.some((field) => isPointerWithin(path, field)));
 }
 
 /** Tells whether the change, once whole, opens something that can be closed. */

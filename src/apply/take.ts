@@ -1,4 +1,4 @@
-import { keyOf } from '../model/plan/plan.ts';
+import { liveKeyOf } from '../model/plan/plan.ts';
 import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { StepResult } from './outcomes.ts';
@@ -23,7 +23,7 @@ export async function takeStep(step: Step, progress: Progress): Promise<StepResu
 }
 
 async function takeOnce(step: Step, progress: Progress): Promise<StepResult> {
-  const place = progress.known.get(keyOf(step.change));
+  const place = progress.known.get(liveKeyOf(step.change));
   const fresh = place === undefined ? undefined : await progress.input.gateway.readOne(place);
   if (step.part === 'delete') return fresh === undefined ? { status: 'already' } : remove(step, fresh, progress);
   const creates = step.change.action === 'create' && step.part !== 'open';
@@ -52,7 +52,7 @@ async function create(step: Step, progress: Progress): Promise<StepResult> {
 /** Deletes an object that still is what the plan saw. */
 async function remove(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
-  const moved = movedIn(step.change, step.kind, fresh, input.seen?.get(keyOf(step.change)));
+  const moved = movedIn(step.change, step.kind, fresh, input.seen?.get(liveKeyOf(step.change)));
   if (moved.length > 0) return failed('apply/moved', `it was changed since it was planned, so it is not deleted: ${texts(moved)}`);
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'delete' });
   await input.gateway.remove(fresh);
@@ -64,7 +64,7 @@ async function remove(step: Step, fresh: LiveResource, { input, written }: Progr
 /** Looks a new object up by its id: somebody else was quicker. */
 async function find(step: Step, { input }: Progress): Promise<LiveResource | undefined> {
   const { value } = await input.gateway.readAll(kindsToRead([step.kind]));
-  return value?.resources.find((resource) => resource.id === keyOf(step.change));
+  return value?.resources.find((resource) => resource.id === liveKeyOf(step.change));
 }
 
 /** Somebody, perhaps an earlier run of this plan, created it: well if it is what we would have made, whole or closed. */
@@ -86,7 +86,7 @@ export function isMade(step: Step, found: LiveResource, secretOf: SecretOf): boo
 
 async function update(step: Step, fresh: LiveResource, { input, written }: Progress): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
-  const seen = input.seen?.get(keyOf(step.change));
+  const seen = input.seen?.get(liveKeyOf(step.change));
   const moved = step.part === 'name' && seen === undefined ? [] : movedIn(step.change, step.kind, fresh, seen);
   if (moved.length > 0) return failed('apply/moved', `somebody changed it since it was planned: ${texts(moved)}`);
   const request = requestOf(step, input.secretOf, fresh);

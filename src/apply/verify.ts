@@ -1,4 +1,4 @@
-import { keyOf } from '../model/plan/plan.ts';
+import { liveKeyOf } from '../model/plan/plan.ts';
 import type { WriteRequest } from '../model/gateway.ts';
 import type { LiveResource } from '../model/live.ts';
 import { tokensOf } from '../model/pointer.ts';
@@ -22,7 +22,7 @@ export function unkept({ step, request }: Written, found: LiveResource | undefin
 
 function unkeptEdges({ change, kind, edges, part }: Step, found: LiveResource): readonly string[] {
   if (part === 'open' || part === 'name') return [];
-  const key = keyOf(change);
+  const key = liveKeyOf(change);
   const shown = new Set(kind.fields.flatMap((field) => found.edges[field.name] ?? []));
   return edges.flatMap((edge) => {
     const other = otherEnd(edge, key);

@@ -1,16 +1,16 @@
 import { specAfter } from '../model/spec/spec-after.ts';
-import { neutral, specDirection, type Direction } from '../model/spec/direction.ts';
+import { noEffect, specDirection, type Direction } from '../model/spec/direction.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { keyOf, type Moment, type Plan, type Window, type WrittenOnce } from '../model/plan/plan.ts';
+import { liveKeyOf, type WriteSlot, type Plan, type ExposureWindow, type SingleWrite } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import type { ResourceId, Spec } from '../model/resource.ts';
 import { effectOn, effectsOf, isRule, otherEnd, type Effect } from './effects.ts';
 import { ownDirection, stepsOf, type Step } from './steps.ts';
 
-const moments: readonly Moment[] = ['before-objects', 'after-objects', 'first', 'last'];
+const moments: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first', 'last'];
 
 /**
  * The plan with those rules written once that the gateway does not take with live and desired joined, each at the
@@ -21,14 +21,14 @@ export function withWindows(plan: Plan, indivisible: ReadonlyMap<ResourceId, str
   const named = withNames(live, renamesOf(plan.changes));
   const effects = new Map(effectsOf(plan, named, registry).map((effect) => [effect.change.id, effect]));
   const ids = [...indivisible.keys()].toSorted(compareText);
-  const windowsAt = (chosen: ReadonlyMap<ResourceId, Moment>): readonly Opening[] => {
-    const once = ids.map((id): WrittenOnce => ({ id, why: '', moment: chosen.get(id) ?? 'before-objects', windows: [] }));
+  const windowsAt = (chosen: ReadonlyMap<ResourceId, WriteSlot>): readonly Opening[] => {
+    const once = ids.map((id): SingleWrite => ({ id, why: '', moment: chosen.get(id) ?? 'before-objects', windows: [] }));
     return openings(effects, stepsOf({ ...plan, once }, live, registry), new Set(ids));
   };
   const chosen = choose(ids, windowsAt);
   const open = windowsAt(chosen);
   const specs = new Map(named.resources.map((resource) => [resource.id, resource.spec]));
-  const once = ids.map((id): WrittenOnce => {
+  const once = ids.map((id): SingleWrite => {
     const own = open.filter((one) => one.from.change.id === id || (one.until.change.id === id && !indivisible.has(one.from.change.id)));
     return { id, why: indivisible.get(id) ?? '', moment: chosen.get(id) ?? 'before-objects', windows: grouped(own, specs) };
   });
@@ -41,9 +41,9 @@ type Opening = { readonly connection: ResourceId; readonly from: Effect; readonl
 /** Tries the moments of one rule after the other, twice: the second time with all others in place. */
 function choose(
   ids: readonly ResourceId[],
-  windowsAt: (chosen: ReadonlyMap<ResourceId, Moment>) => readonly Opening[],
-): ReadonlyMap<ResourceId, Moment> {
-  let chosen: ReadonlyMap<ResourceId, Moment> = new Map();
+  windowsAt: (chosen: ReadonlyMap<ResourceId, WriteSlot>) => readonly Opening[],
+): ReadonlyMap<ResourceId, WriteSlot> {
+  let chosen: ReadonlyMap<ResourceId, WriteSlot> = new Map();
   for (const id of [...ids, ...ids]) {
     const [best] = moments
       .map((moment) => ({ moment, cost: costOf(windowsAt(new Map([...chosen, [id, moment]]))) }))
@@ -70,7 +70,7 @@ function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step
   for (const step of steps) {
     const effect = effects.get(step.change.id);
     if (effect === undefined) continue;
-    for (const connection of isRule(effect.kind) ? effect.connections : [keyOf(effect.change)]) {
+    for (const connection of isRule(effect.kind) ? effect.connections : [liveKeyOf(effect.change)]) {
       const event = { effect, stage: step.stage, ...directionOf(step, effect, { connection, halved: halved.has(step.change.id) }) };
       const list = events.get(connection);
       if (list === undefined) events.set(connection, [event]);
@@ -80,7 +80,7 @@ function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step
   return [...events].flatMap(([connection, all]) =>
     all.flatMap((from) =>
       all.flatMap((until): readonly Opening[] => {
-        const apart = from.effect !== until.effect && from.loses && until.gains && from.stage <= until.stage;
+        const apart = from.effect !== until.effect && from.weakens && until.strengthens && from.stage <= until.stage;
         const ours = once.has(from.effect.change.id) || once.has(until.effect.change.id);
         return apart && ours ? [{ connection, from: from.effect, until: until.effect, stages: until.stage - from.stage }] : [];
       }),
@@ -96,27 +96,27 @@ function directionOf({ part }: Step, effect: Effect, { connection, halved }: Whe
   switch (part) {
     case 'closed':
     case 'name':
-      return neutral;
+      return noEffect;
     case 'delete':
-      return { gains: false, loses: isRule(effect.kind) };
+      return { strengthens: false, weakens: isRule(effect.kind) };
     case 'open':
-      return { gains: false, loses: true };
+      return { strengthens: false, weakens: true };
     case 'gain':
-      return { gains: whole.gains, loses: false };
+      return { strengthens: whole.strengthens, weakens: false };
     case 'whole':
-      return halved ? { gains: false, loses: whole.loses } : whole;
+      return halved ? { strengthens: false, weakens: whole.weakens } : whole;
   }
 }
 
 /** Connections that are open in the same way, as one window. */
-function grouped(open: readonly Opening[], specs: ReadonlyMap<ResourceId, Spec>): readonly Window[] {
-  const windows = new Map<string, Window>();
+function grouped(open: readonly Opening[], specs: ReadonlyMap<ResourceId, Spec>): readonly ExposureWindow[] {
+  const windows = new Map<string, ExposureWindow>();
   for (const { connection, from, until } of open) {
     const window = {
       from: from.change.id,
-      lost: pathsOf(from, connection, { side: 'loses', specs }),
+      lost: pathsOf(from, connection, { side: 'weakens', specs }),
       until: until.change.id,
-      missing: pathsOf(until, connection, { side: 'gains', specs }),
+      missing: pathsOf(until, connection, { side: 'strengthens', specs }),
     };
     const key = JSON.stringify(window);
     windows.set(key, { ...window, connections: [...(windows.get(key)?.connections ?? []), connection].toSorted(compareText) });
@@ -124,18 +124,18 @@ function grouped(open: readonly Opening[], specs: ReadonlyMap<ResourceId, Spec>)
   return [...windows].toSorted(([left], [right]) => compareText(left, right)).map(([, window]) => window);
 }
 
-type Looking = { readonly side: 'gains' | 'loses'; readonly specs: ReadonlyMap<ResourceId, Spec> };
+type Looking = { readonly side: 'strengthens' | 'weakens'; readonly specs: ReadonlyMap<ResourceId, Spec> };
 
 /** The fields by which a change gains or loses, one by one; the field of its edges where it gains or loses the connection itself. */
 function pathsOf({ change, kind, edges }: Effect, connection: ResourceId, { side, specs }: Looking): readonly Pointer[] {
-  const before = specs.get(keyOf(change)) ?? {};
+  const before = specs.get(liveKeyOf(change)) ?? {};
   const fields = change.fields.filter((field) => {
     const after = specAfter({ ...change, fields: [field] }, kind, before);
     return specDirection(kind.fields, before, after)[side];
   });
-  const action = side === 'gains' ? 'attach' : 'detach';
+  const action = side === 'strengthens' ? 'attach' : 'detach';
   const tied = edges.some(
-    (edge) => edge.action === action && (keyOf(change) === connection || otherEnd(edge, keyOf(change)) === connection),
+    (edge) => edge.action === action && (liveKeyOf(change) === connection || otherEnd(edge, liveKeyOf(change)) === connection),
   );
   const ends = kind.fields.filter((field) => field.edge !== undefined && tied).map((field) => pointer(field.name));
   return [...fields.map(({ path }) => path), ...ends];

@@ -7,7 +7,7 @@ import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
 import { tokensOf } from '../model/pointer.ts';
-import type { Pulled, Written } from '../model/result/pull-result.ts';
+import type { PullResult, WrittenManifest } from '../model/result/pull-result.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
@@ -35,7 +35,7 @@ export async function liveFor(
 export type NewManifests = {
   /** Their paths below the folder of the config file, and their texts. */
   readonly files: readonly SourceFile[];
-  readonly created: readonly Written[];
+  readonly created: readonly WrittenManifest[];
   /** What there is no manifest of, and why. */
   readonly left: readonly Diagnostic[];
 };
@@ -93,7 +93,7 @@ function impossible(id: ResourceId, reason: string): Diagnostic {
 }
 
 /** A selector may take in what it does not protect yet: then an apply attaches it. */
-function selected({ written, differing }: Pick<Pulled, 'written' | 'differing'>): readonly Diagnostic[] {
+function selected({ written, differing }: Pick<PullResult, 'written' | 'differing'>): readonly Diagnostic[] {
   const names = new Set(written.map(({ id }) => nameOf(id)));
   return differing.flatMap(({ id, fields, at }) => {
     const connections = fields.flatMap((path) => tokensOf(path).filter((token, index) => index === 1 && names.has(token)));

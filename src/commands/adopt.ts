@@ -9,7 +9,7 @@ import type { Difference } from '../manifest/accept/differences.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
-import { keyOf } from '../model/plan/plan.ts';
+import { liveKeyOf } from '../model/plan/plan.ts';
 import type { SourceFile } from '../model/source.ts';
 import { acceptedPart } from '../reconcile/drift/accepted.ts';
 import { isDrifted } from '../reconcile/drift/drift.ts';
@@ -88,10 +88,10 @@ function accepting(drift: Drift, sources: Sources, seen: Planned, context: CliCo
 /** What the manifests and the gateway both changed is nobody's to accept without a word. */
 function bothMoved({ changes, edges }: Drift['plan']): readonly Diagnostic[] {
   const moved = edges.filter(({ origin }) => origin === 'both');
-  const told = new Set(changes.map(keyOf));
+  const told = new Set(changes.map(liveKeyOf));
   const alone = moved.map(({ rule }) => rule).filter((rule) => !told.has(rule));
   const parts = [
-    ...changes.filter(({ action }) => action !== 'create').map((one) => ({ ...one, key: keyOf(one) })),
+    ...changes.filter(({ action }) => action !== 'create').map((one) => ({ ...one, key: liveKeyOf(one) })),
     ...[...new Set(alone)].map((id) => ({ id, key: id, fields: [], at: undefined })),
   ];
   return parts.flatMap(({ id, key, at, fields }): readonly Diagnostic[] => {

@@ -1,5 +1,5 @@
 import { registry } from '../kinds/index.ts';
-import type { Base, DesiredResource, DesiredState } from '../model/desired.ts';
+import type { BaseState, DesiredResource, DesiredState } from '../model/desired.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic, type Finding } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
@@ -11,7 +11,7 @@ import { isWritten, type Plan } from '../model/plan/plan.ts';
  */
 export async function checkRules(
   plan: Plan,
-  { desired, base, live }: { readonly desired: DesiredState; readonly base: Base | undefined; readonly live: LiveState },
+  { desired, base, live }: { readonly desired: DesiredState; readonly base: BaseState | undefined; readonly live: LiveState },
 ): Promise<{ readonly plan: Plan; readonly warnings: readonly Diagnostic[] }> {
   const ids = new Set(plan.changes.filter(isWritten).flatMap(({ id, key }) => (key === undefined ? [id] : [id, key])));
   const rules = desired.resources.filter(({ id, written }) => written !== undefined && ids.has(id));

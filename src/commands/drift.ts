@@ -1,6 +1,6 @@
 import { registry } from '../kinds/index.ts';
 import { committedAt, openRepository } from '../git/repository.ts';
-import type { Adoption, Drift, Write } from '../model/result/drift.ts';
+import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
 import { ApiError, UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { driftOf, isDrifted, type Narrowed } from '../reconcile/drift/drift.ts';
@@ -116,7 +116,7 @@ async function writesTo(
   since: Date,
   flags: DriftFlags,
   context: CliContext,
-): Promise<ReadonlyMap<ResourceId, readonly Write[]> | undefined> {
+): Promise<ReadonlyMap<ResourceId, readonly AuditedWrite[]> | undefined> {
   try {
     const service = await connectService({ flags, context });
     try {

@@ -1,7 +1,7 @@
 import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
-import { closest } from '../model/suggest.ts';
+import { suggest } from '../model/suggest.ts';
 import { explain as explainResource } from '../reconcile/explain/explain.ts';
 import { rulesOnOne, viewsOf } from '../protection/diff.ts';
 import { explainJson, explainText } from '../report/text/explain.ts';
@@ -25,14 +25,14 @@ export async function explain(flags: ExplainFlags, context: CliContext): Promise
   const kind = registry.get(kindName);
   const id = resourceId(kindName, rest.join('/'));
   if (kind === undefined || nameOf(id) === '') {
-    const near = closest(kindName, registry.keys());
+    const near = suggest(kindName, registry.keys());
     throw new UsageError(
       `"${flags.resource}" is no KIND/NAME`,
       near === undefined ? `the kinds are ${[...registry.keys()].join(', ')}` : `did you mean "${near}/${nameOf(id)}"?`,
     );
   }
   if (flags.field !== undefined && !kind.fields.some((field) => field.name === flags.field)) {
-    const near = closest(
+    const near = suggest(
       flags.field,
       kind.fields.map((field) => field.name),
     );
@@ -46,7 +46,7 @@ export async function explain(flags: ExplainFlags, context: CliContext): Promise
   await gateway.close();
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });
   if (explanation === undefined) {
-    const near = closest(
+    const near = suggest(
       id,
       [...desired.resources.map((one) => one.id), ...live.resources.map((one) => one.id)].filter((one) => kindOf(one) === kindName),
     );

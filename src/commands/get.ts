@@ -3,7 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { compareText } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
-import { closest } from '../model/suggest.ts';
+import { suggest } from '../model/suggest.ts';
 import type { ViewFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
 import { lookUp, lookUpNames, printView } from './look-up.ts';
@@ -52,7 +52,7 @@ export async function get(flags: GetFlags, context: CliContext): Promise<number>
   const view = views[what];
   if (view !== undefined) return getView(view, flags, context);
   if (lookUpNames.includes(what)) return lookUp(what, flags, context);
-  const near = closest(what, names);
+  const near = suggest(what, names);
   throw new UsageError(
     `there is nothing to get called "${what}"`,
     near === undefined ? `one of ${names.join(', ')}` : `did you mean "${near}"?`,

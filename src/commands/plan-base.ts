@@ -4,7 +4,7 @@ import { findRemovals } from '../git/removed.ts';
 import { declaredIn } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
-import type { Base, DesiredState } from '../model/desired.ts';
+import type { BaseState, DesiredState } from '../model/desired.ts';
 import type { Target } from '../model/config.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
@@ -16,7 +16,7 @@ import type { CliContext } from './cli-context.ts';
 
 /** What a plan stands on besides manifests and gateway. */
 export type PlanBase = {
-  readonly base: Base | undefined;
+  readonly base: BaseState | undefined;
   /** The manifests that the pull request began with, where `--own` asks for its own changes. */
   readonly own: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -59,7 +59,7 @@ export function isTracked({ config, target }: Pick<PlanBaseInput, 'config' | 'ta
   return config.file !== undefined && configured?.url === target.url && mayBeInRepository(config.root);
 }
 
-async function baseOf(site: Site, input: PlanBaseInput): Promise<Checked<Base>> {
+async function baseOf(site: Site, input: PlanBaseInput): Promise<Checked<BaseState>> {
   const { flags, target } = input;
   if (flags.base === 'none') return { diagnostics: [] };
   if (flags.base !== undefined) {
@@ -91,7 +91,7 @@ async function loadBase(
   { desired: head }: PlanBaseInput,
   site: Site,
   { commit, tree }: { readonly commit: string; readonly tree: TreeAt },
-): Promise<Base> {
+): Promise<BaseState> {
   // Nothing of it has changed: then it is what is loaded already.
   if (head.unselected.length === 0 && isAsLoaded(tree, site, head)) return { commit, desired: head, removedIn: new Map() };
   const { value: desired, diagnostics } = desiredAt(tree);

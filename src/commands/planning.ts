@@ -3,7 +3,7 @@ import { joinedSpecs } from '../apply/joined.ts';
 import { withWindows } from '../apply/windows.ts';
 import { cacheFolder } from '../disk/cache.ts';
 import { registry } from '../kinds/index.ts';
-import type { Base, DesiredState } from '../model/desired.ts';
+import type { BaseState, DesiredState } from '../model/desired.ts';
 import type { Target } from '../model/config.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
@@ -40,7 +40,7 @@ export type Planned = {
   readonly target: Target;
   readonly desired: DesiredState;
   readonly live: LiveState;
-  readonly base: Base | undefined;
+  readonly base: BaseState | undefined;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
   readonly plan: Plan;
@@ -51,7 +51,7 @@ export type Planned = {
 type PlanningFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string; readonly looking?: boolean };
 
 /** Leaves out of a plan what is not asked for. */
-export type Narrow = (whole: Plan, base: Base | undefined) => Plan;
+export type Narrow = (whole: Plan, base: BaseState | undefined) => Plan;
 
 /** The one way to a plan, for all that plan or apply: load, then read the gateway, then compare; `narrow` leaves out what is not asked for. */
 export async function planned(

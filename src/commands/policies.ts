@@ -6,7 +6,7 @@ import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Plan, Refusal } from '../model/plan/plan.ts';
-import type { Policy, PolicyBearing, PolicyFinding } from '../model/protection/policy.ts';
+import type { Policy, PolicyResult, PolicyFinding } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Rules } from '../protection/policy/language.ts';
 import { policiesAt, readTreeOf } from './at-commit.ts';
@@ -111,7 +111,7 @@ export async function policiesOf(
   id: ResourceId,
   plan: Plan,
   { config, target, desired, live, flags, context }: Asked & { readonly live: LiveState },
-): Promise<readonly PolicyBearing[]> {
+): Promise<readonly PolicyResult[]> {
   const { rules, today } = await policiesFor({ config, target, desired, flags, context });
   if (rules.length === 0) return [];
   const { policiesOn } = await import('../protection/policy/check.ts');

@@ -9,7 +9,7 @@ import type { LiveState } from '../model/live.ts';
 import { defaultLimits, type Target } from '../model/config.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
-import type { Differing } from '../model/result/pull-result.ts';
+import type { DifferingManifest } from '../model/result/pull-result.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { forDialect } from '../reconcile/prepare/dialect.ts';
 import { plan } from '../reconcile/diff/plan.ts';
@@ -20,8 +20,8 @@ export type Verdict = {
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
   /** Drafts, by live id, that are wrong, and why. */
   readonly wrong: ReadonlyMap<ResourceId, string>;
-  readonly differing: readonly Differing[];
-  readonly gone: readonly Differing[];
+  readonly differing: readonly DifferingManifest[];
+  readonly gone: readonly DifferingManifest[];
 };
 
 export type Case = {
@@ -61,8 +61,8 @@ function draftOf({ resource, message }: Diagnostic, keys: ReadonlyMap<ResourceId
 
 function changesOf({ changes, edges }: Plan, keys: ReadonlyMap<ResourceId, ResourceId>): Omit<Verdict, 'wrong'> {
   const ignored = new Map<ResourceId, readonly Pointer[]>();
-  const differing = new Map<ResourceId, Differing>();
-  const gone: Differing[] = [];
+  const differing = new Map<ResourceId, DifferingManifest>();
+  const gone: DifferingManifest[] = [];
   for (const { id, action, fields, at } of changes) {
     const key = keys.get(id);
     const paths = fields.map(({ path }) => path);

@@ -10,7 +10,7 @@ import type { GatewayIdentity } from '../model/gateway.ts';
 import { edgeKey, liveEdges } from '../model/edges.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
-import type { LeftOut, Pulled, SecretForm, Unstated } from '../model/result/pull-result.ts';
+import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/pull-result.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { declaredEnds, indexOf } from '../reconcile/diff/edge-index.ts';
@@ -26,13 +26,13 @@ export type Making = {
   /** The live objects that are to have a manifest. */
   readonly ids: ReadonlySet<ResourceId>;
   /** Those that nobody but their manager may write. */
-  readonly managed: readonly LeftOut[];
+  readonly managed: readonly SkippedObject[];
   readonly live: LiveState;
   readonly project: Project;
   readonly identity: GatewayIdentity;
   /** Names of files that are taken. */
   readonly taken: ReadonlySet<string>;
-  readonly secrets: SecretForm;
+  readonly secrets: PulledSecrets;
   readonly context: CliContext;
 };
 
@@ -40,7 +40,7 @@ export type Making = {
 export type Made = {
   readonly manifests: readonly SourceFile[];
   readonly drafts: Drafts;
-  readonly pulled: Omit<Pulled, 'files' | 'terraform' | 'updated' | 'edited'>;
+  readonly pulled: Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'>;
 };
 
 /** Makes the manifests, and makes sure of them: a plan of the project with them finds no change in what they declare. */
@@ -139,7 +139,7 @@ type Outcome = {
 function pulledOf(
   { managed, project, identity, secrets, context }: Making,
   { drafts, manifests, verdict, ignored }: Outcome,
-): Omit<Pulled, 'files' | 'terraform' | 'updated' | 'edited'> {
+): Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'> {
   const show = shower(context.cwd);
   const { name, url } = project.target;
   const files = shown(manifests, project, context);
@@ -151,7 +151,7 @@ function pulledOf(
     unchanged: Math.max(0, project.declared.resources.length - changed),
     differing: verdict.differing,
     gone: verdict.gone,
-    leftOut: [...managed, ...[...drafts.excluded].map(([id, reason]): LeftOut => ({ id, why: 'inexpressible', reason }))],
+    leftOut: [...managed, ...[...drafts.excluded].map(([id, reason]): SkippedObject => ({ id, why: 'inexpressible', reason }))],
     unstated: [...drafts.unstated, ...drafts.drafts.flatMap((draft) => unsaid(draft, ignored, drafts.unstated))],
     secrets: { form: secrets, ...drafts.secrets.tally() },
     diagnostics: [],
@@ -159,7 +159,7 @@ function pulledOf(
 }
 
 /** What a manifest ignores for no other reason than that it cannot say it. */
-function unsaid({ id, key }: Draft, ignored: Outcome['ignored'], told: readonly Unstated[]): readonly Unstated[] {
+function unsaid({ id, key }: Draft, ignored: Outcome['ignored'], told: readonly UnstatedPart[]): readonly UnstatedPart[] {
   const known = told.filter((one) => one.id === id).map(({ path }) => path.split('/')[1]);
   return (ignored.get(key) ?? [])
     .filter((path) => !known.includes(path.split('/')[1]))

@@ -6,7 +6,7 @@ import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { canonical, type JsonObject } from '../model/json.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Written } from '../model/result/pull-result.ts';
+import type { WrittenManifest } from '../model/result/pull-result.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { inputOf, loadSources, withTexts } from './desired.ts';
@@ -20,7 +20,7 @@ export type Updated = {
   readonly project: Project;
   /** The files that change, by absolute path. */
   readonly files: readonly SourceFile[];
-  readonly updated: readonly Written[];
+  readonly updated: readonly WrittenManifest[];
   /** What could not be said, and why. */
   readonly diagnostics: readonly Diagnostic[];
 };

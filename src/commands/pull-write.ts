@@ -4,7 +4,7 @@ import { codeOf } from '../disk/reason.ts';
 import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { OpenVariable } from '../manifest/pull/secret-writer.ts';
-import type { Pulled } from '../model/result/pull-result.ts';
+import type { PullResult } from '../model/result/pull-result.ts';
 import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';
 import { removedBlocks } from '../report/terraform.ts';
@@ -19,7 +19,7 @@ export function writeAll(
   { root, folder, newConfig: config, sources }: Project,
   { manifests, drafts, inherited, edited }: Made & { readonly inherited: Inheritance | undefined; readonly edited: readonly SourceFile[] },
   context: CliContext,
-): Pick<Pulled, 'files' | 'edited' | 'terraform'> {
+): Pick<PullResult, 'files' | 'edited' | 'terraform'> {
   const writer = treeWriter(root);
   const files: string[] = [];
   const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
@@ -48,7 +48,7 @@ export function writeAll(
 
 const removals = 'terraform-removed.tf';
 
-function terraformOf({ blocks, taken, gone, kept }: Inheritance, file: string): Pulled['terraform'] {
+function terraformOf({ blocks, taken, gone, kept }: Inheritance, file: string): PullResult['terraform'] {
   return { taken, gone, kept, ...(blocks.length === 0 ? {} : { file }) };
 }
 

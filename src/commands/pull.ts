@@ -5,9 +5,9 @@ import { matchState } from '../manifest/pull/terraform-state.ts';
 import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import type { LeftOut, Pulled, SecretForm } from '../model/result/pull-result.ts';
+import type { SkippedObject, PullResult, PulledSecrets } from '../model/result/pull-result.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { closest } from '../model/suggest.ts';
+import { suggest } from '../model/suggest.ts';
 import { needsSecrets } from '../reconcile/prepare/verified.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { pullJson, pullText } from '../report/pull.ts';
@@ -23,7 +23,7 @@ import type { CliContext } from './cli-context.ts';
 
 export type PullFlags = TargetFlags & {
   readonly directory?: string;
-  readonly secrets: SecretForm;
+  readonly secrets: PulledSecrets;
   /** A state of Terraform: only what it owns is pulled. */
   readonly fromState?: string;
   readonly format: 'text' | 'json';
@@ -82,7 +82,10 @@ async function inAgreement(begun: Updated, made: Made, updating: Updating): Prom
 }
 
 /** What was updated counts as that, unless it differs in something else still. */
-function withUpdates<T extends Pick<Pulled, 'differing' | 'unchanged'>>(pulled: T, all: Pulled['updated']): T & Pick<Pulled, 'updated'> {
+function withUpdates<T extends Pick<PullResult, 'differing' | 'unchanged'>>(
+  pulled: T,
+  all: PullResult['updated'],
+): T & Pick<PullResult, 'updated'> {
   const differing = new Set(pulled.differing.map(({ id }) => id));
   const whole = all.filter(({ id }) => !differing.has(id));
   return { ...pulled, updated: all, unchanged: Math.max(0, pulled.unchanged - whole.length) };
@@ -93,21 +96,21 @@ function askedFor(only: readonly string[], { resources }: LiveState): ReadonlySe
   const known = new Set<string>(resources.map(({ id }) => id));
   const unknown = only.find((text) => !known.has(text));
   if (unknown === undefined) return only.length === 0 ? undefined : new Set(only);
-  const near = closest(unknown, known);
+  const near = suggest(unknown, known);
   throw new UsageError(
     `the gateway has no "${unknown}"`,
     near === undefined ? 'write KIND/NAME; ostiary get lists what there is' : `did you mean "${near}"?`,
   );
 }
 
-type Chosen = { readonly ids: ReadonlySet<ResourceId>; readonly live: readonly LiveResource[]; readonly managed: readonly LeftOut[] };
+type Chosen = { readonly ids: ReadonlySet<ResourceId>; readonly live: readonly LiveResource[]; readonly managed: readonly SkippedObject[] };
 
 /** The live objects that get a manifest: all, or those asked for, but for managed ones and those that have one. */
 function chooseLive({ resources }: LiveState, { declared }: Project, asked: ReadonlySet<string> | undefined): Chosen {
   const present = new Set(declared.resources.map(({ key }) => key));
   const meant = resources.filter(({ id }) => asked?.has(id) !== false && !present.has(id));
   const live = meant.filter(({ managedBy }) => managedBy === undefined);
-  const managed = meant.flatMap(({ id, managedBy }): readonly LeftOut[] =>
+  const managed = meant.flatMap(({ id, managedBy }): readonly SkippedObject[] =>
     managedBy === undefined ? [] : [{ id, why: 'managed', reason: `managed by ${managedBy}` }],
   );
   return { ids: new Set(live.map(({ id }) => id)), live, managed };

@@ -4,7 +4,7 @@ import { readConfig } from '../manifest/read-config.ts';
 import { defaultLimits, type Config, type Target } from '../model/config.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
-import { closest } from '../model/suggest.ts';
+import { suggest } from '../model/suggest.ts';
 import type { TargetFlags } from './flags.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -60,7 +60,7 @@ export function chooseTarget(config: ResolvedConfig, flags: TargetFlags): Target
   if (flags.target === undefined && names.length > 1)
     throw new UsageError('which target?', `pass --target with one of ${names.join(', ')}`);
   if (target === undefined) {
-    const near = closest(flags.target ?? '', names);
+    const near = suggest(flags.target ?? '', names);
     throw new UsageError(
       `there is no target "${flags.target ?? ''}" in ${config.file ?? 'the config'}`,
       near === undefined ? `it has ${names.join(', ')}` : `did you mean "${near}"?`,

@@ -2,7 +2,7 @@ import type { SecretOf } from '../apply/request.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import { isWritten, keyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
 import type { Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { DesiredSecret } from '../model/secret.ts';
@@ -27,7 +27,7 @@ export async function secretsFor(plan: Plan, desired: DesiredState, { live, gate
     }
     const former = await read(source.slice(fromLive.length));
     const secret = former?.secrets[path] ?? (await read(key))?.secrets[path];
-    if (secret?.state === 'value') inherited.set(id, { ...inherited.get(id), [path]: secret.from(source) });
+    if (secret?.state === 'value') inherited.set(id, { ...inherited.get(id), [path]: secret.withSource(source) });
     else unfit.push(lost(id, path, source));
   }
   if (inherited.size === 0) return { desired, unfit };
@@ -46,7 +46,7 @@ type Place = { readonly id: ResourceId; readonly key: ResourceId; readonly path:
 function secretsOf({ changes }: Plan): readonly Place[] {
   return changes.filter(isWritten).flatMap((change) =>
     change.fields.flatMap(({ path, after, held }): readonly Place[] => {
-      return 'secret' in after && held !== true ? [{ id: change.id, key: keyOf(change), path, source: after.secret }] : [];
+      return 'secret' in after && held !== true ? [{ id: change.id, key: liveKeyOf(change), path, source: after.secret }] : [];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
-import type { TargetTrials } from '../model/result/sample-result.ts';
+import type { TargetSampleResults } from '../model/result/sample-result.ts';
 import { writeReport } from '../disk/write.ts';
 import { patternCache } from '../protection/pattern/compile.ts';
 import { trySamples } from '../protection/try-samples.ts';
@@ -26,7 +26,7 @@ export async function test(flags: TestFlags, context: CliContext): Promise<numbe
   const patterns = patternCache();
   const warnings = new Map<string, string>();
   const { print, hint, results, errors } = printerFor(context, flags);
-  const tried = targets.map((target): TargetTrials => {
+  const tried = targets.map((target): TargetSampleResults => {
     const { value, diagnostics } = desiredFor(config, target, { flags, context, secrets: 'leave' });
     if (value === undefined || hasErrors(diagnostics)) throw new InputError(sortDiagnostics(diagnostics));
     for (const one of diagnostics) warnings.set(JSON.stringify(one), diagnosticsText([one], errors));
@@ -38,7 +38,7 @@ export async function test(flags: TestFlags, context: CliContext): Promise<numbe
   return tried.some(({ rules }) => rules.some(({ trials }) => trials.some(({ outcome }) => outcome === 'failed'))) ? 3 : 0;
 }
 
-function render(tried: readonly TargetTrials[], format: TrialFormat, terminal: Terminal): string {
+function render(tried: readonly TargetSampleResults[], format: TrialFormat, terminal: Terminal): string {
   switch (format) {
     case 'json':
       return trialsJson(tried);

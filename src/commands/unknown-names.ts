@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { closest } from '../model/suggest.ts';
+import { suggest } from '../model/suggest.ts';
 
 /** A flag, and the name that was given to it. */
 export type AskedName = readonly [flag: string, name: string];
@@ -11,7 +11,7 @@ export function unknownNames(asked: readonly AskedName[], among: readonly { read
   return asked
     .filter(([, name]) => !known.has(name))
     .map(([flag, name]): Diagnostic => {
-      const near = closest(name, known);
+      const near = suggest(name, known);
       const hint = near === undefined ? 'write KIND/NAME, as plan prints it' : `did you mean "${near}"?`;
       const message = `${flag} ${name} does nothing: neither a manifest nor the gateway has it`;
       return { code: 'plan/unknown-name', severity: 'warning', message, hint };

@@ -1,7 +1,7 @@
 import { registry } from '../kinds/index.ts';
 import { deferredReferences } from '../manifest/deferred-references.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
-import type { RuleTrials } from '../model/result/sample-result.ts';
+import type { RuleSampleResults } from '../model/result/sample-result.ts';
 import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/text/diagnostics.ts';
 import { sarifText } from '../report/sarif.ts';
 import { desiredFor } from './desired.ts';
@@ -22,7 +22,7 @@ export async function validate(flags: ValidateFlags, context: CliContext): Promi
     import('../protection/inspect.ts'),
     import('../protection/sample-findings.ts'),
   ]);
-  const tried: RuleTrials[] = [];
+  const tried: RuleSampleResults[] = [];
   const inspect = ruleInspector('error', (one) => tried.push(one));
   const found = new Map<string, Diagnostic>();
   let resources = 0;

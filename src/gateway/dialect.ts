@@ -1,4 +1,4 @@
-import type { PreflightResult, GatewayIdentity, Proposal } from '../model/gateway.ts';
+import type { PreflightResult, GatewayIdentity, PreflightRequest } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AccessRule } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
@@ -138,7 +138,7 @@ export type Dialect = {
   readonly referencePrefixes: readonly string[];
   readonly errorHints: readonly ErrorHint[];
   /** What has to be asked of the gateway before a proposal is judged: paths to read, none as a rule. */
-  readonly preflightReads?: (proposal: Proposal, answers: Handshake) => readonly string[];
+  readonly preflightReads?: (proposal: PreflightRequest, answers: Handshake) => readonly string[];
   /** What the gateway would refuse, or do otherwise than the manifests say, in a proposal. */
-  readonly preflight: (proposal: Proposal, answers: Handshake, inquired: PreflightAnswers) => PreflightResult;
+  readonly preflight: (proposal: PreflightRequest, answers: Handshake, inquired: PreflightAnswers) => PreflightResult;
 };

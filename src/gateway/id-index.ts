@@ -1,5 +1,5 @@
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
-import type { Named } from '../model/live.ts';
+import type { LookupEntry } from '../model/live.ts';
 
 /** Ids by uid, and the other way round. */
 type IdPairs = { readonly ids: Map<string, ResourceId>; readonly uids: Map<ResourceId, string> };
@@ -14,7 +14,7 @@ export type IdIndex = {
   readonly idOf: (kind: string, uid: string) => ResourceId;
   /** The uid of an id whose name is known, or that holds a uid itself. */
   readonly uidOf: (id: ResourceId) => string | undefined;
-  readonly replaceLookup: (kind: string, named: readonly Named[]) => void;
+  readonly replaceLookup: (kind: string, named: readonly LookupEntry[]) => void;
   /** The one name of a thing that is only referred to, else its uid. */
   readonly textOf: (kind: string, uid: string) => string;
   /** The uid of such a thing by name or uid; undefined where no thing, or more than one, has the name. */

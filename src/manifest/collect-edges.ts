@@ -1,4 +1,4 @@
-import type { DeclaredEdge, Declaration } from '../model/desired.ts';
+import type { DeclaredEdge, EdgeDeclaration } from '../model/desired.ts';
 import { compareText, isObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { Manifest } from './manifest.ts';
@@ -10,7 +10,7 @@ import { tagSelector } from './tag-selector.ts';
 export type ManifestProblem = { readonly manifest: Manifest; readonly problem: Problem };
 
 type Ends = Pick<DeclaredEdge, 'rule' | 'connection'>;
-type Collected = Map<string, Ends & { readonly declarations: Declaration[] }>;
+type Collected = Map<string, Ends & { readonly declarations: EdgeDeclaration[] }>;
 
 /** Collects the edges that manifests declare, on either side or by a selector; one edge may be declared many times. */
 export function collectEdges(manifests: readonly Manifest[]): {
@@ -83,7 +83,7 @@ function keyOf({ rule, connection }: Ends): string {
   return `${rule.kind}\0${rule.text}\0${connection.kind}\0${connection.text}`;
 }
 
-function add(edges: Collected, { rule, connection }: Ends, declaration: Declaration): void {
+function add(edges: Collected, { rule, connection }: Ends, declaration: EdgeDeclaration): void {
   const key = keyOf({ rule, connection });
   const found = edges.get(key);
   if (found === undefined) edges.set(key, { rule, connection, declarations: [declaration] });
@@ -96,11 +96,11 @@ function inOrder(edges: Collected): readonly DeclaredEdge[] {
     .map(([, { rule, connection, declarations }]) => ({ rule, connection, declarations: sorted(declarations) }));
 }
 
-function sorted(declarations: readonly Declaration[]): readonly Declaration[] {
+function sorted(declarations: readonly EdgeDeclaration[]): readonly EdgeDeclaration[] {
   if (declarations.length < 2) return declarations;
   return declarations.toSorted((left, right) => compareText(declarationText(left), declarationText(right)));
 }
 
-function declarationText({ by, how, path }: Declaration): string {
+function declarationText({ by, how, path }: EdgeDeclaration): string {
   return `${by}\0${how}\0${path}`;
 }

@@ -4,7 +4,7 @@ import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { pointer } from '../model/pointer.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
-import { closest } from '../model/suggest.ts';
+import { suggest } from '../model/suggest.ts';
 import { didYouMean } from './wording.ts';
 
 type Deferred = { readonly kind: string; readonly text: string; readonly at: () => Position; readonly count: number };
@@ -22,7 +22,7 @@ export function deferredReferences(desired: DesiredState, registry: Registry): r
     compareText(`${left.kind}/${left.text}`, `${right.kind}/${right.text}`),
   );
   return deferred.map(({ kind, text, at, count }, index) => {
-    const near = index < mostSuggestions ? didYouMean(closest(text, names.get(kind) ?? [])) : undefined;
+    const near = index < mostSuggestions ? didYouMean(suggest(text, names.get(kind) ?? [])) : undefined;
     const times = count === 1 ? '' : ` (named ${count} times)`;
     return {
       code: 'manifest/deferred-reference',

@@ -3,7 +3,7 @@ import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type Finding } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
-import { isWithin, type Pointer } from '../model/pointer.ts';
+import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
@@ -175,7 +175,7 @@ function besides(manifest: Manifest, places: readonly Pointer[], input: LoadInpu
     ...secretProblems(manifest, rulesOf(input)(manifest)),
     ...unfamiliarValues(manifest.view.familiar, manifest.spec, ['spec']),
   ];
-  return problems.filter(({ at }) => !places.some((place) => isWithin(at, place) || isWithin(place, at)));
+  return problems.filter(({ at }) => !places.some((place) => isPointerWithin(at, place) || isPointerWithin(place, at)));
 }
 
 function isFor(manifest: Manifest, target: string): boolean {

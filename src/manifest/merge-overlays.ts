@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { nameOf, kindOf, type ResourceId } from '../model/resource.ts';
-import { closest } from '../model/suggest.ts';
+import { suggest } from '../model/suggest.ts';
 import type { FieldRule } from '../model/field.ts';
 import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
@@ -50,7 +50,7 @@ export function mergeOverlays(
 function noManifest(book: Book, overlay: Manifest, manifests: ReadonlyMap<ResourceId, Manifest>): Diagnostic {
   const kind = kindOf(overlay.id);
   const names = [...manifests.keys()].filter((id) => kindOf(id) === kind).map(nameOf);
-  const hint = didYouMean(closest(overlay.name, names)) ?? 'an overlay changes a manifest of the same kind and name; write that first';
+  const hint = didYouMean(suggest(overlay.name, names)) ?? 'an overlay changes a manifest of the same kind and name; write that first';
   const message = `the overlay of ${overlay.id} has no manifest to change`;
   return diagnose(
     book,

@@ -71,7 +71,7 @@ function requirementOf(book: Book, { file, locate }: ManifestDocument, { entry, 
   return {
     expression,
     ...(typeof message === 'string' ? { message } : {}),
-    tell: (problem, offset) => {
+    diagnose: (problem, offset) => {
       const begins = locate(path);
       const start = offsetOf(file.text, begins);
       const at = offsetInScalar(file.text, start, { value: expression, offset });

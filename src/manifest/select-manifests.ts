@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { closest } from '../model/suggest.ts';
+import { suggest } from '../model/suggest.ts';
 import type { Manifest } from './manifest.ts';
 import { didYouMean } from './wording.ts';
 
@@ -35,7 +35,7 @@ export function selectManifests(
 function unknownName(text: string, known: ReadonlySet<string>): Diagnostic {
   const hint = text.includes('*')
     ? 'patterns are not supported: repeat --only KIND/NAME, or give folders'
-    : (didYouMean(closest(text, known)) ?? 'write KIND/NAME, as plan prints it');
+    : (didYouMean(suggest(text, known)) ?? 'write KIND/NAME, as plan prints it');
   return { code: 'manifest/unknown-selection', severity: 'error', message: `no manifest of this target is "${text}"`, hint };
 }
 

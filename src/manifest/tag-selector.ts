@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../model/json.ts';
-import { isWithin, pointer } from '../model/pointer.ts';
-import { closest } from '../model/suggest.ts';
+import { isPointerWithin, pointer } from '../model/pointer.ts';
+import { suggest } from '../model/suggest.ts';
 import type { SelectorField } from './kind-view.ts';
 import type { Manifest } from './manifest.ts';
 import { didYouMean, textOf, type Problem } from './wording.ts';
@@ -67,7 +67,7 @@ function unknownNames(
   const names = new Set(candidates.map(({ name }) => name));
   return except.flatMap((name, index) => {
     if (names.has(name)) return [];
-    const hint = didYouMean(closest(name, names)) ?? 'except takes the names of manifests';
+    const hint = didYouMean(suggest(name, names)) ?? 'except takes the names of manifests';
     const message = `no manifest declares ${kind} "${name}"`;
     return [
       { code: 'manifest/unknown-name', severity: 'error', at: pointer('spec', selector.name, 'except', String(index)), message, hint },
@@ -93,7 +93,7 @@ function ignoredTags(
 ): readonly Problem[] {
   return wanted.flatMap(([key]) => {
     const path = pointer(selector.tags, key);
-    const ignoring = candidates.find(({ metadata }) => textsOf(metadata['ignore']).some((ignored) => isWithin(path, ignored)));
+    const ignoring = candidates.find(({ metadata }) => textsOf(metadata['ignore']).some((ignored) => isPointerWithin(path, ignored)));
     if (ignoring === undefined) return [];
     const message = `the selector asks for the tag "${key}", which ${ignoring.id} ignores`;
     const hint = `take ${path} out of its metadata.ignore, or name "${ignoring.name}" in except`;

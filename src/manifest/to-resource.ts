@@ -2,7 +2,7 @@ import type { DesiredResource, Sample } from '../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredSecrets } from '../model/kind.ts';
 import { normalizeValue } from '../model/spec/normalize.ts';
-import { isWithin, pointer, type Pointer } from '../model/pointer.ts';
+import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
 import type { KindView, SecretField } from './kind-view.ts';
@@ -60,7 +60,9 @@ function samplesOf(manifest: Manifest): readonly Sample[] {
 /** Adds the secrets that a gateway would add to a map that is given whole. */
 function withDerived(view: KindView, spec: JsonObject, secrets: Secrets['secrets'], whole: Secrets['whole']): Secrets['secrets'] {
   const derived = whole.length === 0 ? {} : (view.kind.derivedSecrets?.(spec, { secrets, wholeSecrets: whole }) ?? {});
-  const added = Object.entries(derived).filter(([path]) => whole.some((map) => isWithin(path, map)) && !Object.hasOwn(secrets, path));
+  const added = Object.entries(derived).filter(
+    ([path]) => whole.some((map) => isPointerWithin(path, map)) && !Object.hasOwn(secrets, path),
+  );
   if (added.length === 0) return secrets;
   return { ...secrets, ...Object.fromEntries(added.map(([path, value]) => [path, seal('derived', value)])) };
 }

@@ -1,37 +1,37 @@
 import type { Diagnostic } from './diagnostic.ts';
 
-/** Where a token comes from; never the token. */
+/** Names the source of a token; it never holds the token itself. */
 export type TokenSource = { readonly env: string };
 
-/** One gateway that manifests are applied to. */
+/** One gateway and the manifests that are applied to it. */
 export type Target = {
   readonly name: string;
   readonly url: string;
   readonly dialect: 'auto' | 'interface' | 'hoop';
   readonly auth: 'auto' | 'bearer' | 'api-key';
   readonly token: TokenSource;
-  /** Prefixes that names of `valueFrom.env` must have. */
+  /** Environment variables named by `valueFrom.env` must start with one of these prefixes. */
   readonly secretPrefixes: readonly string[];
-  /** Folders and files of manifests, as absolute paths. */
+  /** Absolute paths of manifest folders and files. */
   readonly manifests: readonly string[];
   readonly overlays: readonly string[];
   readonly limits: Limits;
 };
 
 /**
- * What a plan may do without an override, from so many objects on: the shares (0 to 1) of ours that may be updated and
- * deleted, and of the live connections that may lose a protection.
+ * Limits on mass changes without an override. They count from `from` objects on. The shares are 0 to 1: of the managed
+ * objects for updates and deletes, of the live connections for lost protections.
  */
 export type Limits = { readonly from: number; readonly updates: number; readonly deletes: number; readonly protections: number };
 
 export const defaultLimits: Limits = { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3 };
 
 export type Config = {
-  /** The config file's path, absent where flags alone say everything. */
+  /** The path of the config file; absent when the command line alone configures the run. */
   readonly file?: string;
-  /** Where the config file names a path; undefined for one that it does not. */
+  /** Returns the position at which the config file names a path; undefined for other paths. */
   readonly placeOf?: (path: string) => Pick<Diagnostic, 'at' | 'frame'> | undefined;
-  /** The folder that secret files and manifests must lie below. */
+  /** Secret files and manifests must be inside this folder. */
   readonly root: string;
   readonly targets: readonly Target[];
 };

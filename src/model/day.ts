@@ -1,6 +1,6 @@
 const days = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Tells whether a text is a day of the calendar, as `YYYY-MM-DD`. */
+/** Tells whether a text is a valid calendar date `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   const isLeap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0);
@@ -8,7 +8,7 @@ export function isDay(text: string): boolean {
   return Number(day) >= 1 && Number(day) <= last;
 }
 
-/** Days since a day long ago, by the calendar. */
+/** Returns a count of days for a `YYYY-MM-DD` date; only differences between two counts have a meaning. */
 export function dayNumber(day: string): number {
   const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
   const [years, months] = month > 2 ? [year, month - 3] : [year - 1, month + 9];

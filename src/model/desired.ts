@@ -1,90 +1,94 @@
 import type { Diagnostic, Finding, Position } from './diagnostic.ts';
-import { indexer } from './memoize.ts';
+import { memoizeIndex } from './memoize.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { Policy } from './protection/policy.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
 
-/** How an edge came to be declared. */
-export type Declaration = {
+/** One place that declares an edge, and how. */
+export type EdgeDeclaration = {
   /** The manifest that declares it. */
   readonly by: ResourceId;
   readonly how: 'listed' | 'selector';
   readonly path: Pointer;
 };
 
-/** An edge as manifests declare it; each end is a name, or an id of a live object that only the planner can resolve. */
+/** An edge as manifests declare it. Each end is a name, or the gateway id of a live object, which the planner resolves. */
 export type DeclaredEdge = {
   readonly rule: { readonly kind: string; readonly text: string };
   readonly connection: { readonly kind: string; readonly text: string };
-  readonly declarations: readonly Declaration[];
+  readonly declarations: readonly EdgeDeclaration[];
 };
 
-/** A text that a rule is tried on, and what becomes of it, as the manifest says it. */
+/** A sample of a rule as the manifest states it: a text and the expected result. */
 export type Sample = { readonly given: JsonObject; readonly at: Position };
 
-/** One resource as the manifests want it, normalised: every compared field has its value, without secrets and edges. */
+/** One resource that the manifests declare, normalized: every compared field has a value; secrets and edges are separate. */
 export type DesiredResource = {
   /** `Kind/metadata.name`. */
   readonly id: ResourceId;
-  /** `Kind/identity`: what the gateway knows it by; equals `id` for kinds that the gateway names. */
+  /** `Kind/identity`: the identity on the gateway; equals `id` for kinds whose name the gateway stores. */
   readonly key: ResourceId;
   readonly spec: Spec;
-  /** Top-level fields that the manifest states, null included. */
+  /** Top-level fields that the manifest states, including those set to null. */
   readonly stated: ReadonlySet<string>;
   readonly secrets: Readonly<Record<Pointer, DesiredSecret>>;
-  /** Secret maps that the manifest gives whole: live keys beside the given ones are to go. */
+  /** Secret maps that the manifest states completely: apply removes other live keys. */
   readonly wholeSecrets: readonly Pointer[];
   readonly ignore: readonly Pointer[];
-  /** What its selector asks for, by the field that holds it; absent where it has none. */
+  /** The selector and the field that holds it; absent without a selector. */
   readonly selector?: { readonly field: string; readonly value: JsonObject };
   readonly protect: boolean;
-  /** A live object that was never applied may be taken over, whatever differs. */
+  /** Allows importing a live object that was never applied, whatever differs. */
   readonly adopt: boolean;
-  /** The name of the object that this one takes the place of. */
+  /** The name of the predecessor that this resource replaces. */
   readonly replaces?: string;
-  /** The name that the live object has so far. */
+  /** The current name of the live object, before the rename. */
   readonly renamedFrom?: string;
-  /** For kinds that are tried on samples: the spec as the manifest writes it, lists in their order. */
+  /** For kinds with samples: the spec as the manifest writes it, with lists in their written order. */
   readonly written?: JsonObject;
-  /** What the rule is tried on; nothing that is compared or written. */
+  /** The samples of the rule; they are neither compared nor written. */
   readonly samples?: readonly Sample[];
   /**
-   * The place of a value in spec (`/reviewers/0`, or a set's entry by its value), the nearest parent's where it has none of
-   * its own; of the empty pointer the manifest's.
+   * Returns the position of a value in spec (`/reviewers/0`, or a set's element by its value), or of its nearest parent that
+   * has one. The empty pointer returns the position of the manifest.
    */
   readonly locate: (path: Pointer) => Position;
 };
 
-/** Desired resources by their id. */
-export const desiredById: (resources: readonly DesiredResource[]) => ReadonlyMap<ResourceId, DesiredResource> = indexer(({ id }) => id);
+/** Indexes desired resources by id. */
+export const desiredById: (resources: readonly DesiredResource[]) => ReadonlyMap<ResourceId, DesiredResource> = memoizeIndex(
+  ({ id }) => id,
+);
 
-/** Desired resources by what the gateway knows them by. */
-export const desiredByKey: (resources: readonly DesiredResource[]) => ReadonlyMap<ResourceId, DesiredResource> = indexer(({ key }) => key);
+/** Indexes desired resources by their identity on the gateway. */
+export const desiredByKey: (resources: readonly DesiredResource[]) => ReadonlyMap<ResourceId, DesiredResource> = memoizeIndex(
+  ({ key }) => key,
+);
 
-/** All that the manifests of one target want. */
+/** The content of all manifests of one target. */
 export type DesiredState = {
   readonly resources: readonly DesiredResource[];
   readonly edges: readonly DeclaredEdge[];
-  /** SHA-256 (hex) over the manifests' paths and bytes, whatever the order they were read in. */
+  /** SHA-256 (hex) over the paths and bytes of the manifests, independent of the order in which they were read. */
   readonly tree: string;
-  /** Resources of the target that a selection left out: never orphans, and their names still resolve. */
+  /** Resources that the selection excluded: they are never orphans, and their names still resolve. */
   readonly unselected: readonly Pick<DesiredResource, 'id' | 'key' | 'ignore'>[];
   readonly notices: readonly Diagnostic[];
-  /** Makes a diagnostic of something found in a resource's manifest, with its place and the lines around it. */
+  /** Converts a finding in a resource's manifest to a diagnostic with position and code frame. */
   readonly diagnose?: (id: ResourceId, finding: Finding) => Diagnostic;
-  /** What the manifests ask of connections besides; absent where they ask for nothing. */
+  /** Policies about connections; absent when no manifest declares one. */
   readonly policies?: readonly Policy[];
 };
 
-/** What the last commit that was wholly applied to a target wanted; of its secrets the sources count, resolved or not. */
-export type Base = {
+/** The desired state of the last commit that was completely applied to a target. Secrets count by source, resolved or not. */
+export type BaseState = {
   readonly commit: string;
   readonly desired: DesiredState;
-  /** The commit that took away each manifest that is gone since, as far as the history tells. */
+  /** The commit that removed each manifest since then, where the history shows it. */
   readonly removedIn: ReadonlyMap<ResourceId, Commit>;
 };
 
-/** A commit by its hash and the first line of its message. */
+/** A commit: its hash and the first line of its message. */
 export type Commit = { readonly id: string; readonly subject: string };

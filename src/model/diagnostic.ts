@@ -1,10 +1,10 @@
 import type { Pointer } from './pointer.ts';
 import type { ResourceId } from './resource.ts';
 
-/** A place in a file the user wrote: line and column start at 1. */
+/** A position in a file that the user wrote; line and column start at 1. */
 export type Position = { readonly file: string; readonly line: number; readonly column: number };
 
-/** The place that `file:line:column` says. */
+/** Parses `file:line:column`; returns undefined for any other text. */
 export function positionOf(text: string): Position | undefined {
   const [, file, line, column] = /^(.*):(\d+):(\d+)$/s.exec(text) ?? [];
   return file === undefined ? undefined : { file, line: Number(line), column: Number(column) };
@@ -12,14 +12,14 @@ export function positionOf(text: string): Position | undefined {
 
 export type Severity = 'error' | 'warning' | 'notice';
 
-/** The lines around a mistake: `line` is the first line's number, `caret` the marked part of the last line. */
+/** The lines around an error: `line` is the number of the first line, `caret` marks part of the last line. */
 export type CodeFrame = {
   readonly line: number;
   readonly lines: readonly string[];
   readonly caret: { readonly column: number; readonly length: number };
 };
 
-/** Something that the user wrote is wrong or worth a word; codes are `area/kebab-reason` and stable. */
+/** An error, warning or notice about the user's input. Codes are `area/kebab-reason` and stable. */
 export type Diagnostic = {
   readonly code: `${string}/${string}`;
   readonly severity: Severity;
@@ -30,14 +30,14 @@ export type Diagnostic = {
   readonly resource?: ResourceId;
 };
 
-/** Something found in a document, at a pointer into it. */
+/** A diagnostic before it has a position: it points into a document by JSON pointer. */
 export type Finding = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & {
   readonly at: Pointer;
-  /** The text there, and the character of it (from 0) that is meant. */
+  /** The text at that pointer, and the index (from 0) of the character that the finding is about. */
   readonly within?: { readonly text: string; readonly index: number };
 };
 
-/** A value and what was found on the way to it; warnings may ride with a value, an error means there is none to rely on. */
+/** A result with its diagnostics. Warnings may accompany a value; with an error, the value must not be used. */
 export type Checked<T> = { readonly value?: T; readonly diagnostics: readonly Diagnostic[] };
 
 /** Tells whether one of the diagnostics is an error. */
@@ -45,7 +45,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
-/** Orders diagnostics by file, line, column, then code and message; those without a place come first. */
+/** Sorts diagnostics by file, line, column, code and message; those without a position come first. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted((left, right) => {
     const byFile = order(left.at?.file ?? '', right.at?.file ?? '');

@@ -5,14 +5,14 @@ const units = [
   [1, 's'],
 ] as const;
 
-/** Whole seconds as people say them: `30 min`, `1 h 30 min`, `2 d`. */
+/** Formats whole seconds: `30 min`, `1 h 30 min`, `2 d`. */
 export function durationText(seconds: number): string {
   if (!Number.isSafeInteger(seconds) || seconds <= 0) return `${seconds} s`;
   let rest = seconds;
-  const said = units.flatMap(([length, unit]) => {
+  const parts = units.flatMap(([length, unit]) => {
     const count = Math.floor(rest / length);
     rest -= count * length;
     return count === 0 ? [] : [`${count} ${unit}`];
   });
-  return said.join(' ');
+  return parts.join(' ');
 }

@@ -3,16 +3,16 @@ import type { LiveState } from './live.ts';
 import { kindOf, type ResourceId } from './resource.ts';
 
 /** The two ends of an edge. */
-export type Ends = { readonly rule: ResourceId; readonly connection: ResourceId };
+export type EdgeEnds = { readonly rule: ResourceId; readonly connection: ResourceId };
 
-/** One text for an edge. */
-export function edgeKey({ rule, connection }: Ends): string {
+/** Returns a text that identifies an edge. */
+export function edgeKey({ rule, connection }: EdgeEnds): string {
   return `${rule}\u0000${connection}`;
 }
 
-/** All live edges, seen from either side, each once. */
-export function liveEdges(live: Pick<LiveState, 'resources'>, registry: Registry): readonly Ends[] {
-  const all = new Map<string, Ends>();
+/** Lists all live edges, each once, whichever end shows it. */
+export function liveEdges(live: Pick<LiveState, 'resources'>, registry: Registry): readonly EdgeEnds[] {
+  const all = new Map<string, EdgeEnds>();
   const fields = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => field.edge !== undefined)]));
   for (const resource of live.resources) {
     for (const field of fields.get(kindOf(resource.id)) ?? []) {

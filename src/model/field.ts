@@ -10,37 +10,37 @@ export type Shape =
   | { readonly shape: 'keyed'; readonly key: string; readonly fields: readonly FieldRule[] };
 
 /**
- * Which way a value protects more: `entries` more of them, `fewer` less of them, `lower` / `higher` numbers
- * (null is the weakest), `most` a higher number (null is all there are), `threshold` a lower number (null is the
- * gateway's own, which nobody can compare), `enabled` / `disabled` the word or the boolean.
+ * Which values protect more (`x-ostiary-protects`): `entries` more entries, `fewer` fewer entries, `lower` / `higher`
+ * numbers (null is the weakest), `most` a higher number (null means all), `threshold` a lower number (null is the
+ * gateway's own value, which cannot be compared), `enabled` / `disabled` the word or the boolean.
  */
 export type Protects = 'entries' | 'fewer' | 'lower' | 'higher' | 'most' | 'threshold' | 'enabled' | 'disabled';
 
-/** One field of a kind as its schema describes it; the schema is the only place where a rule is written. */
+/** One field of a kind, derived from its schema; the schema is the only source of a field's rules. */
 export type FieldRule = Shape & {
   readonly name: string;
   readonly required: boolean;
-  /** The value that an omitted or null field has. */
+  /** The value of an omitted or null field. */
   readonly empty: Json;
-  /** What omitting means: the empty value, what is live, or what the kind derives (else what is live). */
+  /** The value of an omitted field: the empty value, the live value, or the value that the kind derives (else the live value). */
   readonly omitted: 'empty' | 'kept' | 'derived';
   readonly protects?: Protects;
-  /** The field that says how many of the entries are enough, where it is a number. */
+  /** The field with the required number of entries, such as `min_review_approvals`; it counts when it is a number. */
   readonly enough?: string;
-  /** The kind that the value refers to by name or id. */
+  /** The kind of resource that the value refers to by name or id. */
   readonly refers?: string;
-  /** The field lists edges, seen from this side; never compared as a field. */
+  /** The field lists edges from this end; it is never compared as a field. */
   readonly edge?: 'rule' | 'connection';
   /** The field is a secret: a map of base64 values or references, or a single plain text. */
   readonly secret?: 'base64' | 'plain';
-  /** The value that closes access, for creating an object before its protection can be attached. */
+  /** The value that closes access; an object is created with it when its protection can only be attached later. */
   readonly closed?: Json;
-  /** The field exists in manifests only and never travels. */
+  /** The field exists only in manifests and is never sent. */
   readonly manifestOnly?: boolean;
-  /** The one dialect that has the field. */
+  /** The only dialect that has the field. */
   readonly dialect?: string;
-  /** A dialect whose gateways may have it, too: those that say so. */
+  /** Another dialect whose gateways have the field when they report it. */
   readonly borrowed?: string;
-  /** The gateway attaches the value after it has saved the object: what it protects is open in between. */
+  /** The gateway attaches the value after it has saved the object, so the object is unprotected in between. */
   readonly late?: boolean;
 };

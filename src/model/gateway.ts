@@ -2,77 +2,77 @@ import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { FieldRule } from './field.ts';
 import type { LiveResource, LiveState } from './live.ts';
-import type { Plan, Reference, Refusal } from './plan/plan.ts';
+import type { Plan, OutsideReference, Refusal } from './plan/plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { Secret } from './secret.ts';
 
-/** Who answers at the other end, and what the caller may do there. */
+/** The gateway behind a URL, and the role of the token there. */
 export type GatewayIdentity = {
   readonly url: string;
   readonly organisation?: string;
   readonly dialect: string;
   readonly version?: string;
   readonly role?: 'admin' | 'auditor' | 'standard';
-  /** Fields of another dialect that it says it has, too: `Kind.field`. */
+  /** Fields of another dialect that the gateway reports: `Kind.field`. */
   readonly borrowed?: readonly string[];
 };
 
-/** How a gateway speaks: which fields it has. */
-export type Speech = Pick<GatewayIdentity, 'dialect' | 'borrowed'>;
+/** The part of the identity that decides which fields a gateway has. */
+export type DialectFields = Pick<GatewayIdentity, 'dialect' | 'borrowed'>;
 
 /** Tells whether a gateway has a field of a kind. */
-export function hasField({ dialect, borrowed = [] }: Speech, kind: string, field: FieldRule): boolean {
+export function hasField({ dialect, borrowed = [] }: DialectFields, kind: string, field: FieldRule): boolean {
   if (field.dialect === undefined || field.dialect === dialect) return true;
   return field.borrowed === dialect && borrowed.includes(`${kind}.${field.name}`);
 }
 
-/** A whole resource to write: references and edge ends as names, secrets sealed. */
+/** A complete resource to write: references and edge ends are names, secrets are sealed. */
 export type WriteRequest = {
   readonly id: ResourceId;
   readonly spec: Spec;
-  /** Secrets to set; on an update, secrets not named here and not in `dropped` stay as the fresh read has them. */
+  /** Secrets to set. An update keeps secrets that are neither here nor in `dropped` as the fresh read returned them. */
   readonly secrets: Readonly<Record<Pointer, Secret>>;
   readonly dropped: readonly Pointer[];
-  /** All edges that the resource has after the write, by edge field. */
+  /** All edges of the resource after the write, by edge field. */
   readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
 };
 
-/** A plan with what it was made from, for the gateway to look through before anything is written. */
-export type Proposal = {
+/** A plan and its input, for the dialect to check before anything is written. */
+export type PreflightRequest = {
   readonly plan: Plan;
   readonly desired: DesiredState;
   readonly live: LiveState;
-  /** What changed objects hold in between, where they are written twice. */
+  /** The intermediate specs of objects that are written twice. */
   readonly joined: ReadonlyMap<ResourceId, Spec>;
 };
 
-/** What a gateway makes of a proposal. */
+/** The result of a preflight check. */
 export type PreflightResult = {
-  /** What is wrong in the manifests for this gateway, whatever its state. */
+  /** Errors in the manifests that this gateway rejects, independent of its state. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What the gateway refuses as it is now, however right the manifests are. */
+  /** Valid changes that the gateway refuses in its current state. */
   readonly refusals: readonly Refusal[];
-  /** The changes that it does not take with live and desired joined, and why: they can only be written once. */
+  /** Changes whose intermediate spec the gateway rejects, with the reason: they can only be written once. */
   readonly indivisible: ReadonlyMap<ResourceId, string>;
-  /** What of the gateway's own names something that is replaced, and does not name what takes its place. */
-  readonly references: readonly Reference[];
+  /** Objects of the gateway that refer to a replaced resource and do not refer to its successor. */
+  readonly references: readonly OutsideReference[];
 };
 
-/** A gateway as everything above the wire sees it. Failures throw an ApiError; retries happen below. */
+/** The port to a gateway's configuration. Failures throw an ApiError; retries happen inside the adapter. */
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
-  /** Reads all resources of the kinds in bulk; no value where a list could not be proven whole. */
+  /** Reads all resources of the kinds in bulk; without a value when a list could not be proven complete. */
   readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
-  /** Reads one resource again; undefined where it is gone. */
+  /** Reads one resource again; undefined when it was deleted. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
-  /** Those of the ids (`Kind/uid`, the gateway's own) that it answers for one by one, whatever its lists show. */
+  /** Returns the ids (`Kind/uid`, the gateway's own) that exist when read one by one, whatever its lists show. */
   confirm(ids: readonly ResourceId[]): Promise<readonly ResourceId[]>;
-  /** What this gateway would refuse or not keep of a plan, at the manifests' lines; sends nothing that writes. */
-  preflight(proposal: Proposal): Promise<PreflightResult>;
-  /** Creates it exactly once, also when the answer is lost on the way. */
+  /** Finds the parts of a plan that the gateway would reject or lose, at the lines of the manifests; writes nothing. */
+  preflight(proposal: PreflightRequest): Promise<PreflightResult>;
+  /** Creates a resource exactly once, even when the response is lost. */
   create(request: WriteRequest): Promise<LiveResource>;
-  /** Replaces it whole; what the request does not speak of is carried from the fresh read. */
+  /** Replaces a resource completely; values that the request does not state are carried over from the fresh read. */
   update(fresh: LiveResource, request: WriteRequest): Promise<LiveResource>;
   remove(fresh: LiveResource): Promise<void>;
   close(): Promise<void>;

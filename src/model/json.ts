@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Tells whether two JSON values are the same: arrays in order, object keys in any order. */
+/** Tells whether two JSON values are equal: arrays in order, object keys in any order. */
 export function equal(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
@@ -23,7 +23,7 @@ export function equal(left: Json | undefined, right: Json | undefined): boolean 
   return true;
 }
 
-/** The keys of an object in the order of `compareText`. */
+/** Returns the keys of an object, sorted by `compareText`. */
 export function sortedKeys(value: object): readonly string[] {
   const keys = Object.keys(value);
   for (let index = 1; index < keys.length; index += 1) {
@@ -32,7 +32,7 @@ export function sortedKeys(value: object): readonly string[] {
   return keys;
 }
 
-/** Writes a JSON value as text in one way only: object keys sorted, no white space. */
+/** Serializes a JSON value canonically: object keys sorted, no whitespace. */
 export function canonical(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   let text = '';
@@ -45,7 +45,7 @@ export function canonical(value: Json): string {
   return `{${text}}`;
 }
 
-/** Orders two texts by code unit: the same everywhere, whatever the locale. */
+/** Compares two texts by code unit, independent of the locale. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

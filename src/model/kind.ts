@@ -5,30 +5,30 @@ import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { Spec } from './resource.ts';
 
-/** The secrets of a manifest by path; those of a map that is given whole and has no such key are absent for sure. */
+/** The secrets of a manifest by path. A key that is missing from a completely stated map is certainly absent. */
 export type DesiredSecrets = Pick<DesiredResource, 'secrets' | 'wholeSecrets'>;
 
-/** Everything that the rest of the house knows of a kind; one file in `kinds/` makes one. */
+/** Everything that the program knows about a kind; each file in `kinds/` defines one. */
 export type Kind = {
   readonly name: string;
-  /** The annotated JSON Schema of the manifest: where every field's rule lives. */
+  /** The annotated JSON Schema of the manifest, the source of every field's rules. */
   readonly schema: JsonObject;
   readonly fields: readonly FieldRule[];
-  /** The name under which the gateway knows the resource, from the manifest's name and spec. */
+  /** Returns the name of the resource on the gateway, from the manifest's name and spec. */
   readonly identity: (name: string, spec: JsonObject) => string;
   /** Whether the gateway stores the manifest's name as the field `name`. */
   readonly named: boolean;
   /** Whether the gateway lets the name change. */
   readonly renamable: boolean;
-  /** The values of omitted `derived` fields, as far as the gateway fills them in; some rest on a secret's value. */
+  /** Returns the values that the gateway fills in for omitted `derived` fields; some depend on the value of a secret. */
   readonly derived: (spec: Spec, secrets?: DesiredSecrets) => JsonObject;
-  /** What it may have filled in instead, where the secret that decides is not stated. */
+  /** Returns the other values that the gateway may have filled in when the deciding secret is not stated. */
   readonly derivedOtherwise?: (spec: Spec, secrets: DesiredSecrets) => JsonObject;
-  /** Secrets that a gateway adds to a map that lacks them. */
+  /** Returns secrets that a gateway adds to a map without them. */
   readonly derivedSecrets?: (spec: Spec, secrets: DesiredSecrets) => Readonly<Record<Pointer, string>>;
-  /** Values that an omitted field takes on create only. */
+  /** Returns values that omitted fields take on create only. */
   readonly createDefaults: (name: string) => JsonObject;
-  /** Rules across fields of a manifest's spec. */
+  /** Checks rules across the fields of a manifest's spec. */
   readonly check: (spec: JsonObject) => readonly Finding[];
 };
 

@@ -1,9 +1,9 @@
-import { indexer } from './memoize.ts';
+import { memoizeIndex } from './memoize.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { LiveSecret } from './secret.ts';
 
-/** One resource as the gateway has it, normalised like a desired one; references are names where the gateway tells them, else ids. */
+/** One resource on the gateway, normalized like a desired one. References are names where the gateway lists them, else ids. */
 export type LiveResource = {
   /** `Kind/identity`. */
   readonly id: ResourceId;
@@ -11,49 +11,49 @@ export type LiveResource = {
   readonly uid: string;
   readonly spec: Spec;
   readonly secrets: Readonly<Record<Pointer, LiveSecret>>;
-  /** Edge fields of this resource: the other ends, by field. An end nobody can name is `Kind/uid`. */
+  /** The other ends of edges, by edge field of this resource. An end without a known name is `Kind/uid`. */
   readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
-  /** What the gateway sent, for the dialect alone to carry back. */
+  /** The original response; only the dialect reads it, to send unchanged values back. */
   readonly raw: unknown;
-  /** Values that this read does not show. */
+  /** Values that this read does not contain. */
   readonly unknown: readonly Pointer[];
-  /** Those of them that a read of this one object shows. */
+  /** Those of them that a read of the single object contains. */
   readonly leftOut?: readonly Pointer[];
-  /** Moves whenever the stored secrets change; absent where the gateway tells none, or none to rely on. */
+  /** Changes whenever the stored secrets change; absent when the gateway reports no reliable version. */
   readonly secretsVersion?: string;
   readonly managedBy?: string;
-  /** Nobody wrote it since it was created, as far as the gateway tells. */
+  /** The gateway reports no write since the creation. */
   readonly untouched?: boolean;
-  /** The version to write against (an ETag), where the gateway has one. */
+  /** The version for conditional writes (an ETag), if the gateway has one. */
   readonly version?: string;
 };
 
-/** Live resources by their id. */
-export const liveById: (resources: readonly LiveResource[]) => ReadonlyMap<ResourceId, LiveResource> = indexer(({ id }) => id);
+/** Indexes live resources by id. */
+export const liveById: (resources: readonly LiveResource[]) => ReadonlyMap<ResourceId, LiveResource> = memoizeIndex(({ id }) => id);
 
-/** A thing that manifests refer to but do not declare, such as an agent. */
-export type Named = { readonly uid: string; readonly name: string };
+/** An object that manifests refer to but cannot declare, such as an agent. */
+export type LookupEntry = { readonly uid: string; readonly name: string };
 
-/** A rule of the gateway's own that reviews or limits access to connections beside them; never ours to write. */
+/** An access-request rule of the gateway, which requires review or limits access besides the connections. Never written. */
 export type AccessRule = {
   readonly name: string;
-  /** The names of the connections it is for. */
+  /** The names of the connections that the rule applies to. */
   readonly connections: readonly string[];
-  /** It is also for all connections that have one of these. */
+  /** The rule also applies to all connections with one of these attributes. */
   readonly attributes: readonly string[];
-  /** What it asks for. */
+  /** The requirement of the rule as text. */
   readonly text: string;
 };
 
-/** All that was read of one gateway. */
+/** The complete state that was read from one gateway. */
 export type LiveState = {
   readonly resources: readonly LiveResource[];
-  /** What references of other kinds resolve to; a kind that is absent cannot be listed there, so only ids are taken. */
-  readonly lookups: Readonly<Record<string, readonly Named[]>>;
-  /** Groups the gateway knows, where it tells. */
+  /** Lookup tables for references. A missing kind cannot be listed on this gateway; references to it must be ids. */
+  readonly lookups: Readonly<Record<string, readonly LookupEntry[]>>;
+  /** The groups on the gateway, if it lists them. */
   readonly groups?: readonly string[];
-  /** Rules that review and limit beside connections; absent where the gateway has none, or does not show them. */
+  /** Access-request rules; absent when the gateway has none or does not show them. */
   readonly accessRules?: readonly AccessRule[];
-  /** Objects that no list shows and the gateway answers for by its own id: `Kind/uid`. */
+  /** Objects that no list contains but that exist when read by id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

@@ -1,10 +1,10 @@
 import type { ResourceId } from './resource.ts';
 
 /**
- * Makes a function that indexes lists; where two entries have one key the last counts. The index of a list is made when
- * it is first asked for, and is the same one from then on: lists do not change.
+ * Returns a function that indexes lists by key; the last entry of a key wins. The index of a list is built on first use
+ * and reused, so lists must not change.
  */
-export function indexer<T>(keyOf: (entry: T) => ResourceId): (list: readonly T[]) => ReadonlyMap<ResourceId, T> {
+export function memoizeIndex<T>(keyOf: (entry: T) => ResourceId): (list: readonly T[]) => ReadonlyMap<ResourceId, T> {
   const known = new WeakMap<readonly T[], ReadonlyMap<ResourceId, T>>();
   return (list) => {
     const found = known.get(list);
@@ -16,8 +16,8 @@ export function indexer<T>(keyOf: (entry: T) => ResourceId): (list: readonly T[]
   };
 }
 
-/** Remembers what was made of short texts, up to a few thousand: many objects use the same words again and again. */
-export function remembered<T>(make: (text: string) => T): (text: string) => T {
+/** Caches the results for short texts (60 characters, 4096 texts at most): many objects repeat the same words. */
+export function memoizeByText<T>(make: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
     const before = known.get(text);

@@ -1,4 +1,4 @@
-import { remembered } from './memoize.ts';
+import { memoizeByText } from './memoize.ts';
 
 /** A JSON Pointer (RFC 6901); in keyed lists the key stands instead of the index. */
 export type Pointer = string;
@@ -15,7 +15,7 @@ function escaped(token: string): string {
 }
 
 /** Splits a pointer into its tokens; the empty pointer has none. */
-export const tokensOf: (path: Pointer) => readonly string[] = remembered(split);
+export const tokensOf: (path: Pointer) => readonly string[] = memoizeByText(split);
 
 function split(path: Pointer): readonly string[] {
   if (path === '') return [];
@@ -24,6 +24,6 @@ function split(path: Pointer): readonly string[] {
 }
 
 /** Tells whether the pointer is the prefix itself or lies below it. */
-export function isWithin(path: Pointer, prefix: Pointer): boolean {
+export function isPointerWithin(path: Pointer, prefix: Pointer): boolean {
   return path === prefix || path.startsWith(`${prefix}/`);
 }

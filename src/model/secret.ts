@@ -1,5 +1,5 @@
 /** Makes the interface's spelling of a text. */
-type Spell = (text: string) => string;
+type Encode = (text: string) => string;
 
 /**
  * Of ten thousand manifests there are eighty thousand: one object each, with methods that all share, and no closure. A copy
@@ -9,9 +9,9 @@ class SealedText {
   readonly state = 'value';
   readonly source: string;
   readonly #text: string;
-  readonly #spell: Spell | undefined;
+  readonly #spell: Encode | undefined;
 
-  constructor(source: string, text: string, spell?: Spell) {
+  constructor(source: string, text: string, spell?: Encode) {
     this.source = source;
     this.#text = text;
     this.#spell = spell;
@@ -22,7 +22,7 @@ class SealedText {
   }
 
   /** The same value, told to be from elsewhere. */
-  from(source: string): SealedText {
+  withSource(source: string): SealedText {
     return new SealedText(source, this.#text, this.#spell);
   }
 
@@ -52,7 +52,7 @@ export type LiveSecret = Secret | { readonly state: 'hidden'; readonly source: s
  * Seals a value behind its source: printing or serialising the result shows the source alone. A value that is to be
  * spelled otherwise is spelled whenever it is asked for: most are only compared once.
  */
-export function seal(source: string, value: string, spell?: Spell): Secret {
+export function seal(source: string, value: string, spell?: Encode): Secret {
   return new SealedText(source, value, spell);
 }
 

@@ -1,5 +1,5 @@
 import type { Checked } from './diagnostic.ts';
-import type { Write } from './result/drift.ts';
+import type { AuditedWrite } from './result/drift.ts';
 import type { GatewayIdentity } from './gateway.ts';
 import type { JsonObject } from './json.ts';
 
@@ -89,6 +89,6 @@ export interface Service {
   objection(review: Review, decision: Decision): string | undefined;
   decide(id: string, decision: Decision): Promise<Review>;
   /** The successful writes since a time, the newest first, not more than so many; undefined where the gateway has no log, or does not show it. */
-  writesSince(since: Date, most: number): Promise<readonly Write[] | undefined>;
+  writesSince(since: Date, most: number): Promise<readonly AuditedWrite[] | undefined>;
   close(): Promise<void>;
 }

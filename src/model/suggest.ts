@@ -1,7 +1,7 @@
 import { compareText } from './json.ts';
 
 /** Returns the candidate that the text most likely meant, or undefined where none is near. */
-export function closest(text: string, candidates: Iterable<string>): string | undefined {
+export function suggest(text: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(text.length / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;

@@ -1,7 +1,7 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan/plan.ts';
-import type { Protection, Way } from '../model/protection/protection.ts';
+import type { Protection, ProtectionVerdict } from '../model/protection/protection.ts';
 import { causesOf, type Causes } from './causes.ts';
 import { reversed, viewsOf, type Manifests } from './diff.ts';
 import { protectionFrom } from './protection.ts';
@@ -17,7 +17,7 @@ function backwards(causes: Causes): Causes {
   return (...place) => causes(...place).map((bearing) => ({ ...bearing, way: opposites[bearing.way] }));
 }
 
-const opposites: Readonly<Record<Way, Way>> = {
+const opposites: Readonly<Record<ProtectionVerdict, ProtectionVerdict>> = {
   weakens: 'strengthens',
   strengthens: 'weakens',
   both: 'both',

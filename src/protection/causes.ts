@@ -1,17 +1,17 @@
 import type { Position } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
-import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange } from '../model/plan/plan.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
-import type { Aspect, Cause, Way } from '../model/protection/protection.ts';
+import type { ControlType, Cause, ProtectionVerdict } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { aspectsOf, fieldDirection, ruleAspects } from './direction.ts';
 
 /** Why an aspect of a connection changes, with the rules that are on it before or after. */
-export type Causes = (connection: ResourceId, rules: readonly ResourceId[], aspect: Aspect) => readonly Bearing[];
+export type Causes = (connection: ResourceId, rules: readonly ResourceId[], aspect: ControlType) => readonly Bearing[];
 
 /** A cause, what it bears on, and which way it goes there. */
-export type Bearing = { readonly aspects: readonly Aspect[]; readonly way: Way; readonly cause: Cause };
+export type Bearing = { readonly aspects: readonly ControlType[]; readonly way: ProtectionVerdict; readonly cause: Cause };
 
 /** Finds causes among a plan's written fields and edges; each is named once. */
 export function causesOf(
@@ -19,7 +19,7 @@ export function causesOf(
   registry: Registry,
   selectorOf: SelectorOf = nobody,
 ): Causes {
-  const byResource = new Map(changes.filter(isWritten).map((change) => [keyOf(change), bearingsOf(change, registry)]));
+  const byResource = new Map(changes.filter(isWritten).map((change) => [liveKeyOf(change), bearingsOf(change, registry)]));
   const causesOfEdge = edgeCauses(changes, selectorOf);
   const byConnection = new Map<ResourceId, EdgeChange[]>();
   for (const edge of edges) {
@@ -37,7 +37,7 @@ export function causesOf(
 
 /** A rule that comes or goes is a cause as a whole. */
 function bearingsOf(change: Change, registry: Registry): readonly Bearing[] {
-  const key = keyOf(change);
+  const key = liveKeyOf(change);
   const kind = registry.get(kindOf(key));
   if (kind === undefined) return [];
   if (change.action === 'create' || change.action === 'delete')
@@ -80,7 +80,7 @@ function nobody(): undefined {}
 
 /** Why an edge comes or goes: where it is declared, or the tag that its rule selects no more, or else the change that writes it. */
 export function edgeCauses(changes: readonly Change[], selectorOf: SelectorOf): (edge: EdgeChange) => readonly Cause[] {
-  const byKey = new Map(changes.map((change) => [keyOf(change), change]));
+  const byKey = new Map(changes.map((change) => [liveKeyOf(change), change]));
   return (edge) => {
     const tags = edge.action === 'detach' && edge.declared.length === 0 ? tagCauses(edge, byKey.get(edge.connection), selectorOf) : [];
     return tags.length > 0 ? tags : [tieCause(edge, byKey)];

@@ -1,9 +1,9 @@
-import { aspects, type Aspect, type Way } from '../model/protection/protection.ts';
+import { controlTypes, type ControlType, type ProtectionVerdict } from '../model/protection/protection.ts';
 import { partsOf, type Part, type Posture } from './posture.ts';
 
 /** How one aspect differs: what surely protects less or more afterwards, and what nobody can compare. */
 export type Difference = {
-  readonly aspect: Aspect;
+  readonly aspect: ControlType;
   readonly lost: readonly Part[];
   readonly gained: readonly Part[];
   readonly untold: readonly Part[];
@@ -23,11 +23,11 @@ type Parting = Omit<Difference, 'aspect'>;
 export const approvals = '(approvals)';
 
 /** More of these means less protection. */
-const openings: ReadonlySet<Aspect> = new Set<Aspect>(['access', 'schema', 'force']);
+const openings: ReadonlySet<ControlType> = new Set<ControlType>(['access', 'schema', 'force']);
 
 /** The aspects in which two postures differ; a word is covered by a shorter one within it, a limit by a lower one. */
 export function comparePostures(before: Posture, after: Posture, compared: Compared = new Map()): readonly Difference[] {
-  return aspects.flatMap((aspect) => {
+  return controlTypes.flatMap((aspect) => {
     const parting =
       aspect === 'review' ? reviewParting(before, after) : partingOf(partsOf(before, aspect), partsOf(after, aspect), compared);
     const { lost, gained, untold, beside } = openings.has(aspect) ? { ...parting, lost: parting.gained, gained: parting.lost } : parting;
@@ -39,7 +39,12 @@ export function comparePostures(before: Posture, after: Posture, compared: Compa
 }
 
 /** The direction of a difference: what is surely lost outweighs what nobody can compare, and that what is gained. */
-export function wayOfDifference({ lost, gained, untold, beside }: Pick<Difference, 'lost' | 'gained' | 'untold' | 'beside'>): Way {
+export function wayOfDifference({
+  lost,
+  gained,
+  untold,
+  beside,
+}: Pick<Difference, 'lost' | 'gained' | 'untold' | 'beside'>): ProtectionVerdict {
   if (lost.length > 0) return gained.length > 0 ? 'both' : 'weakens';
   if (untold.length > 0) return 'unknown';
   return gained.length + beside.length > 0 ? 'strengthens' : 'neutral';
@@ -51,7 +56,7 @@ export function comparePart(had: readonly Part[], has: readonly Part[]): Pick<Di
 }
 
 /** Which way review goes as a whole. */
-export function reviewWay(before: Posture, after: Posture): Way {
+export function reviewWay(before: Posture, after: Posture): ProtectionVerdict {
   return wayOfDifference(reviewParting(before, after));
 }
 

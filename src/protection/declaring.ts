@@ -1,6 +1,6 @@
 import { type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText } from '../model/json.ts';
-import { edgeKey, type Ends } from '../model/edges.ts';
+import { edgeKey, type EdgeEnds } from '../model/edges.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Attachment } from '../model/protection/protection.ts';
 import type { Renames } from '../model/plan/renames.ts';
@@ -8,7 +8,7 @@ import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { placeText } from './causes.ts';
 
 /** How manifests declare an edge; nothing where they do not. */
-export type Declaring = (ends: Ends) => readonly Attachment[];
+export type Declaring = (ends: EdgeEnds) => readonly Attachment[];
 
 const nothing: readonly Attachment[] = [];
 

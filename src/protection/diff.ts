@@ -1,8 +1,8 @@
 import type { DesiredState } from '../model/desired.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type Plan } from '../model/plan/plan.ts';
-import type { Aspect, AspectChange, PostureChange, RuleOn, Way } from '../model/protection/protection.ts';
+import { isWritten, liveKeyOf, type Change, type Plan } from '../model/plan/plan.ts';
+import type { ControlType, ControlChange, PostureChange, ConnectionRule, ProtectionVerdict } from '../model/protection/protection.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { declaring } from './declaring.ts';
@@ -21,7 +21,7 @@ export type Touched = {
   readonly before: Posture;
   readonly after: Posture;
   /** What bears on an aspect, or brings the connection itself. */
-  readonly bearings: ReadonlyMap<Aspect, readonly Bearing[]>;
+  readonly bearings: ReadonlyMap<ControlType, readonly Bearing[]>;
 };
 
 /** What is live before and after, and how to read postures of it. */
@@ -50,7 +50,7 @@ export function reversed({ before, after, had, has }: Views): Views {
 export function postureDiff(plan: PlannedWrites, { before, after, had, has }: Views, causes: Causes): readonly Touched[] {
   if (!plan.changes.some(isWritten)) return [];
   const compared: Compared = new Map();
-  const changes = new Map(plan.changes.map((change) => [keyOf(change), change]));
+  const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   return touchedBy(plan, before, after).flatMap((id) => {
     const rules = (): readonly ResourceId[] => [...new Set([...rulesOn(before, id), ...rulesOn(after, id)])].toSorted();
     return touched({ id, own: changes.get(id), before: had(id), after: has(id), causes, rules }, compared) ?? [];
@@ -59,7 +59,7 @@ export function postureDiff(plan: PlannedWrites, { before, after, had, has }: Vi
 
 /** Connections that a written change, an edge, or a changed rule on them may bear on. */
 function touchedBy(plan: PlannedWrites, before: Scene, after: Scene): readonly ResourceId[] {
-  const written = new Set(plan.changes.filter(isWritten).map(keyOf));
+  const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
   const ids = new Set<ResourceId>([...written].filter((id) => kindOf(id) === 'Connection'));
   for (const { action, connection } of plan.edges) if (action === 'attach' || action === 'detach') ids.add(connection);
   const isRuleWritten = [...written].some((id) => kindOf(id) !== 'Connection');
@@ -91,7 +91,7 @@ function touched({ id, own, before, after, causes, rules }: Sides, compared: Com
   const bearings = comes
     ? coming(own)
     : new Map(goes ? [] : differences.map(({ aspect }) => [aspect, causes(id, rules(), aspect)] as const));
-  const told = differences.map((difference): AspectChange => {
+  const told = differences.map((difference): ControlChange => {
     const { aspect, before: first, after: last } = difference;
     return {
       aspect,
@@ -116,11 +116,11 @@ function touched({ id, own, before, after, causes, rules }: Sides, compared: Com
 }
 
 /** The rules on one connection, before and after. */
-export function rulesOnOne(id: ResourceId, { had, has }: Views): readonly RuleOn[] {
+export function rulesOnOne(id: ResourceId, { had, has }: Views): readonly ConnectionRule[] {
   return rulesOnEither(had(id) ?? postureOfNothing, has(id) ?? postureOfNothing);
 }
 
-function rulesOnEither({ rules: had }: Posture, { rules: has }: Posture): readonly RuleOn[] {
+function rulesOnEither({ rules: had }: Posture, { rules: has }: Posture): readonly ConnectionRule[] {
   return [...new Set([...had.keys(), ...has.keys()])].toSorted().map((rule) => {
     const [before, after] = [had.get(rule), has.get(rule)];
     return { rule, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
@@ -132,10 +132,10 @@ function coming(change: Change | undefined): Touched['bearings'] {
   return new Map(change === undefined ? [] : [['access', [{ aspects: ['access'], way: 'neutral', cause: wholeCause(change) }]]]);
 }
 
-const order: readonly Way[] = ['weakens', 'unknown', 'strengthens', 'neutral'];
+const order: readonly ProtectionVerdict[] = ['weakens', 'unknown', 'strengthens', 'neutral'];
 
 /** Adding up is honest: what weakens here and strengthens there does both. */
-function worst(told: readonly AspectChange[]): Way {
+function worst(told: readonly ControlChange[]): ProtectionVerdict {
   const ways = new Set(told.map(({ way }) => way));
   if (ways.has('both') || (ways.has('weakens') && ways.has('strengthens'))) return 'both';
   return order.find((way) => ways.has(way)) ?? 'neutral';

@@ -1,16 +1,16 @@
-import { directionOf, wayOf } from '../model/spec/direction.ts';
+import { directionOf, verdictOf } from '../model/spec/direction.ts';
 import type { Kind } from '../model/kind.ts';
 import type { FieldChange } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
-import type { Aspect, Way } from '../model/protection/protection.ts';
+import type { ControlType, ProtectionVerdict } from '../model/protection/protection.ts';
 
 /** Which way one field of a kind goes. */
-export function fieldDirection(kind: Kind, field: Pick<FieldChange, 'path' | 'before' | 'after'>): Way {
-  return wayOf(directionOf(kind.fields, field));
+export function fieldDirection(kind: Kind, field: Pick<FieldChange, 'path' | 'before' | 'after'>): ProtectionVerdict {
+  return verdictOf(directionOf(kind.fields, field));
 }
 
-const rules: readonly Aspect[] = ['input', 'output', 'masking'];
-const connection: Readonly<Record<string, readonly Aspect[]>> = {
+const rules: readonly ControlType[] = ['input', 'output', 'masking'];
+const connection: Readonly<Record<string, readonly ControlType[]>> = {
   access_mode_connect: ['access'],
   access_mode_exec: ['access'],
   access_mode_runbooks: ['access'],
@@ -24,27 +24,31 @@ const connection: Readonly<Record<string, readonly Aspect[]>> = {
   mandatory_metadata_fields: ['metadata'],
   attributes: ['attributes', 'requests', ...rules],
 };
-const guardrail: Readonly<Record<string, readonly Aspect[]>> = { input: ['input'], output: ['output'], attributes: ['input', 'output'] };
-const masking: Readonly<Record<string, readonly Aspect[]>> = {
+const guardrail: Readonly<Record<string, readonly ControlType[]>> = {
+  input: ['input'],
+  output: ['output'],
+  attributes: ['input', 'output'],
+};
+const masking: Readonly<Record<string, readonly ControlType[]>> = {
   score_threshold: ['masking'],
   supported_entity_types: ['masking'],
   custom_entity_types: ['masking'],
   attributes: ['masking'],
 };
-const aspectsByKind: Readonly<Record<string, Readonly<Record<string, readonly Aspect[]>>>> = {
+const aspectsByKind: Readonly<Record<string, Readonly<Record<string, readonly ControlType[]>>>> = {
   Connection: connection,
   GuardrailRule: guardrail,
   DataMaskingRule: masking,
 };
 
 /** The aspects of a posture that a field of a kind bears on; none where it protects nothing. */
-export function aspectsOf(kind: string, path: Pointer): readonly Aspect[] {
+export function aspectsOf(kind: string, path: Pointer): readonly ControlType[] {
   const [name = ''] = tokensOf(path);
   return aspectsByKind[kind]?.[name] ?? [];
 }
 
 /** All aspects that a rule of the kind bears on. */
-export function ruleAspects(kind: string): readonly Aspect[] {
+export function ruleAspects(kind: string): readonly ControlType[] {
   if (kind === 'GuardrailRule') return ['input', 'output'];
   return kind === 'DataMaskingRule' ? ['masking'] : [];
 }

@@ -1,9 +1,9 @@
-import type { Base, DesiredState, Sample } from '../model/desired.ts';
+import type { BaseState, DesiredState, Sample } from '../model/desired.ts';
 import { canonical, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type Plan } from '../model/plan/plan.ts';
-import type { Flip } from '../model/protection/protection.ts';
+import { isWritten, liveKeyOf, type Change, type Plan } from '../model/plan/plan.ts';
+import type { SampleChange } from '../model/protection/protection.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf } from '../model/resource.ts';
 import type { PlannedWrites } from './diff.ts';
@@ -12,7 +12,7 @@ import { liveScene, plannedScene, type Scene } from './scene.ts';
 import { customTypes, entriesOf, tryGuardrail, tryMasking } from './simulate.ts';
 
 /** Who has samples: the manifests, and those of the base, whose samples may have been taken out together with what they showed. */
-export type SampleSources = { readonly desired: DesiredState; readonly base: Base | undefined };
+export type SampleSources = { readonly desired: DesiredState; readonly base: BaseState | undefined };
 
 /** The plan with the samples that its changes of live rules make come out otherwise. */
 export function withFlips(plan: Plan, sources: SampleSources, scenes: { readonly live: LiveState; readonly registry: Registry }): Plan {
@@ -25,7 +25,7 @@ function flipsOf(
   plan: PlannedWrites,
   { desired, base }: SampleSources,
   scenes: { readonly live: LiveState; readonly registry: Registry },
-): readonly Flip[] {
+): readonly SampleChange[] {
   const changes = plan.changes.filter((change) => isWritten(change) && change.action !== 'create');
   const wanted = changes
     .map((change) => ({ change, samples: samplesOf(change, desired, base) }))
@@ -41,7 +41,7 @@ function flipsOf(
 type Asked = { readonly sample: Sample; readonly gone: boolean };
 
 /** The samples of the manifest, then those that only the base has. */
-function samplesOf({ id, key }: Change, desired: DesiredState, base: Base | undefined): readonly Asked[] {
+function samplesOf({ id, key }: Change, desired: DesiredState, base: BaseState | undefined): readonly Asked[] {
   const own = desired.resources.find((resource) => resource.id === id)?.samples ?? [];
   const former = base?.desired.resources.find((resource) => resource.id === id || resource.key === key)?.samples ?? [];
   const kept = new Set(own.map(({ given }) => textKey(given)));
@@ -57,8 +57,8 @@ function textKey({ input, output, text }: JsonObject): string {
 
 type Sides = { readonly before: Scene; readonly after: Scene; readonly patterns: Patterns };
 
-function flipOf(change: Change, { sample, gone }: Asked, { before, after, patterns }: Sides): readonly Flip[] {
-  const key = keyOf(change);
+function flipOf(change: Change, { sample, gone }: Asked, { before, after, patterns }: Sides): readonly SampleChange[] {
+  const key = liveKeyOf(change);
   const [had, has] = [before.facts.get(key), after.facts.get(key)];
   // What of the live rule cannot be seen cannot be tried.
   if (had === undefined || had.unknown.length > 0) return [];
@@ -84,7 +84,7 @@ function textAt(given: JsonObject, field: string): string {
   return typeof text === 'string' ? text : '';
 }
 
-function differing(about: Omit<Flip, 'before' | 'after'>, before: string, after: string): readonly Flip[] {
+function differing(about: Omit<SampleChange, 'before' | 'after'>, before: string, after: string): readonly SampleChange[] {
   return before === after ? [] : [{ ...about, before, after }];
 }
 

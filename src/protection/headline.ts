@@ -1,12 +1,12 @@
 import { canonical, compareText, equal, type JsonObject } from '../model/json.ts';
-import type { Aspect, Cause, Headline, Way } from '../model/protection/protection.ts';
+import type { ControlType, Cause, Headline, ProtectionVerdict } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Touched } from './diff.ts';
 import { wordsFor, type Sure, type Words } from './phrases.ts';
 import { partsOf, type Part } from './posture.ts';
 
 /** What is said of one connection, before it is counted with others of which the same is said. */
-type Phrase = Words & { readonly way: Way; readonly causes: readonly Cause[] };
+type Phrase = Words & { readonly way: ProtectionVerdict; readonly causes: readonly Cause[] };
 
 /** Sentences on what a plan means for connections, the weightiest first: what weakens, then what nobody can tell. */
 export function headlinesOf(all: readonly Touched[]): readonly Headline[] {
@@ -38,7 +38,7 @@ export function headlinesOf(all: readonly Touched[]): readonly Headline[] {
     }));
 }
 
-const waysByWeight: readonly Way[] = ['weakens', 'both', 'unknown', 'neutral', 'strengthens'];
+const waysByWeight: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'neutral', 'strengthens'];
 
 function commonTags([first, ...rest]: readonly Touched[]): JsonObject {
   const tags = Object.entries(first?.change.tags ?? {});
@@ -59,7 +59,7 @@ function phrasesOf(touched: Touched): readonly Phrase[] {
 function newcomer(touched: Touched): readonly Phrase[] {
   const { after } = touched;
   if (partsOf(after, 'access').length === 0) return [];
-  const guards: readonly Aspect[] = ['review', 'requests', 'input', 'output', 'masking', 'redaction'];
+  const guards: readonly ControlType[] = ['review', 'requests', 'input', 'output', 'masking', 'redaction'];
   if (guards.some((aspect) => partsOf(after, aspect).length > 0)) return [];
   const seen = after.unseen.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
   const causes = causesFor(touched, 'access', 'neutral');
@@ -67,7 +67,7 @@ function newcomer(touched: Touched): readonly Phrase[] {
 }
 
 /** Of what bears on an aspect, what goes the same way; all of it where nothing is known to. */
-function causesFor({ bearings }: Touched, aspect: Aspect, way: Way): readonly Cause[] {
+function causesFor({ bearings }: Touched, aspect: ControlType, way: ProtectionVerdict): readonly Cause[] {
   const all = bearings.get(aspect) ?? [];
   const same = all.filter((bearing) => bearing.way === way || bearing.way === 'both' || bearing.way === 'unknown');
   return (same.length === 0 ? all : same).map(({ cause }) => cause);

@@ -1,6 +1,6 @@
 import type { DesiredResource } from '../model/desired.ts';
 import type { Finding } from '../model/diagnostic.ts';
-import type { RuleTrials } from '../model/result/sample-result.ts';
+import type { RuleSampleResults } from '../model/result/sample-result.ts';
 import { lintRule } from './lint/lint.ts';
 import { patternCache } from './pattern/compile.ts';
 import { sampleFindings } from './sample-findings.ts';
@@ -12,7 +12,7 @@ import { trySamples } from './try-samples.ts';
  */
 export function ruleInspector(
   failing: Finding['severity'],
-  hears?: (tried: RuleTrials) => void,
+  hears?: (tried: RuleSampleResults) => void,
 ): (resource: DesiredResource) => readonly Finding[] {
   const patterns = patternCache();
   return (resource) => {

@@ -1,4 +1,4 @@
-import type { Aspect } from '../model/protection/protection.ts';
+import type { ControlType } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { approvals } from './compare.ts';
 import { partsOf, type Part, type Posture } from './posture.ts';
@@ -13,7 +13,7 @@ export type Sure = 'weakens' | 'strengthens' | 'unknown';
 export type Occasion = { readonly parts: readonly Part[]; readonly before: Posture; readonly after: Posture };
 
 /** Says what becomes of an aspect, as a verb that follows the number of connections. */
-export function wordsFor(aspect: Aspect, way: Sure, occasion: Occasion): Words {
+export function wordsFor(aspect: ControlType, way: Sure, occasion: Occasion): Words {
   const { weight, about, loses, gains } = topics[aspect];
   if (way === 'unknown') return { weight, ...said('changes', 'change', `${about} in a way that nobody can compare`) };
   // What the other side has of it tells whether all or some of it goes or comes.
@@ -35,7 +35,7 @@ const guardrails: Topic = {
   gains: (parts, other) => said('gains', 'gain', isWhole(parts, other) ? 'a guardrail' : 'guardrail checks'),
 };
 
-const topics: Readonly<Record<Aspect, Topic>> = {
+const topics: Readonly<Record<ControlType, Topic>> = {
   access: {
     weight: 0,
     about: 'access modes',

@@ -1,21 +1,26 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Plan } from '../model/plan/plan.ts';
-import type { Picture, PictureRow } from '../model/protection/protection-matrix.ts';
-import { aspects, type Aspect, type PostureChange } from '../model/protection/protection.ts';
+import type { ProtectionMatrix, ProtectionMatrixRow } from '../model/protection/protection-matrix.ts';
+import { controlTypes, type ControlType, type PostureChange } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { viewsOf, type Manifests } from './diff.ts';
 import { partsOf, postureOfNothing, type Posture } from './posture.ts';
 
 /** Draws every connection before and after a plan, those that it leaves as they are included; sorted by name. */
-export function pictureOf(plan: Plan, live: LiveState, registry: Registry, manifests?: Manifests): Picture {
+export function pictureOf(plan: Plan, live: LiveState, registry: Registry, manifests?: Manifests): ProtectionMatrix {
   const { before, after, had, has } = viewsOf(plan, live, registry, manifests);
   const changed = new Map(plan.protection?.connections.map((change) => [change.connection, change]));
   const ids = new Set([...before.facts.keys(), ...after.facts.keys()].filter((id) => kindOf(id) === 'Connection'));
   return [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id)));
 }
 
-function rowOf(connection: ResourceId, had: Posture | undefined, has: Posture | undefined, change: PostureChange | undefined): PictureRow {
+function rowOf(
+  connection: ResourceId,
+  had: Posture | undefined,
+  has: Posture | undefined,
+  change: PostureChange | undefined,
+): ProtectionMatrixRow {
   const [first, last] = [had ?? postureOfNothing, has ?? postureOfNothing];
   const ways = new Map(change?.aspects.map(({ aspect, way }) => [aspect, way]));
   const rules = [...(has ?? first).rules].map(([rule, attached]) => ({ rule, ...attached }));
@@ -26,7 +31,7 @@ function rowOf(connection: ResourceId, had: Posture | undefined, has: Posture | 
     ...(has === undefined ? { goes: true } : {}),
     ...(change === undefined ? {} : { way: change.way }),
     ...(rules.length === 0 ? {} : { rules }),
-    cells: aspects.map((aspect) => {
+    cells: controlTypes.map((aspect) => {
       const way = ways.get(aspect);
       const atLeast = first.unseen.has(aspect) || last.unseen.has(aspect);
       return {
@@ -40,6 +45,6 @@ function rowOf(connection: ResourceId, had: Posture | undefined, has: Posture | 
   };
 }
 
-function textsOf(posture: Posture, aspect: Aspect): readonly string[] {
+function textsOf(posture: Posture, aspect: ControlType): readonly string[] {
   return partsOf(posture, aspect).map(({ name, text }) => text ?? name);
 }

@@ -1,7 +1,7 @@
 import { canonical, compareText, isObject, sortedKeys, type Json, type JsonObject } from '../model/json.ts';
 import type { AccessRule } from '../model/live.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
-import { aspects, type Aspect, type Attached } from '../model/protection/protection.ts';
+import { controlTypes, type ControlType, type RuleEffect } from '../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { attachmentsOn } from './attachments.ts';
 import { aspectsOf, ruleAspects } from './direction.ts';
@@ -27,14 +27,14 @@ export type Part = {
 
 /** What stands between people and one connection. */
 export type Posture = {
-  readonly parts: Readonly<Partial<Record<Aspect, readonly Part[]>>>;
+  readonly parts: Readonly<Partial<Record<ControlType, readonly Part[]>>>;
   /** How many of the reviewing groups must approve. */
   readonly approvals: number;
   /** Aspects of which there may be more than can be seen. */
-  readonly unseen: ReadonlySet<Aspect>;
+  readonly unseen: ReadonlySet<ControlType>;
   readonly tags: JsonObject;
   /** The rules on it, sorted: what each does here, and what attaches it. */
-  readonly rules: ReadonlyMap<ResourceId, Attached>;
+  readonly rules: ReadonlyMap<ResourceId, RuleEffect>;
 };
 
 /** What stands before a connection that is not there. */
@@ -43,7 +43,7 @@ export const postureOfNothing: Posture = { parts: {}, approvals: 0, unseen: new 
 const none: readonly Part[] = [];
 
 /** The parts of one aspect. */
-export function partsOf({ parts }: Posture, aspect: Aspect): readonly Part[] {
+export function partsOf({ parts }: Posture, aspect: ControlType): readonly Part[] {
   return parts[aspect] ?? none;
 }
 
@@ -71,10 +71,10 @@ export function posturesOf(scene: Scene): Postures {
   };
 }
 
-type RuleParts = { readonly parts: Posture['parts']; readonly unseen: readonly Aspect[] };
+type RuleParts = { readonly parts: Posture['parts']; readonly unseen: readonly ControlType[] };
 
-function aspectsIn({ parts }: RuleParts): readonly Aspect[] {
-  return aspects.filter((aspect) => (parts[aspect] ?? none).length > 0);
+function aspectsIn({ parts }: RuleParts): readonly ControlType[] {
+  return controlTypes.filter((aspect) => (parts[aspect] ?? none).length > 0);
 }
 
 function together(rules: readonly RuleParts[]): RuleParts {
@@ -88,7 +88,7 @@ function together(rules: readonly RuleParts[]): RuleParts {
 function postureOf(
   { spec, unknown }: Fact,
   rules: RuleParts & Pick<Posture, 'rules'> & { readonly requests: readonly AccessRule[] },
-  unseen: ReadonlySet<Aspect>,
+  unseen: ReadonlySet<ControlType>,
 ): Posture {
   const groups = namesOf(spec['reviewers']);
   const needed = spec['min_review_approvals'];
@@ -113,8 +113,8 @@ function postureOf(
   };
 }
 
-function aspectsAt(path: Pointer): readonly Aspect[] {
-  return tokensOf(path).length === 0 ? aspects : aspectsOf('Connection', path);
+function aspectsAt(path: Pointer): readonly ControlType[] {
+  return tokensOf(path).length === 0 ? controlTypes : aspectsOf('Connection', path);
 }
 
 function sorted(tags: Json | undefined): JsonObject {

@@ -1,23 +1,23 @@
 import { canonical, compareText, type Json } from '../model/json.ts';
-import type { Reach, TagCount, Way } from '../model/protection/protection.ts';
+import type { Impact, TagCount, ProtectionVerdict } from '../model/protection/protection.ts';
 import { kindOf } from '../model/resource.ts';
 import type { Bearing } from './causes.ts';
 import type { Touched } from './diff.ts';
 
 /** What one cause was found to reach. */
 type Found = {
-  readonly reach: Pick<Reach, 'by' | 'path' | 'edges' | 'way' | 'byHand'>;
+  readonly reach: Pick<Impact, 'by' | 'path' | 'edges' | 'way' | 'byHand'>;
   readonly members: Touched[];
   readonly places: Set<string>;
 };
 
-const byWeight: readonly Way[] = ['weakens', 'both', 'unknown', 'neutral', 'strengthens'];
+const byWeight: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'neutral', 'strengthens'];
 
 /**
  * Counts for each cause the connections whose protection it changes, and the tags that these have: what weakens stands first,
  * then what reaches farthest. All edges of one rule that come, or go, are one cause, and so is one field of many connections.
  */
-export function reachOf(all: readonly Touched[]): readonly Reach[] {
+export function reachOf(all: readonly Touched[]): readonly Impact[] {
   const causes = new Map<string, Found>();
   for (const touched of all) {
     if (touched.change.comes === true) continue;
@@ -30,7 +30,7 @@ export function reachOf(all: readonly Touched[]): readonly Reach[] {
       if (bearing.cause.place !== undefined) found.places.add(bearing.cause.place);
     }
   }
-  const reaches = [...causes.values()].map(({ reach, members, places }): Reach => ({
+  const reaches = [...causes.values()].map(({ reach, members, places }): Impact => ({
     ...reach,
     places: [...places],
     connections: members.map(({ change }) => change.connection),
@@ -60,12 +60,12 @@ function causeOf({ cause, way }: Bearing): Found['reach'] {
   };
 }
 
-function nameOf({ by, path }: Pick<Reach, 'by' | 'path'>): string {
+function nameOf({ by, path }: Pick<Impact, 'by' | 'path'>): string {
   return [by, path].join(' ');
 }
 
 /** A rule that comes or goes as a whole takes its edges along. */
-function isSaidByRule({ by, path, edges, way, connections }: Reach, all: readonly Reach[]): boolean {
+function isSaidByRule({ by, path, edges, way, connections }: Impact, all: readonly Impact[]): boolean {
   if (by === undefined || path !== undefined || edges !== true) return false;
   const whole = all.find((one) => one.by === by && one.path === undefined && one.edges === undefined && one.way === way);
   return whole !== undefined && connections.every((id) => whole.connections.includes(id));

@@ -1,7 +1,7 @@
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
-import { isWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
+import { isPointerWithin, pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import { aspectsOf } from './direction.ts';
 import type { RiskDraft } from './risk-fields.ts';
 import { textsOf } from './scene.ts';
@@ -39,8 +39,8 @@ function tagsOf(selector: JsonObject): Readonly<Record<string, Json>> {
 }
 
 function ignoreRisks(kind: Kind, now: readonly Pointer[], then: readonly Pointer[]): readonly RiskDraft[] {
-  const more = now.filter((path) => !then.some((other) => isWithin(path, other)) && guards(kind, path));
-  const less = then.filter((path) => !now.some((other) => isWithin(path, other)) && guards(kind, path));
+  const more = now.filter((path) => !then.some((other) => isPointerWithin(path, other)) && guards(kind, path));
+  const less = then.filter((path) => !now.some((other) => isPointerWithin(path, other)) && guards(kind, path));
   return [
     ...more.map((path): RiskDraft => ({ name: 'ignore-added', fields: tokensOf(path) })),
     ...less.map((path): RiskDraft => ({ name: 'ignore-removed', fields: tokensOf(path) })),
@@ -51,7 +51,7 @@ function ignoreRisks(kind: Kind, now: readonly Pointer[], then: readonly Pointer
 function guards(kind: Kind, path: Pointer): boolean {
   return kind.fields.some(({ name, edge }) => {
     const own = pointer(name);
-    return (isWithin(own, path) || isWithin(path, own)) && (edge !== undefined || aspectsOf(kind.name, own).length > 0);
+    return (isPointerWithin(own, path) || isPointerWithin(path, own)) && (edge !== undefined || aspectsOf(kind.name, own).length > 0);
   });
 }
 

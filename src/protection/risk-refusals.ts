@@ -1,7 +1,7 @@
 import { positionOf } from '../model/diagnostic.ts';
 import type { Plan, Refusal } from '../model/plan/plan.ts';
-import { risksIn, type BorneRisk } from '../model/plan/plan-risk.ts';
-import { highestRisk, isAbove, type Risk, type RiskClass } from '../model/plan/risk.ts';
+import { planRisks, type ResourceRisk } from '../model/plan/plan-risk.ts';
+import { highestRisk, isRiskierThan, type Risk, type RiskClass } from '../model/plan/risk.ts';
 
 const shown = 3;
 
@@ -9,9 +9,9 @@ const shown = 3;
 export function riskRefusals(plan: Plan, most: RiskClass | undefined): readonly Refusal[] {
   if (most === undefined) return [];
   const places = new Map(plan.changes.map(({ id, at }) => [id, at]));
-  const groups = new Map<Risk['code'], BorneRisk[]>();
-  for (const one of risksIn(plan)) {
-    if (!isAbove(one.risk.class, most)) continue;
+  const groups = new Map<Risk['code'], ResourceRisk[]>();
+  for (const one of planRisks(plan)) {
+    if (!isRiskierThan(one.risk.class, most)) continue;
     const group = groups.get(one.risk.code);
     if (group === undefined) groups.set(one.risk.code, [one]);
     else group.push(one);
@@ -38,7 +38,7 @@ function classText(one: RiskClass): string {
   return one === 'neutral' ? 'it changes something' : `it ${one}`;
 }
 
-function subjects(group: readonly BorneRisk[]): string {
+function subjects(group: readonly ResourceRisk[]): string {
   const names = [...new Set(group.map(({ id, risk: { path = '' } }) => `${id}${path === '' ? '' : ` ${path}`}`))];
   const more = names.length - shown;
   return `${names.slice(0, shown).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

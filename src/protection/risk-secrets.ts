@@ -2,7 +2,7 @@ import type { DesiredResource } from '../model/desired.ts';
 import { equal } from '../model/json.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { Change, FieldChange } from '../model/plan/plan.ts';
-import { isWithin, pointer, tokensOf } from '../model/pointer.ts';
+import { isPointerWithin, pointer, tokensOf } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { looksLikeCredential, type LiveSecret } from '../model/secret.ts';
 import type { RiskDraft } from './risk-fields.ts';
@@ -85,7 +85,7 @@ function keepsCredential(written: readonly FieldChange[], former: LiveResource, 
   if (!isCopy && former.unknown.some((path) => path === root)) return true;
   const replaced = new Set(written.filter((field) => !(isCopy && isCopied(field))).map(({ path }) => path));
   const kept = isCopy ? written.filter(isCopied).map(({ path }) => path) : [...Object.keys(former.secrets), ...former.unknown];
-  return kept.some((path) => isWithin(path, root) && path !== root && isCredential(tokensOf(path)[1] ?? '') && !replaced.has(path));
+  return kept.some((path) => isPointerWithin(path, root) && path !== root && isCredential(tokensOf(path)[1] ?? '') && !replaced.has(path));
 }
 
 function isCredential(key: string): boolean {

@@ -2,7 +2,7 @@ import { type DesiredResource, type DesiredState, desiredById } from '../model/d
 import { compareText, type JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../model/plan/plan.ts';
 import { pointer, tokensOf } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { riskClasses, type Risk, type UnwrittenRisks } from '../model/plan/risk.ts';
@@ -96,7 +96,7 @@ function reachOf(...scenes: readonly Scene[]): ReadonlyMap<ResourceId, readonly 
 }
 
 function risksOfChange(change: Change, found: Context): readonly Risk[] {
-  const key = keyOf(change);
+  const key = liveKeyOf(change);
   const resource = found.resources.get(change.id);
   const drafts = [...ownRisks(change, found), ...(resource === undefined ? [] : statedRisks(resource, found))];
   const placing = { change, resource, reach: found.reach(key), found };
@@ -109,7 +109,7 @@ function risksOfChange(change: Change, found: Context): readonly Risk[] {
 }
 
 function ownRisks(change: Change, { before, after, found, resources, had, has, reach }: Context): readonly RiskDraft[] {
-  const key = keyOf(change);
+  const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
   const reroutes =
     isConnection && change.action !== 'delete'
@@ -155,7 +155,7 @@ function statedRisks(resource: DesiredResource, { earlier: applied, found, regis
 
 /** Edges are risks of whoever writes them; those of a rule that is deleted are its own. */
 function edgeRisks(change: Change, { edgesBy, causesOfEdge }: Context): readonly Risk[] {
-  const key = keyOf(change);
+  const key = liveKeyOf(change);
   const groups = new Map<RiskName, EdgeChange[]>();
   for (const edge of change.action === 'delete' ? [] : (edgesBy.get(key) ?? [])) {
     const masks = kindOf(edge.rule) === 'DataMaskingRule';
@@ -177,7 +177,7 @@ function edgeRisks(change: Change, { edgesBy, causesOfEdge }: Context): readonly
 
 /** Guardrails that come to connections whose proxy cannot enforce any: it refuses every session. */
 function refusedRisks(change: Change, { before, after, edgesBy, reach }: Context): readonly Risk[] {
-  const key = keyOf(change);
+  const key = liveKeyOf(change);
   if (change.action === 'delete') return [];
   const own = kindOf(key) === 'Connection' ? [key] : kindOf(key) === 'GuardrailRule' ? (reach(key) ?? []) : [];
   const ids = new Set([

@@ -1,9 +1,9 @@
 import type { Diagnostic, Finding } from '../model/diagnostic.ts';
-import type { RuleTrials } from '../model/result/sample-result.ts';
+import type { RuleSampleResults } from '../model/result/sample-result.ts';
 import { shortText } from './short-text.ts';
 
 /** The samples that a rule fails, as findings in its manifest. */
-export function sampleFindings({ trials }: RuleTrials, severity: Finding['severity']): readonly Finding[] {
+export function sampleFindings({ trials }: RuleSampleResults, severity: Finding['severity']): readonly Finding[] {
   return trials.flatMap((trial, index) => {
     if (trial.outcome !== 'failed') return [];
     const { side, text, expected, why = '', hint } = trial;
@@ -22,7 +22,7 @@ export function sampleFindings({ trials }: RuleTrials, severity: Finding['severi
 }
 
 /** Says once that samples were not simulated, so that nobody takes their silence for success; the same sample counts once. */
-export function notSimulated(all: readonly RuleTrials[]): readonly Diagnostic[] {
+export function notSimulated(all: readonly RuleSampleResults[]): readonly Diagnostic[] {
   const open = all.flatMap(({ rule, trials }) =>
     trials.filter(({ outcome }) => outcome === 'not-simulated').map((trial) => ({ rule, trial })),
   );

@@ -5,9 +5,9 @@ import type { Kind, Registry } from '../model/kind.ts';
 import { liveEdges } from '../model/edges.ts';
 import type { AccessRule, LiveState } from '../model/live.ts';
 import { normalizeObject } from '../model/spec/normalize.ts';
-import { isWritten, keyOf, type Change, type Plan } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type Plan } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
-import type { Aspect } from '../model/protection/protection.ts';
+import type { ControlType } from '../model/protection/protection.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import { declaring, type Declaring } from './declaring.ts';
@@ -25,13 +25,13 @@ export type Scene = {
   /** Rules of the gateway's own that review beside connections; absent where nobody can tell. */
   readonly requests: readonly AccessRule[] | undefined;
   /** Aspects to which a gateway of this dialect adds what nobody reads here. */
-  readonly unseen: ReadonlySet<Aspect>;
+  readonly unseen: ReadonlySet<ControlType>;
   /** How the manifests behind it declare its edges; absent where none are known. */
   readonly declaring?: Declaring;
 };
 
 /** The public gateway has access-request rules beside connections: they too review and limit. */
-const unseenBy: Readonly<Record<string, readonly Aspect[]>> = { hoop: ['review', 'force', 'duration', 'requests'] };
+const unseenBy: Readonly<Record<string, readonly ControlType[]>> = { hoop: ['review', 'force', 'duration', 'requests'] };
 
 /** The protection that is live. */
 export function liveScene(live: LiveState, registry: Registry, dialect: string): Scene {
@@ -67,7 +67,7 @@ export function plannedScene(plan: Pick<Plan, 'target' | 'changes' | 'edges'>, l
   const facts = new Map(scene.facts);
   const edges = new Map([...scene.edges].map(([connection, rules]) => [connection, new Set(rules)]));
   for (const change of plan.changes.filter(isWritten)) {
-    const key = keyOf(change);
+    const key = liveKeyOf(change);
     const kind = registry.get(kindOf(key));
     if (kind === undefined) continue;
     if (change.action === 'delete') {

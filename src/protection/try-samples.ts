@@ -1,14 +1,14 @@
 import type { DesiredResource, Sample } from '../model/desired.ts';
 import type { JsonObject } from '../model/json.ts';
 import { kindOf } from '../model/resource.ts';
-import { closest } from '../model/suggest.ts';
-import type { RuleTrials, Trial } from '../model/result/sample-result.ts';
+import { suggest } from '../model/suggest.ts';
+import type { RuleSampleResults, SampleResult } from '../model/result/sample-result.ts';
 import type { Patterns } from './pattern/compile.ts';
 import { textsOf } from './scene.ts';
 import { customTypes, entriesOf, registeredTypes, tryGuardrail, tryMasking, type Hit, type Verdict } from './simulate.ts';
 
 /** Tries a rule on its samples; undefined for what is no rule. */
-export function trySamples(resource: DesiredResource, patterns: Patterns): RuleTrials | undefined {
+export function trySamples(resource: DesiredResource, patterns: Patterns): RuleSampleResults | undefined {
   const kind = kindOf(resource.id);
   const spec = resource.written ?? resource.spec;
   const samples = resource.samples ?? [];
@@ -25,14 +25,14 @@ export function trySamples(resource: DesiredResource, patterns: Patterns): RuleT
 }
 
 /** What a sample is, before anybody knows what becomes of it. */
-function headOf({ given, at }: Sample): Pick<Trial, 'at' | 'name'> {
+function headOf({ given, at }: Sample): Pick<SampleResult, 'at' | 'name'> {
   const { name } = given;
   return { at, ...(typeof name === 'string' ? { name } : {}) };
 }
 
 type Guarding = { readonly patterns: Patterns; readonly hit: Set<string> };
 
-function tryOnGuardrail(sample: Sample, spec: JsonObject, { patterns, hit }: Guarding): Trial {
+function tryOnGuardrail(sample: Sample, spec: JsonObject, { patterns, hit }: Guarding): SampleResult {
   const { given } = sample;
   const side = typeof given['output'] === 'string' ? 'output' : 'input';
   const text = textOf(given[side]);
@@ -67,7 +67,7 @@ type Expectation = {
   readonly side: string;
   readonly names: readonly string[];
 };
-type Judgement = Pick<Trial, 'outcome' | 'why' | 'hint'>;
+type Judgement = Pick<SampleResult, 'outcome' | 'why' | 'hint'>;
 
 function judged({ expects, by, side, names }: Expectation, { hits, doubts }: Verdict): Judgement {
   const inDoubt = doubts.filter(({ name }) => by === undefined || name === by);
@@ -89,7 +89,7 @@ function failed(why: string, hint?: string): Judgement {
 
 function unknownEntry(by: string | undefined, side: string, names: readonly string[]): string | undefined {
   if (by === undefined || names.includes(by)) return undefined;
-  const near = closest(by, names);
+  const near = suggest(by, names);
   return near === undefined ? `no entry of ${side} is called "${by}"` : `did you mean "${near}"?`;
 }
 
@@ -105,7 +105,7 @@ function untriedEntries(spec: JsonObject, hit: ReadonlySet<string>): readonly st
 type Seeking = { readonly patterns: Patterns; readonly found: Set<string> };
 
 /** Of registered types nobody can tell; all others must be found exactly as the sample says. */
-function tryOnMasking(sample: Sample, spec: JsonObject, { patterns, found: everFound }: Seeking): Trial {
+function tryOnMasking(sample: Sample, spec: JsonObject, { patterns, found: everFound }: Seeking): SampleResult {
   const { given } = sample;
   const text = textOf(given['text']);
   const wanted = textsOf(given['finds']);
@@ -122,7 +122,7 @@ function tryOnMasking(sample: Sample, spec: JsonObject, { patterns, found: everF
     ...lacking.map((name) => `${name} is not found${reasonFor(name, { below, custom })}`),
     ...surplus.map((name) => `${name} is found, too`),
   ];
-  const hint = lacking.flatMap((name) => (custom.includes(name) ? [] : (closest(name, [...custom, ...registered]) ?? [])))[0];
+  const hint = lacking.flatMap((name) => (custom.includes(name) ? [] : (suggest(name, [...custom, ...registered]) ?? [])))[0];
   if (reasons.length > 0) return { ...trial, ...failed(reasons.join('; '), hint === undefined ? undefined : `did you mean "${hint}"?`) };
   const doubtful = [...doubts].map(([name, why]) => `${name}: ${why}`);
   const untold = [...unsure.map((name) => `${name} is found by the gateway alone`), ...doubtful];

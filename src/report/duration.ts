@@ -1,7 +1,7 @@
 import { durationText } from '../model/duration.ts';
 import type { Value } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
-import type { Aspect } from '../model/protection/protection.ts';
+import type { ControlType } from '../model/protection/protection.ts';
 
 /** Fields that count seconds. */
 const inSeconds: ReadonlySet<string> = new Set(['access_max_duration', 'git_hook_ttl']);
@@ -14,7 +14,7 @@ export function spokenValue(path: Pointer, value: Value): Value {
 }
 
 /** A part of a posture as people read it. */
-export function spokenPart(aspect: Aspect, text: string): string {
+export function spokenPart(aspect: ControlType, text: string): string {
   const [, seconds] = aspect === 'duration' ? (/^(\d+) s$/.exec(text) ?? []) : [];
   return seconds === undefined ? text : durationText(Number(seconds));
 }

@@ -1,10 +1,10 @@
-import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
+import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../model/result/sample-result.ts';
 import { escapeXml } from './escape.ts';
 import { allRules, countSamples } from './subjects/samples.ts';
 import { clip } from './text/width.ts';
 
 /** Results of samples as JUnit XML: a suite for each rule, a case for each sample; what is not simulated, or has no sample, is skipped. */
-export function junitText(targets: readonly TargetTrials[]): string {
+export function junitText(targets: readonly TargetSampleResults[]): string {
   const rules = allRules(targets);
   const suites = targets.flatMap((target) =>
     target.rules.flatMap((rule) => suiteLines(rule, targets.length > 1 ? target.target : undefined)),
@@ -13,13 +13,13 @@ export function junitText(targets: readonly TargetTrials[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-function totals(rules: readonly RuleTrials[]): string {
+function totals(rules: readonly RuleSampleResults[]): string {
   const { passed, failed, notSimulated, untested } = countSamples(rules);
   const skipped = notSimulated + untested;
   return `tests="${passed + failed + skipped}" failures="${failed}" errors="0" skipped="${skipped}" time="0"`;
 }
 
-function suiteLines(rule: RuleTrials, target: string | undefined): readonly string[] {
+function suiteLines(rule: RuleSampleResults, target: string | undefined): readonly string[] {
   const name = target === undefined ? rule.rule : `${target}: ${rule.rule}`;
   const cases =
     rule.trials.length === 0
@@ -28,12 +28,12 @@ function suiteLines(rule: RuleTrials, target: string | undefined): readonly stri
   return [`  <testsuite name="${escapeXml(name)}" ${totals([rule])}>`, ...cases, '  </testsuite>'];
 }
 
-function titleOf({ name, side, text }: Trial): string {
+function titleOf({ name, side, text }: SampleResult): string {
   return name ?? `${side}: ${clip(text, 200)}`;
 }
 
 function caseLines(
-  { at, name }: Pick<Trial, 'at'> & { readonly name: string },
+  { at, name }: Pick<SampleResult, 'at'> & { readonly name: string },
   suite: string,
   body: string | undefined,
 ): readonly string[] {
@@ -42,7 +42,7 @@ function caseLines(
   return body === undefined ? [`${head}/>`] : [`${head}>`, `      ${body}`, '    </testcase>'];
 }
 
-function outcomeOf({ at, outcome, why = '', text, expected, found }: Trial): string | undefined {
+function outcomeOf({ at, outcome, why = '', text, expected, found }: SampleResult): string | undefined {
   if (outcome === 'passed') return undefined;
   if (outcome === 'not-simulated') return `<skipped message="${escapeXml(`not simulated: ${why}`)}"/>`;
   const body = `${at.file}:${at.line}:${at.column} expected ${expected}, found ${found}: ${clip(text, 2000)}`;

@@ -1,5 +1,13 @@
 import type { JsonObject } from '../model/json.ts';
-import type { AspectChange, Attached, Cause, PostureChange, Protection, Reach, RuleOn } from '../model/protection/protection.ts';
+import type {
+  ControlChange,
+  RuleEffect,
+  Cause,
+  PostureChange,
+  Protection,
+  Impact,
+  ConnectionRule,
+} from '../model/protection/protection.ts';
 import { flipObject } from './wording/flips.ts';
 
 /** What a plan means for connections as the JSON value that the plan's schema describes. */
@@ -25,7 +33,7 @@ function postureObject({ connection, way, comes, goes, tags, aspects, rules }: P
   };
 }
 
-function aspectObject({ aspect, way, before, after, atLeast, causes }: AspectChange): JsonObject {
+function aspectObject({ aspect, way, before, after, atLeast, causes }: ControlChange): JsonObject {
   return { aspect, way, before, after, ...(atLeast === undefined ? {} : { atLeast }), causes: causes.map(causeObject) };
 }
 
@@ -39,7 +47,7 @@ function causeObject({ by, path, edge, place, byHand }: Cause): JsonObject {
   };
 }
 
-function reachObject({ by, path, edges, way, places, byHand, connections, tags }: Reach): JsonObject {
+function reachObject({ by, path, edges, way, places, byHand, connections, tags }: Impact): JsonObject {
   return {
     ...(by === undefined ? {} : { by }),
     ...(path === undefined ? {} : { path }),
@@ -53,7 +61,7 @@ function reachObject({ by, path, edges, way, places, byHand, connections, tags }
 }
 
 /** A rule on a connection as data. */
-export function ruleOnObject({ rule, before, after }: RuleOn): JsonObject {
+export function ruleOnObject({ rule, before, after }: ConnectionRule): JsonObject {
   return {
     rule,
     ...(before === undefined ? {} : { before: attachedObject(before) }),
@@ -61,7 +69,7 @@ export function ruleOnObject({ rule, before, after }: RuleOn): JsonObject {
   };
 }
 
-function attachedObject({ aspects, by }: Attached): JsonObject {
+function attachedObject({ aspects, by }: RuleEffect): JsonObject {
   return {
     aspects,
     by: by.map(({ how, attribute, place }) => ({

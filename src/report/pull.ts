@@ -1,5 +1,12 @@
 import { compareText, type Json } from '../model/json.ts';
-import type { Differing, Inherited, LeftOut, Owned, Pulled, Written } from '../model/result/pull-result.ts';
+import type {
+  DifferingManifest,
+  TerraformHandover,
+  SkippedObject,
+  TerraformObject,
+  PullResult,
+  WrittenManifest,
+} from '../model/result/pull-result.ts';
 import { kindOf } from '../model/resource.ts';
 import { plural, shortList } from './wording/counts.ts';
 import { toJsonText } from './serialize.ts';
@@ -11,7 +18,7 @@ import { pathText } from './wording/value.ts';
 const listed = 20;
 
 /** What a pull did, for people. */
-export function pullText(pulled: Pulled, terminal: Terminal): string {
+export function pullText(pulled: PullResult, terminal: Terminal): string {
   const { bold, green, yellow } = terminal.color;
   const { target, written, unchanged } = pulled;
   const lines = [
@@ -48,7 +55,7 @@ export function pullJson({
   secrets,
   files,
   terraform,
-}: Pulled): string {
+}: PullResult): string {
   return toJsonText({
     version: 1,
     target: { ...target },
@@ -67,15 +74,15 @@ export function pullJson({
   });
 }
 
-function terraformJson({ taken, gone, kept, file }: Inherited): Json {
+function terraformJson({ taken, gone, kept, file }: TerraformHandover): Json {
   return { taken: taken.map(ownedJson), gone: gone.map(ownedJson), kept: kept.map(ownedJson), ...(file === undefined ? {} : { file }) };
 }
 
-function ownedJson(owned: Owned): Json {
+function ownedJson(owned: TerraformObject): Json {
   return { ...owned };
 }
 
-function placeJson({ id, at, fields }: Differing): Json {
+function placeJson({ id, at, fields }: DifferingManifest): Json {
   return { id, ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }), fields };
 }
 
@@ -85,7 +92,7 @@ function placesOf(files: readonly string[]): readonly string[] {
 }
 
 /** How many of each kind were written, and where, if that is one place. */
-function kindLines(sign: string, written: readonly Written[], paint: Paint): readonly string[] {
+function kindLines(sign: string, written: readonly WrittenManifest[], paint: Paint): readonly string[] {
   const kinds = [...new Set(written.map(({ id }) => kindOf(id)))].toSorted(compareText);
   return kinds.map((kind) => {
     const some = written.filter(({ id }) => kindOf(id) === kind);
@@ -97,34 +104,34 @@ function kindLines(sign: string, written: readonly Written[], paint: Paint): rea
   });
 }
 
-function differingEntries({ differing, gone }: Pulled): readonly string[] {
+function differingEntries({ differing, gone }: PullResult): readonly string[] {
   return [
     ...differing.map((one) => `${one.id}${placeText(one)}  ${shortList(one.fields.map(pathText), 4).join(', ')}`),
     ...gone.map((one) => `${one.id}${placeText(one)}  the gateway has none`),
   ];
 }
 
-function placeText({ at }: Differing): string {
+function placeText({ at }: DifferingManifest): string {
   return at === undefined ? '' : `  ${at.file}:${at.line}`;
 }
 
-function leftEntries({ leftOut }: Pulled): readonly string[] {
-  return leftOut.map(({ id, reason }: LeftOut) => `${id}  ${reason}`);
+function leftEntries({ leftOut }: PullResult): readonly string[] {
+  return leftOut.map(({ id, reason }: SkippedObject) => `${id}  ${reason}`);
 }
 
-function unstatedEntries({ unstated }: Pulled): readonly string[] {
+function unstatedEntries({ unstated }: PullResult): readonly string[] {
   return unstated.map(({ id, path, reason }) => `${id}  ${pathText(path)}: ${reason}`);
 }
 
-function keptEntries({ terraform }: Pulled): readonly string[] {
+function keptEntries({ terraform }: PullResult): readonly string[] {
   return (terraform?.kept ?? []).map(({ address, reason }) => `${address}  ${reason}`);
 }
 
-function goneEntries({ terraform }: Pulled): readonly string[] {
+function goneEntries({ terraform }: PullResult): readonly string[] {
   return (terraform?.gone ?? []).map(({ address, id }) => [address, ...(id === undefined ? [] : [id])].join('  '));
 }
 
-function secretsText({ secrets: { form, kept, stubs, unseen } }: Pulled): string {
+function secretsText({ secrets: { form, kept, stubs, unseen } }: PullResult): string {
   if (form === 'omit') return 'Secrets are left out: they stay as they are.';
   const parts = [
     ...(kept > 0 ? [`${plural(kept, 'secret')} kept`] : []),
@@ -148,7 +155,7 @@ function entry(text: string, terminal: Terminal): readonly string[] {
 }
 
 /** The target's name and address, as plans begin. */
-function titleLines({ name, url }: Pulled['target'], terminal: Terminal): readonly string[] {
+function titleLines({ name, url }: PullResult['target'], terminal: Terminal): readonly string[] {
   const { bold, dim } = terminal.color;
   const title: readonly Span[] = [
     { text: escapeTerminal(name), paint: bold },

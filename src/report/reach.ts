@@ -1,6 +1,6 @@
 import { positionOf } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan/plan.ts';
-import type { Reach } from '../model/protection/protection.ts';
+import type { Impact } from '../model/protection/protection.ts';
 import { nameOf } from '../model/resource.ts';
 import { orphanRemovalText } from './subjects/change-rows.ts';
 import { plural, shortList } from './wording/counts.ts';
@@ -21,13 +21,13 @@ const longest = 60;
 const longestMarkdown = 200;
 
 /** What a cause is: a rule and what of it changes, or what the connections change by themselves; only its path is escaped. */
-export function causeName({ by, path, edges }: Reach): string {
+export function causeName({ by, path, edges }: Impact): string {
   const what = path === undefined ? (edges === true ? ['edges'] : []) : [pathText(path)];
   return [...(by === undefined ? [] : [by]), ...what].join(' ');
 }
 
 /** The tags of those whom a cause reaches, each with how many have it: `env=prod: 12`. */
-export function tagTexts({ tags, connections: { length } }: Reach, most: number): readonly string[] {
+export function tagTexts({ tags, connections: { length } }: Impact, most: number): readonly string[] {
   return shortList(
     tags.map(({ tag, connections }) => (length === 1 ? clip(tag, longest) : `${clip(tag, longest)}: ${connections}`)),
     most,
@@ -83,7 +83,7 @@ export function reachBlocks({ protection, orphans }: Told, linkOf?: LinkOf): rea
 type Telling = { readonly orphans: Plan['orphans']; readonly place: (text: string) => string; readonly name: (text: string) => string };
 
 /** The lines that say so; of a manifest that is gone the commit that removed it; and that it was done by hand. */
-function placesText(reach: Reach, { orphans, place, name }: Telling): string {
+function placesText(reach: Impact, { orphans, place, name }: Telling): string {
   const { by, places, byHand } = reach;
   const shown = shortList(places.map(place), mostPlaces).join(', ');
   if (byHand === true) return shown === '' ? 'by hand' : `changed by hand: ${shown}`;

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../model/json.ts';
-import { remembered } from '../model/memoize.ts';
+import { memoizeByText } from '../model/memoize.ts';
 import { escapeJson, escapeYaml } from './escape.ts';
 
 /** A value as indented JSON that a terminal shows as it is. */
@@ -94,10 +94,10 @@ const plainKey = /^[A-Za-z]\w*:[A-Za-z_][\w.-]*$/;
 // Between single quotes patterns read as they were written.
 const readable = /^(?=.*["\\])[ -~]*$/;
 
-const keyOf = remembered((key) => (plainKey.test(key) ? key : textOf(key)));
+const keyOf = memoizeByText((key) => (plainKey.test(key) ? key : textOf(key)));
 
 const scalarOf = (value: Json): string => (typeof value === 'string' ? wordOf(value) : JSON.stringify(value));
-const wordOf = remembered(textOf);
+const wordOf = memoizeByText(textOf);
 
 function textOf(value: string): string {
   if (plain.test(value) && !reserved.test(value)) return value;

@@ -1,11 +1,11 @@
 import type { Position } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { RuleTrials, TargetTrials, Trial } from '../model/result/sample-result.ts';
+import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../model/result/sample-result.ts';
 import { toJsonText } from './serialize.ts';
 import { allRules, countSamples } from './subjects/samples.ts';
 
 /** Results of samples as the JSON that `schemas/documents/test.schema.json` describes. */
-export function trialsJson(targets: readonly TargetTrials[]): string {
+export function trialsJson(targets: readonly TargetSampleResults[]): string {
   return toJsonText({
     version: 1,
     counts: { ...countSamples(allRules(targets)) },
@@ -13,11 +13,11 @@ export function trialsJson(targets: readonly TargetTrials[]): string {
   });
 }
 
-function ruleObject({ rule, at, trials, untried, notSimulated }: RuleTrials): JsonObject {
+function ruleObject({ rule, at, trials, untried, notSimulated }: RuleSampleResults): JsonObject {
   return { rule, at: positionObject(at), samples: trials.map(trialObject), untried, notSimulated };
 }
 
-function trialObject({ at, name, side, text, outcome, expected, found, why, hint }: Trial): JsonObject {
+function trialObject({ at, name, side, text, outcome, expected, found, why, hint }: SampleResult): JsonObject {
   return {
     at: positionObject(at),
     ...(name === undefined ? {} : { name }),

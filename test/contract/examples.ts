@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { hasField, type Speech, type WriteRequest } from '../../src/model/gateway.ts';
+import { hasField, type DialectFields, type WriteRequest } from '../../src/model/gateway.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Kind } from '../../src/model/kind.ts';
 import { normalizeObject } from '../../src/model/spec/normalize.ts';
@@ -8,7 +8,7 @@ import { resourceId } from '../../src/model/resource.ts';
 import { seal, type Secret } from '../../src/model/secret.ts';
 
 /** A schema's example as a write: under another name, without edges, served by an agent that exists, every secret with some value. */
-export function exampleWrites(kind: Kind, speech: Speech): readonly WriteRequest[] {
+export function exampleWrites(kind: Kind, speech: DialectFields): readonly WriteRequest[] {
   const examples: Json = kind.schema['examples'] ?? [];
   if (!Array.isArray(examples)) return [];
   return examples
@@ -19,7 +19,7 @@ export function exampleWrites(kind: Kind, speech: Speech): readonly WriteRequest
 function exampleWrite(
   kind: Kind,
   example: JsonObject,
-  { index, speech }: { readonly index: number; readonly speech: Speech },
+  { index, speech }: { readonly index: number; readonly speech: DialectFields },
 ): WriteRequest {
   const stated = isObject(example['spec']) ? example['spec'] : {};
   const url = stated['git_url'];
@@ -39,7 +39,7 @@ function exampleWrite(
 }
 
 /** The spec as a planner would complete it: every compared field that the gateway has, with its value. */
-export function wholeSpec(kind: Kind, name: string, stated: JsonObject, speech: Speech): JsonObject {
+export function wholeSpec(kind: Kind, name: string, stated: JsonObject, speech: DialectFields): JsonObject {
   const fields = kind.fields.filter((field) => {
     const compared = field.edge === undefined && field.secret === undefined && field.manifestOnly !== true;
     return compared && hasField(speech, kind.name, field);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import { ApiError } from '../../src/model/errors.ts';
-import type { Gateway, Speech, WriteRequest } from '../../src/model/gateway.ts';
+import type { Gateway, DialectFields, WriteRequest } from '../../src/model/gateway.ts';
 import type { LiveResource } from '../../src/model/live.ts';
 import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import { kindOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
@@ -18,7 +18,7 @@ export type Subject = {
 
 /** In what gateways may differ. */
 export type Traits = {
-  readonly speech: Speech;
+  readonly speech: DialectFields;
   /** Who manages what `createManaged` makes. */
   readonly manager: string;
   /** Writes against an outdated read are refused, and so are edges to managed objects. */
@@ -222,7 +222,7 @@ type Stated = Parameters<typeof wholeSpec>[2];
 
 /** Requests as a planner for the gateway makes them. */
 function writer(
-  speech: Speech,
+  speech: DialectFields,
 ): Readonly<Record<'connection' | 'guardrail' | 'masking' | 'runbooks', (name: string, stated?: Stated) => WriteRequest>> {
   const request = (kind: string, name: string, stated: Stated): WriteRequest => {
     const found = registry.get(kind);

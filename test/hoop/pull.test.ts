@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { isObject } from '../../src/model/json.ts';
 import { tokensOf } from '../../src/model/pointer.ts';
-import type { SecretForm } from '../../src/model/result/pull-result.ts';
+import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { tries } from '../support/chance.ts';
 import { runIn } from '../support/here.ts';
@@ -37,7 +37,7 @@ test('the public gateway: a plan after a pull is empty, with no variable but the
   await fc.assert(
     fc.asyncProperty(
       scenario,
-      fc.constantFrom<SecretForm>('keep', 'stubs', 'omit'),
+      fc.constantFrom<PulledSecrets>('keep', 'stubs', 'omit'),
       fc.constantFrom('admin', 'auditor'),
       async (one, secrets, role) => {
         const here = hoopScenario(one);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import { acceptLive, type AcceptInput } from '../../src/manifest/accept/accept-live.ts';
 import { loadManifests, type LoadInput } from '../../src/manifest/load-manifests.ts';
-import type { Base, DesiredState } from '../../src/model/desired.ts';
+import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
@@ -71,7 +71,7 @@ function desiredOf(input: LoadInput): DesiredState {
   return value;
 }
 
-function planOf(desired: DesiredState, live: LiveState, base?: Base): Plan {
+function planOf(desired: DesiredState, live: LiveState, base?: BaseState): Plan {
   const { value, diagnostics } = plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry);
   if (value === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return value;
@@ -104,7 +104,7 @@ describe('accepting what is live', () => {
           const gateway = memoryGateway({ registry, agents: ['default', 'other'], resources: one.live });
           const { value: live } = await gateway.readAll([...registry.keys()]);
           if (live === undefined) throw new Error('the list is not whole');
-          const base: Base = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
+          const base: BaseState = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
           const before = planOf(desired, live, which === 'all' ? undefined : base);
           const given: AcceptInput = { ...input, live, plan: before, which };
           const result = acceptLive(given);

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
-import { valueAt } from '../../src/model/spec/edit.ts';
-import { keyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan/plan.ts';
-import { isWithin } from '../../src/model/pointer.ts';
+import { specValueAt } from '../../src/model/spec/edit.ts';
+import { liveKeyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan/plan.ts';
+import { isPointerWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { driftOf } from '../../src/reconcile/drift/drift.ts';
 import { tries } from '../support/chance.ts';
@@ -45,8 +45,8 @@ test('what is held, managed or not ours stays; the rest is as the manifests want
       for (const { id, spec } of managed) expect(after[id]?.spec).toEqual(spec);
       for (const { change, field } of heldOf(plan)) {
         const fields = registry.get(kindOf(change.id))?.fields ?? [];
-        const spec = after[keyOf(change)]?.spec ?? {};
-        expect(valueAt(fields, spec, field.path)).toEqual('value' in field.before ? field.before.value : undefined);
+        const spec = after[liveKeyOf(change)]?.spec ?? {};
+        expect(specValueAt(fields, spec, field.path)).toEqual('value' in field.before ? field.before.value : undefined);
       }
       // A rule that protected what is replaced is free to go only once its edge has moved.
       const freed = past.consent.prune ? await planAgainst(gateway, past) : undefined;
@@ -78,10 +78,11 @@ test('an origin is what planning the base itself over the same gateway says', as
         const fields = pathsOf(undone, change.id);
         for (const { path, origin, before, after } of change.fields) {
           const isSecret = 'secret' in before || 'secret' in after;
-          if (isSecret || applied.ignore.some((one) => isWithin(path, one) || isWithin(one, path))) continue;
+          if (isSecret || applied.ignore.some((one) => isPointerWithin(path, one) || isPointerWithin(one, path))) continue;
           const same = fields.get(path);
           const expected = same === undefined ? 'intent' : JSON.stringify(same.after) === JSON.stringify(after) ? 'drift' : 'both';
-          const isNear = same === undefined && [...fields.keys()].some((other) => isWithin(path, other) || isWithin(other, path));
+          const isNear =
+            same === undefined && [...fields.keys()].some((other) => isPointerWithin(path, other) || isPointerWithin(other, path));
           told.push(`${change.id} ${path} ${isNear ? 'both' : expected}`);
           found.push(`${change.id} ${path} ${origin}`);
         }
@@ -137,15 +138,15 @@ test('undoing a drift writes only what drifted, leaves none, and nothing that is
       const { plan: undoing } = driftOf(plan, { base: past.base, registry }, 'only');
       const result = await carryOut({ gateway, plan: undoing, live, desired, concurrency: 8 });
       expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
-      const written = new Set(undoing.changes.map(keyOf));
+      const written = new Set(undoing.changes.map(liveKeyOf));
       for (const { id } of gateway.writes) expect(written.has(id)).toBe(true);
       const again = await planAgainst(gateway, past);
       const left = driftOf(again.plan, { base: past.base, registry }, 'only').plan;
       expect(left.changes.flatMap(({ action, fields }) => (action === 'blocked' ? [] : fields))).toEqual([]);
       expect(left.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
       for (const change of plan.changes) {
-        const fields = pathsOf(again.plan, keyOf(change));
-        const isPending = change.action === 'update' && !written.has(keyOf(change));
+        const fields = pathsOf(again.plan, liveKeyOf(change));
+        const isPending = change.action === 'update' && !written.has(liveKeyOf(change));
         for (const { path, after } of isPending ? change.fields : []) expect(fields.get(path)?.after).toEqual(after);
       }
     }),

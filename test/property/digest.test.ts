@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value } from '../../src/model/plan/plan.ts';
-import type { SecretPlace } from '../../src/model/plan/saved-plan.ts';
+import type { SecretProvenance } from '../../src/model/plan/saved-plan.ts';
 import { digestOf, sourcesOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { tries } from '../support/chance.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
@@ -10,7 +10,7 @@ type Parts = {
   readonly target: TargetIdentity;
   readonly changes: readonly Change[];
   readonly edges: readonly EdgeChange[];
-  readonly sources: readonly SecretPlace[];
+  readonly sources: readonly SecretProvenance[];
 };
 
 function digest({ target, changes, edges, sources }: Parts): string {
@@ -87,7 +87,7 @@ function otherEdges(edge: EdgeChange): readonly (EdgeChange | undefined)[] {
   return [undefined, { ...edge, action: edge.action === 'attach' ? 'detach' : 'attach' }];
 }
 
-function otherSources(place: SecretPlace): readonly (SecretPlace | undefined)[] {
+function otherSources(place: SecretProvenance): readonly (SecretProvenance | undefined)[] {
   return [undefined, { ...place, source: 'env:OTHER' }, { ...place, path: '/secret/envvar:OTHER' }];
 }
 

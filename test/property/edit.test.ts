@@ -6,7 +6,7 @@ import { editFile, type Edited } from '../../src/manifest/edit/edit-file.ts';
 import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
-import { isWithin } from '../../src/model/pointer.ts';
+import { isPointerWithin } from '../../src/model/pointer.ts';
 import type { SourceFile } from '../../src/model/source.ts';
 import { tries } from '../support/chance.ts';
 import { yamlFile, type Line, type YamlFile } from '../support/yaml-document.ts';
@@ -34,8 +34,8 @@ function valuesOf(text: string): readonly unknown[] {
 function othersOf({ lines }: YamlFile, index: number, path: string): readonly Line[] {
   return lines.filter((line) => {
     if (line.document !== index) return true;
-    if (/[&*]n\d/.test(line.text) || isWithin(line.path, path)) return false;
-    return line.isNote || !isWithin(path, line.path);
+    if (/[&*]n\d/.test(line.text) || isPointerWithin(line.path, path)) return false;
+    return line.isNote || !isPointerWithin(path, line.path);
   });
 }
 

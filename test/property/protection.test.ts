@@ -5,9 +5,9 @@ import { directionOf } from '../../src/model/spec/direction.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { isWritten, type Plan } from '../../src/model/plan/plan.ts';
-import { highestRiskOf } from '../../src/model/plan/plan-risk.ts';
+import { highestPlanRisk } from '../../src/model/plan/plan-risk.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
-import { isAbove } from '../../src/model/plan/risk.ts';
+import { isRiskierThan } from '../../src/model/plan/risk.ts';
 import { assess } from '../../src/protection/assess.ts';
 import { causesOf } from '../../src/protection/causes.ts';
 import { comparePostures, type Difference } from '../../src/protection/compare.ts';
@@ -184,7 +184,7 @@ test('risks never say less than what becomes of the connections', async () => {
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
       const told = assess(plan, { desired, live, base: undefined, registry });
-      const highest = highestRiskOf(told) ?? 'strengthens';
+      const highest = highestPlanRisk(told) ?? 'strengthens';
       const least = {
         weakens: 'weakens',
         both: 'weakens',
@@ -192,7 +192,7 @@ test('risks never say less than what becomes of the connections', async () => {
         neutral: 'strengthens',
         strengthens: 'strengthens',
       } as const;
-      const understated = (told.protection?.connections ?? []).filter(({ way }) => isAbove(least[way], highest));
+      const understated = (told.protection?.connections ?? []).filter(({ way }) => isRiskierThan(least[way], highest));
       expect(understated).toEqual([]);
       for (const { action, risks = [] } of told.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
     }),
@@ -209,8 +209,8 @@ function isProtective({ changes, edges }: Plan): boolean {
       const kind = registry.get(kindOf(id));
       if (kind === undefined || action !== 'update') return true;
       return fields.some((field) => {
-        const { gains, loses } = directionOf(kind.fields, field);
-        return gains || loses;
+        const { strengthens, weakens } = directionOf(kind.fields, field);
+        return strengthens || weakens;
       });
     })
   );

@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeFiles } from '../../src/commands/pull-make.ts';
 import { settled, updatedProject } from '../../src/commands/pull-update.ts';
-import type { SecretForm } from '../../src/model/result/pull-result.ts';
+import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
 import { tries } from '../support/chance.ts';
 import { filesOf, loadState } from '../support/desired.ts';
 import { desiredOf, empty, gatewayOf, identity, liveOf, project, context } from '../support/pulling.ts';
 import { planOf } from '../support/run.ts';
 import { scenario } from '../support/scenario.ts';
 
-const form = fc.constantFrom<SecretForm>('keep', 'stubs', 'omit');
+const form = fc.constantFrom<PulledSecrets>('keep', 'stubs', 'omit');
 
 test('manifests that are there say what is live afterwards, and what they cannot say is told', async () => {
   let whole = 0;

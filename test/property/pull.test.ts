@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import { isWithin, pointer } from '../../src/model/pointer.ts';
-import type { SecretForm } from '../../src/model/result/pull-result.ts';
+import { isPointerWithin, pointer } from '../../src/model/pointer.ts';
+import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
 import { resourceId } from '../../src/model/resource.ts';
 import { tries } from '../support/chance.ts';
 import { desiredOf, gatewayOf, liveOf, made } from '../support/pulling.ts';
@@ -13,7 +13,7 @@ import { scenario } from '../support/scenario.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
 
 const forms = ['keep', 'stubs', 'omit'] as const;
-const form = fc.constantFrom<SecretForm>(...forms);
+const form = fc.constantFrom<PulledSecrets>(...forms);
 
 /** What a plan with the manifests would do. */
 function todo(desired: DesiredState, live: LiveState): unknown {
@@ -119,7 +119,7 @@ test('what no manifest can say is told, and nobody plans to change it', async ()
         expect(todo(desired, live)).toEqual(nothing);
         const told = [...pulled.pulled.unstated.map(({ path }) => path), ...pulled.pulled.leftOut.map(() => '')];
         for (const path of desired.resources.flatMap(({ ignore }) => ignore)) {
-          expect(told.some((one) => isWithin(path, `/${one.split('/')[1] ?? ''}`))).toBe(true);
+          expect(told.some((one) => isPointerWithin(path, `/${one.split('/')[1] ?? ''}`))).toBe(true);
         }
         expect(pulled.pulled.leftOut.length + desired.resources.length).toBe(1);
       },

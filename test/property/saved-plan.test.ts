@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
-import { isOfLive, keyOf } from '../../src/model/plan/plan.ts';
+import { isOnLiveObject, liveKeyOf } from '../../src/model/plan/plan.ts';
 import type { Json } from '../../src/model/json.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { planDocument } from '../../src/report/subjects/plan-json.ts';
@@ -131,10 +131,10 @@ test('what somebody else changed is refused before the first write; what is igno
       const desired = desiredState(one.manifests);
       const gateway = gatewayOf(one);
       const made = await planAgainst(gateway, desired);
-      const written = made.plan.changes.filter(isOfLive);
+      const written = made.plan.changes.filter(isOnLiveObject);
       fc.pre(written.length > 0);
       const change = written[choice % written.length];
-      const there = change === undefined ? undefined : gateway.state()[keyOf(change)];
+      const there = change === undefined ? undefined : gateway.state()[liveKeyOf(change)];
       if (change === undefined || there === undefined) return;
       const [field, value] = marks[kindOf(change.id)] ?? ['', null];
       gateway.put({ ...there, spec: { ...there.spec, [field]: value } });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { registry } from '../../src/kinds/index.ts';
-import type { Base, DesiredState } from '../../src/model/desired.ts';
+import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
@@ -15,7 +15,7 @@ import { scenario, type Manifest, type Scenario } from './scenario.ts';
 export type History = {
   readonly one: Scenario;
   readonly desired: DesiredState;
-  readonly base: Base;
+  readonly base: BaseState;
   readonly consent: Consent;
 };
 
@@ -51,7 +51,7 @@ export const history: fc.Arbitrary<History> = fc
       protect && index === 0 ? { ...manifest, metadata: { ...manifest.metadata, protect: true } } : manifest,
     );
     const ids = desired.resources.map(({ id }) => id);
-    const base: Base = { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
+    const base: BaseState = { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
     return { one, desired, base, consent: { adopt: ids, revert: reverts && renames !== 'connection' ? ids : [], prune } };
   });
 

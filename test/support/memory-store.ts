@@ -2,7 +2,7 @@ import { ApiError } from '../../src/model/errors.ts';
 import type { FieldRule } from '../../src/model/field.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Kind, Registry } from '../../src/model/kind.ts';
-import type { Named } from '../../src/model/live.ts';
+import type { LookupEntry } from '../../src/model/live.ts';
 import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
@@ -38,7 +38,7 @@ export type Row = {
 /** The tables of a gateway in memory: rows by uid, and one edge table per rule kind. */
 export type MemoryStore = {
   readonly rows: Map<string, Row>;
-  readonly agents: readonly Named[] | undefined;
+  readonly agents: readonly LookupEntry[] | undefined;
   readonly kind: (name: string) => Kind;
   readonly nextUid: () => string;
   readonly nextVersion: () => number;

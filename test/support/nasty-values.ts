@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { pointer, type Pointer } from '../../src/model/pointer.ts';
-import { aspects, type Protection, type RuleOn } from '../../src/model/protection/protection.ts';
+import { controlTypes, type Protection, type ConnectionRule } from '../../src/model/protection/protection.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { riskClasses, type Risk } from '../../src/model/plan/risk.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
@@ -45,7 +45,7 @@ export const risk: fc.Arbitrary<Risk> = fc.record(
 );
 const aspect = fc.record(
   {
-    aspect: fc.constantFrom(...aspects),
+    aspect: fc.constantFrom(...controlTypes),
     way,
     before: fc.array(nastyText, { maxLength: 3 }),
     after: fc.array(nastyText, { maxLength: 3 }),
@@ -65,7 +65,7 @@ const attached = fc.record({
   ),
 });
 /** A rule on a connection, and how it is attached. */
-export const ruleOn: fc.Arbitrary<RuleOn> = fc.record({ rule: id, before: attached, after: attached }, { requiredKeys: ['rule'] });
+export const ruleOn: fc.Arbitrary<ConnectionRule> = fc.record({ rule: id, before: attached, after: attached }, { requiredKeys: ['rule'] });
 const posture = fc.record(
   {
     connection: id,

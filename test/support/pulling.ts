@@ -7,7 +7,7 @@ import { defaultLimits, type Target } from '../../src/model/config.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { GatewayIdentity } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { SecretForm } from '../../src/model/result/pull-result.ts';
+import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from './memory-gateway.ts';
 import { createTestContext } from './cli-context.ts';
 
@@ -43,7 +43,7 @@ export async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
   return value;
 }
 
-export function made(live: LiveState, secrets: SecretForm): Made {
+export function made(live: LiveState, secrets: PulledSecrets): Made {
   const ours = live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id);
   return makeFiles({
     ids: new Set(ours),

@@ -5,7 +5,7 @@ import type { LiveResource, LiveState } from '../../src/model/live.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal } from '../../src/model/secret.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
-import { risksIn } from '../../src/model/plan/plan-risk.ts';
+import { planRisks } from '../../src/model/plan/plan-risk.ts';
 import { plan } from '../../src/reconcile/diff/plan.ts';
 import { assess } from '../../src/protection/assess.ts';
 import { desiredState } from './desired.ts';
@@ -95,7 +95,7 @@ export function assessed(
 
 /** `class code` of all risks of a plan, sorted. */
 export function risksOfPlan(made: Plan): readonly string[] {
-  return risksIn(made)
+  return planRisks(made)
     .map(({ risk }) => `${risk.class} ${risk.code.slice('risk/'.length)}`)
     .toSorted();
 }

@@ -1,6 +1,6 @@
 import { apply } from '../../src/apply/apply.ts';
 import { registry } from '../../src/kinds/index.ts';
-import type { Base, DesiredState } from '../../src/model/desired.ts';
+import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Limits } from '../../src/model/config.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
@@ -20,12 +20,12 @@ export async function planAgainst(gateway: Gateway, desired: DesiredState): Prom
 }
 
 /** Plans without limits, and tells what was found. */
-export function checkedPlan(desired: DesiredState, live: LiveState, base?: Base): Checked<Plan> {
+export function checkedPlan(desired: DesiredState, live: LiveState, base?: BaseState): Checked<Plan> {
   return plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry);
 }
 
 /** Plans without limits; throws where planning finds an error. */
-export function planOf(desired: DesiredState, live: LiveState, base?: Base): Plan {
+export function planOf(desired: DesiredState, live: LiveState, base?: BaseState): Plan {
   const checked = checkedPlan(desired, live, base);
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return checked.value;

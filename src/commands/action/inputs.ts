@@ -1,6 +1,6 @@
 import { UsageError } from '../../model/errors.ts';
 import { riskClasses } from '../../model/plan/risk.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 
 export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 
@@ -151,7 +151,7 @@ function wrongInput(name: string, text: string, hint: string): UsageError {
 }
 
 function unknownInput(name: string, names: readonly string[]): UsageError {
-  const near = closest(name, names);
+  const near = suggest(name, names);
   const hint = near === undefined ? `the inputs are ${names.join(', ')}` : `did you mean "${near}"?`;
   return new UsageError(`there is no input "${name}"`, hint);
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../model/json.ts';
 import { isWritten } from '../../model/plan/plan.ts';
-import { highestRiskOf } from '../../model/plan/plan-risk.ts';
+import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
 import { riskClasses } from '../../model/plan/risk.ts';
 import { isDrifted } from '../../reconcile/drift/drift.ts';
 import { countActions } from '../../report/wording/counts.ts';
@@ -61,7 +61,7 @@ export function targetResultOf(telling: TaskResult): TargetResult {
       : {
           changed: plan.changes.some(isWritten),
           digest: plan.digest,
-          'max-risk': highestRiskOf(plan) ?? 'none',
+          'max-risk': highestPlanRisk(plan) ?? 'none',
           'protection-lost': (plan.protection?.losing ?? []).length > 0,
         }),
     ...(counts === undefined ? {} : { counts }),

@@ -1,7 +1,7 @@
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
-import type { LiveResource, LiveState, Named } from '../../model/live.ts';
+import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readAccessRules } from './access-rules.ts';
 import type { HttpResponse } from '../http/client.ts';
@@ -25,7 +25,7 @@ export async function readAll(link: GatewayContext, kinds: readonly string[]): P
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };
 
-  const found: Record<string, readonly Named[]> = {};
+  const found: Record<string, readonly LookupEntry[]> = {};
   for (const [kind, read] of lookups) {
     if (read?.value === undefined) continue;
     found[kind] = read.value;
@@ -121,7 +121,7 @@ async function listKind(link: GatewayContext, kind: string): Promise<Checked<Who
 }
 
 /** Reads a list of named things; undefined where the gateway has none or does not tell this caller. */
-async function readNamed(link: GatewayContext, list: WireList): Promise<Checked<readonly Named[]> | undefined> {
+async function readNamed(link: GatewayContext, list: WireList): Promise<Checked<readonly LookupEntry[]> | undefined> {
   const probe = await link.client.send({ method: 'GET', path: list.path, accept: [403, 404] });
   if (probe.status === 403 || probe.status === 404) return undefined;
   let first: unknown = probe.body;

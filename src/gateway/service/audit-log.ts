@@ -1,4 +1,4 @@
-import type { Write } from '../../model/result/drift.ts';
+import type { AuditedWrite } from '../../model/result/drift.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Dialect } from '../dialect.ts';
 import type { GatewaySession } from '../session.ts';
@@ -14,10 +14,10 @@ const unavailableStatuses = [400, 403, 404, 405, 501];
 type AuditSession = { readonly client: Pick<GatewaySession['client'], 'send'>; readonly dialect: Pick<Dialect, 'kinds'> };
 
 /** Reads the newest entries of the gateway's audit log that are successful writes; undefined where it does not show one. */
-export async function readWrites(line: AuditSession, since: Date, most: number): Promise<readonly Write[] | undefined> {
+export async function readWrites(line: AuditSession, since: Date, most: number): Promise<readonly AuditedWrite[] | undefined> {
   const caller = await line.client.send({ method: 'GET', path: '/userinfo', accept: unavailableStatuses });
   const self = caller.status < 300 && isObject(caller.body) ? actorOf(caller.body, ['name', 'email', 'id']) : '';
-  const writes: Write[] = [];
+  const writes: AuditedWrite[] = [];
   for (let page = 1; writes.length < most && page <= maxPages; page += 1) {
     const path = `/audit/logs?page=${page}&page_size=${pageSize}&created_after=${encodeURIComponent(since.toISOString())}`;
     const { status, body } = await line.client.send({ method: 'GET', path, accept: unavailableStatuses });
@@ -30,7 +30,7 @@ export async function readWrites(line: AuditSession, since: Date, most: number):
   return writes;
 }
 
-function writeOf(row: JsonObject, self: string, dialect: AuditSession['dialect']): readonly Write[] {
+function writeOf(row: JsonObject, self: string, dialect: AuditSession['dialect']): readonly AuditedWrite[] {
   if (row['outcome'] !== true || row['http_method'] === 'GET') return [];
   const path = text(row['http_path']);
   const by = actorOf(row, ['actor_name', 'actor_email', 'actor_subject']);

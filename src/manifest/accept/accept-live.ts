@@ -1,7 +1,7 @@
 import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
-import { valueAt } from '../../model/spec/edit.ts';
-import { edgeKey, type Ends } from '../../model/edges.ts';
+import { specValueAt } from '../../model/spec/edit.ts';
+import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
 import type { FieldChange, Plan } from '../../model/plan/plan.ts';
@@ -72,7 +72,7 @@ function unwatched({ watch = [], live, registry }: AcceptInput, desired: Desired
   return watch.flatMap(({ id, path }): readonly Difference[] => {
     const key = desired.resources.find((one) => one.id === id)?.key;
     const spec = live.resources.find((one) => one.id === key)?.spec ?? {};
-    const value = valueAt(registry.get(kindOf(id))?.fields ?? [], spec, path);
+    const value = specValueAt(registry.get(kindOf(id))?.fields ?? [], spec, path);
     return value === undefined ? [] : [{ is: 'field', id, field: { path, before: { value }, after: { absent: true } } }];
   });
 }
@@ -131,7 +131,7 @@ function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, 
 }
 
 /** The edges that manifests are to declare: those that they do, with what was detached and attached by hand. */
-function wantedEdges(manifests: readonly Manifest[], live: LiveState, wanted: readonly Difference[]): ReadonlyMap<string, Ends> {
+function wantedEdges(manifests: readonly Manifest[], live: LiveState, wanted: readonly Difference[]): ReadonlyMap<string, EdgeEnds> {
   const edges = new Map([...declaredEdges(manifests, live)].map(([key, { ends }]) => [key, ends]));
   for (const one of wanted) {
     if (one.is !== 'edge') continue;

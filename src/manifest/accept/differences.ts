@@ -1,5 +1,5 @@
 import type { Position } from '../../model/diagnostic.ts';
-import type { Ends } from '../../model/edges.ts';
+import type { EdgeEnds } from '../../model/edges.ts';
 import type { Change, FieldChange, Plan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
@@ -7,7 +7,7 @@ import type { ResourceId } from '../../model/resource.ts';
 export type Difference =
   | { readonly is: 'field'; readonly id: ResourceId; readonly field: FieldChange }
   /** `attached`: the edge is live; else it is declared, and gone. */
-  | { readonly is: 'edge'; readonly ends: Ends; readonly attached: boolean };
+  | { readonly is: 'edge'; readonly ends: EdgeEnds; readonly attached: boolean };
 
 /** What a plan says about live that manifests could say, and what they could not. */
 export type Differences = {

@@ -1,6 +1,6 @@
 import type { DeclaredEdge } from '../../model/desired.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { edgeKey, type Ends } from '../../model/edges.ts';
+import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import type { LiveState } from '../../model/live.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -12,13 +12,13 @@ import { tagSelector } from '../tag-selector.ts';
 import type { LayerEdit } from './field-edits.ts';
 
 /** Edges by key, each with its ends. */
-export type Edges = ReadonlyMap<string, Ends>;
+export type Edges = ReadonlyMap<string, EdgeEnds>;
 
 /** The edges that manifests declare, by the names of their ends; a gateway's own id counts as the name of what has it. */
 export function declaredEdges(
   manifests: readonly Manifest[],
   live: LiveState,
-): ReadonlyMap<string, { readonly ends: Ends; readonly edge: DeclaredEdge }> {
+): ReadonlyMap<string, { readonly ends: EdgeEnds; readonly edge: DeclaredEdge }> {
   const uids = new Map(live.resources.map(({ id, uid }) => [resourceId(kindOf(id), uid.toLowerCase()), id]));
   const named = new Set<ResourceId>([...manifests.map(({ id }) => id), ...live.resources.map(({ id }) => id)]);
   const end = ({ kind, text }: DeclaredEdge['rule']): ResourceId => {
@@ -96,7 +96,7 @@ type Side = { readonly manifest: Manifest; readonly field: KindView['edges'][num
  * Declares an edge: an exception of a selector that matches goes; else it is listed on the side that states its edges,
  * the connection's where both do or none does.
  */
-function declaring(ends: Ends, byId: ReadonlyMap<ResourceId, Manifest>, select: ReturnType<typeof tagSelector>): readonly LayerEdit[] {
+function declaring(ends: EdgeEnds, byId: ReadonlyMap<ResourceId, Manifest>, select: ReturnType<typeof tagSelector>): readonly LayerEdit[] {
   const sides = [sideOf(byId.get(ends.connection), ends.rule), sideOf(byId.get(ends.rule), ends.connection)].flatMap((side) => side ?? []);
   const freed = sides.flatMap((side) => side.manifest.view.selectors.map((selector) => freeing(side, selector, select)));
   const edits = freed.flatMap((one) => one.edits);

@@ -1,4 +1,4 @@
-import { byToken, elementToken, type KeyedRule } from '../../model/spec/list-tokens.ts';
+import { entriesByToken, elementToken, type KeyedRule } from '../../model/spec/list-tokens.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
@@ -164,7 +164,7 @@ function entryEdits(step: Step, rule: KeyedRule, raw: readonly Json[]): readonly
 /** Where the entry of a token stands in a list as it is written. */
 export function indexOf(rule: KeyedRule, raw: readonly Json[], token: string): number {
   const normal = raw.map((entry) => (isObject(entry) ? normalizeObject(rule.fields, entry) : entry));
-  const wanted = byToken(rule, normal).get(token);
+  const wanted = entriesByToken(rule, normal).get(token);
   return wanted === undefined ? -1 : normal.findIndex((entry) => equal(entry, wanted));
 }
 

@@ -1,12 +1,12 @@
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
-import { editSpec, valueAt, type Edit } from '../../model/spec/edit.ts';
+import { editSpec, specValueAt, type Edit } from '../../model/spec/edit.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
-import { isWithin, pointer, tokensOf } from '../../model/pointer.ts';
+import { isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { statedValue } from '../pull/stated-fields.ts';
 import type { Difference } from './differences.ts';
@@ -59,7 +59,7 @@ export function following(
       const after = valueOf(name);
       const before = there.spec[name] ?? empty;
       const said = resource.spec[name];
-      const isSeen = ![...resource.ignore, ...there.unknown].some((prefix) => isWithin(path, prefix));
+      const isSeen = ![...resource.ignore, ...there.unknown].some((prefix) => isPointerWithin(path, prefix));
       const isFree = isOpen(rule, resource) && (said === undefined || equal(said, empty) || equal(said, before)) && isSeen;
       if (!isFree || after === undefined || equal(after, before) || group.some(({ field }) => field.path === path)) return [];
       return [{ is: 'field', id, field: { path, before: { value: before }, after: { value: after }, at: resource.locate(path) } }];
@@ -119,7 +119,8 @@ function derivation(
   group: readonly FieldDifference[],
 ): (name: string) => Json | undefined {
   const own = expected(kind, resource, group);
-  const ignored = live === undefined ? [] : resource.ignore.map((path): Edit => ({ path, value: valueAt(kind.fields, live.spec, path) }));
+  const ignored =
+    live === undefined ? [] : resource.ignore.map((path): Edit => ({ path, value: specValueAt(kind.fields, live.spec, path) }));
   const [stated, omitted] = [own, editSpec(kind.fields, own, ignored)].map((spec) => kind.derived(spec, resource));
   return (name) => (resource.stated.has(name) ? stated?.[name] : undefined) ?? omitted?.[name];
 }
@@ -144,10 +145,10 @@ function isSame(field: FieldRule, after: DesiredResource, wished: JsonObject): b
 function isSaid(kind: Kind, { spec, secrets }: DesiredResource, { path, before }: FieldChange, wished: JsonObject): boolean {
   if ('secret' in before) return secrets[path]?.state === 'keep';
   if ('absent' in before && secrets[path] !== undefined) return false;
-  const said = valueAt(kind.fields, knownSpec(kind, spec), path);
+  const said = specValueAt(kind.fields, knownSpec(kind, spec), path);
   // An entry whose name another one had before is found elsewhere once it stands alone.
   if (said === undefined && 'value' in before && before.value !== null) return false;
-  return equal(said, valueAt(kind.fields, knownSpec(kind, wished), path));
+  return equal(said, specValueAt(kind.fields, knownSpec(kind, wished), path));
 }
 
 /** The spec without keys that no manifest may have. */

@@ -1,11 +1,11 @@
 import type { FieldRule } from '../../model/field.ts';
-import type { Speech } from '../../model/gateway.ts';
+import type { DialectFields } from '../../model/gateway.ts';
 import { compareText, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import type { Ends } from '../../model/edges.ts';
+import type { EdgeEnds } from '../../model/edges.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import type { Unstated } from '../../model/result/pull-result.ts';
+import type { UnstatedPart } from '../../model/result/pull-result.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { secretWriter, type SecretWriter, type SecretWriting } from './secret-writer.ts';
 import { soundBody } from './valid-body.ts';
@@ -27,9 +27,9 @@ export type Drafting = {
   /** The live objects that are to have a manifest. */
   readonly live: readonly LiveResource[];
   /** Live edges that no manifest declares. */
-  readonly edges: readonly Ends[];
+  readonly edges: readonly EdgeEnds[];
   readonly registry: Registry;
-  readonly speech: Speech;
+  readonly speech: DialectFields;
   readonly secrets: SecretWriting;
   /** The only targets that the manifests are for; empty for all. */
   readonly targets: readonly string[];
@@ -45,7 +45,7 @@ export type Drafting = {
 
 export type Drafts = {
   readonly drafts: readonly Draft[];
-  readonly unstated: readonly Unstated[];
+  readonly unstated: readonly UnstatedPart[];
   readonly excluded: ReadonlyMap<ResourceId, string>;
   readonly secrets: SecretWriter;
 };
@@ -60,7 +60,7 @@ export function draftManifests(drafting: Drafting): Drafts {
     [...registry].map(([name, kind]) => [name, { view: viewKind(kind), fields: statableFields(kind, drafting.speech) }]),
   );
   const excluded = new Map(drafting.excluded);
-  const unstated: Unstated[] = [];
+  const unstated: UnstatedPart[] = [];
   const labels = new Set<ResourceId>(declared);
   const sketches: Sketch[] = [];
   for (const live of drafting.live.toSorted((left, right) => compareText(left.id, right.id))) {
@@ -133,7 +133,7 @@ function inOrder(kind: Kind | undefined, spec: JsonObject): JsonObject {
  * field for it: who reads how something is reached wants to see what stands in between. Else by the rule.
  */
 function endsOf(
-  edges: readonly Ends[],
+  edges: readonly EdgeEnds[],
   ours: ReadonlySet<ResourceId>,
   registry: Registry,
 ): ReadonlyMap<ResourceId, ReadonlyMap<string, readonly string[]>> {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { sortedKeys, type Json } from '../../model/json.ts';
 import type { FieldRule } from '../../model/field.ts';
 import type { LiveResource } from '../../model/live.ts';
-import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import type { SecretForm } from '../../model/result/pull-result.ts';
+import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import type { PulledSecrets } from '../../model/result/pull-result.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 
@@ -19,7 +19,7 @@ export type SecretWriter = {
 };
 
 export type SecretWriting = {
-  readonly form: SecretForm;
+  readonly form: PulledSecrets;
   /** What the names of variables begin with. */
   readonly prefix: string;
   /** Names that are taken. */
@@ -65,7 +65,7 @@ export function secretWriter({ form, prefix, taken, referencePrefixes }: SecretW
       const found: (readonly [Pointer, LiveSecret])[] = [];
       for (const path of sortedKeys(live.secrets)) {
         const secret = live.secrets[path];
-        if (secret !== undefined && isWithin(path, at)) found.push([path, secret]);
+        if (secret !== undefined && isPointerWithin(path, at)) found.push([path, secret]);
       }
       if (field.secret === 'plain') return found[0] === undefined ? undefined : formOf(id, at, found[0][1]);
       if (found.length === 0) return undefined;

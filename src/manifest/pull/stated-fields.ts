@@ -1,6 +1,6 @@
 import type { FieldRule } from '../../model/field.ts';
 import { equal, isObject, sortedKeys, type Json, type JsonObject } from '../../model/json.ts';
-import { hasField, type Speech } from '../../model/gateway.ts';
+import { hasField, type DialectFields } from '../../model/gateway.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
@@ -22,7 +22,7 @@ export function statedFields(kind: Kind, live: LiveResource, fields: readonly Fi
 }
 
 /** The plain fields that manifests for a gateway may state. */
-export function statableFields(kind: Kind, speech: Speech): readonly FieldRule[] {
+export function statableFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
   const plain = kind.fields.filter(({ secret, edge, manifestOnly }) => secret === undefined && edge === undefined && manifestOnly !== true);
   return plain.filter((field) => hasField(speech, kind.name, field));
 }

@@ -4,7 +4,7 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { resourceId, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { Inherited, Owned } from '../../model/result/pull-result.ts';
+import type { TerraformHandover, TerraformObject } from '../../model/result/pull-result.ts';
 import { fieldsOf, nodeAt } from '../validate/schema-nodes.ts';
 
 /** An object that a state owns. */
@@ -164,7 +164,7 @@ export function inheritState(
   objects: Matched,
   declared: ReadonlySet<ResourceId>,
   reasons: ReadonlyMap<ResourceId, string>,
-): Omit<Inherited, 'file'> & { readonly blocks: readonly string[] } {
+): Omit<TerraformHandover, 'file'> & { readonly blocks: readonly string[] } {
   const stays = new Map(objects.flatMap((one) => reasonToStay(one, declared, reasons)));
   const held = new Set(objects.filter(({ address }) => stays.has(address)).map(({ block }) => block));
   const gone = objects.filter(({ address, live, id }) => live === undefined && id !== undefined && !stays.has(address));
@@ -198,11 +198,11 @@ function reasonToStay(
   return live === undefined || declared.has(live) ? [] : [[address, reasons.get(live) ?? 'it has no manifest']];
 }
 
-function keptOf(one: StateObject, reason: string | undefined): readonly (Owned & { readonly reason: string })[] {
+function keptOf(one: StateObject, reason: string | undefined): readonly (TerraformObject & { readonly reason: string })[] {
   return reason === undefined ? [] : [{ ...ownedOf(one), reason }];
 }
 
 /** What names it in a report: what the state holds as sensitive is not repeated. */
-function ownedOf({ address, id, secret }: StateObject): Owned {
+function ownedOf({ address, id, secret }: StateObject): TerraformObject {
   return { address, ...(id === undefined || secret === true ? {} : { id }) };
 }

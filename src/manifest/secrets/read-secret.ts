@@ -2,7 +2,7 @@ import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { looksLikeCredential, seal, type DesiredSecret } from '../../model/secret.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 import { didYouMean, placeName, type Problem } from '../wording.ts';
 import { secretForm, type SecretForm } from './secret-form.ts';
 
@@ -51,7 +51,7 @@ function readText(text: string, place: SecretPlace, rules: SecretRules): Read {
   if (prefix !== undefined) return readReference(text, prefix, place);
   if (!isBase64(text)) {
     const near = /^_\w+:/.exec(text)?.[0];
-    const meant = near === undefined ? undefined : didYouMean(closest(near, rules.referencePrefixes));
+    const meant = near === undefined ? undefined : didYouMean(suggest(near, rules.referencePrefixes));
     const hidden = looksLikeCredential(key) || text.startsWith('$');
     const forms = hidden
       ? `write ${key}: { valueFrom: { env: ${rules.envPrefixes[0] ?? ''}… } }`

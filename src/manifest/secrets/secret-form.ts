@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 import { didYouMean, nullKeyHint, placeName, sortOf, type Problem } from '../wording.ts';
 
 /** What a manifest writes for one secret. */
@@ -68,7 +68,7 @@ function wrongMap(name: string, value: JsonObject, forms: string): readonly [str
   const stranger = keys.find((key) => !['value', 'valueFrom', 'keep'].includes(key));
   if (stranger !== undefined) {
     const near =
-      didYouMean(closest(stranger, ['value', 'valueFrom', 'keep'])) ??
+      didYouMean(suggest(stranger, ['value', 'valueFrom', 'keep'])) ??
       (stranger === 'env' || stranger === 'file' ? `write valueFrom: { ${stranger}: … }` : forms);
     return [`"${stranger}" is not a field of the secret "${name}"`, near];
   }

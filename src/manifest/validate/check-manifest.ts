@@ -1,7 +1,7 @@
 import type { FieldRule } from '../../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 import type { Manifest } from '../manifest.ts';
 import { didYouMean, placeName, quoted, type Problem } from '../wording.ts';
 import { textsOf } from '../to-resource.ts';
@@ -57,7 +57,7 @@ function badIgnore({ view }: Manifest, path: string, index: number): readonly Pr
     if (annotation(isObject(field) ? field : undefined, 'x-ostiary-read-only') !== undefined) {
       return wrong(`"${path}" is read-only and never compared`, 'leave it out of ignore');
     }
-    const near = closest(first, names);
+    const near = suggest(first, names);
     return wrong(
       `"${path}" points to no field of ${view.kind.name}`,
       didYouMean(near && pointer(near)) ?? 'write a JSON Pointer into spec, such as /description',
@@ -96,7 +96,7 @@ function reaches(fields: readonly FieldRule[], tokens: readonly string[]): boole
 /** A name of `metadata.targets` that no target has. */
 export function unknownTarget(name: string, index: number, targets: readonly string[]): readonly Problem[] {
   if (targets.includes(name)) return [];
-  const hint = didYouMean(closest(name, targets)) ?? `the targets are ${targets.join(', ')}`;
+  const hint = didYouMean(suggest(name, targets)) ?? `the targets are ${targets.join(', ')}`;
   return [
     {
       code: 'manifest/unknown-target',

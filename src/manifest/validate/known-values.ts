@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 import { didYouMean, placeName, quoted, type Problem } from '../wording.ts';
 import { dereference, fieldsOf } from './schema-nodes.ts';
 
@@ -42,7 +42,7 @@ export function unfamiliarValues(familiar: Familiar | undefined, value: Json | u
   const { known, fields = [], entries } = familiar;
   if (typeof value === 'string') {
     const message = `${quoted(value)} is not a known value of ${placeName(tokens)}`;
-    const hint = didYouMean(closest(value, known ?? [])) ?? 'it is sent as it stands; the gateway decides';
+    const hint = didYouMean(suggest(value, known ?? [])) ?? 'it is sent as it stands; the gateway decides';
     return [{ code: 'manifest/unfamiliar-value', severity: 'warning', at: pointer(...tokens), message, hint }];
   }
   if (Array.isArray(value)) return value.flatMap((entry: Json, index) => unfamiliarValues(entries, entry, [...tokens, String(index)]));

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 import { didYouMean, nullKeyHint, partOf, placeName, quoted, sortOf, textOf, type Problem } from '../wording.ts';
 import { allowedFields, annotation, fieldsOf, isMapOf, nodeAt } from './schema-nodes.ts';
 import { wrongSecret } from '../secrets/secret-form.ts';
@@ -98,7 +98,7 @@ function unknownField(place: Place, key: string): Problem {
   if (readOnly !== undefined) {
     return { ...found('manifest/read-only-field', at, `"${key}" is read-only`, `leave it out: ${readOnly}`), part: 'key' };
   }
-  const hint = didYouMean(closest(key, allowedFields(place.node))) ?? elsewhere(place, key);
+  const hint = didYouMean(suggest(key, allowedFields(place.node))) ?? elsewhere(place, key);
   return { ...found('manifest/unknown-field', at, `${quoted(key)} is not a field of ${ownerOf(place)}`, hint), part: 'key' };
 }
 
@@ -164,7 +164,7 @@ function notAllowed(place: Place, choices: unknown): Problem {
   if (words.length === 1 && words[0] === '') {
     return found('manifest/not-allowed-value', at, `${nameOf(place)} must be empty here`, hintOf(place.node));
   }
-  const near = typeof place.value === 'string' ? didYouMean(closest(place.value, words)) : undefined;
+  const near = typeof place.value === 'string' ? didYouMean(suggest(place.value, words)) : undefined;
   const message = `${quoted(place.value)} is not a value of ${placeName(place.tokens)}`;
   return found('manifest/not-allowed-value', at, message, near ?? `one of ${words.join(', ')}`);
 }

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { KindView } from '../kind-view.ts';
 import { didYouMean, quoted, sortOf, type Problem } from '../wording.ts';
@@ -39,7 +39,7 @@ export function classify(document: ManifestDocument, views: Views): Classified {
   }
   if (apiVersion === version) return classifyKind(kind, value, views);
   if (typeof apiVersion !== 'string') return { is: 'foreign', apiVersion: quoted(apiVersion) };
-  const ours = apiVersion.toLowerCase().startsWith('ostiary/') || closest(apiVersion, [version]) !== undefined;
+  const ours = apiVersion.toLowerCase().startsWith('ostiary/') || suggest(apiVersion, [version]) !== undefined;
   if (!ours) return { is: 'foreign', apiVersion };
   return wrong(
     'manifest/unsupported-version',
@@ -56,7 +56,7 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: Views): 
   if (kind === policyKind) return { is: 'policy' };
   const names = [...views.keys(), policyKind];
   if (kind === undefined) return wrong('manifest/missing-field', '', 'the document lacks the field "kind"', `one of ${names.join(', ')}`);
-  const near = typeof kind === 'string' ? didYouMean(closest(kind, names)) : undefined;
+  const near = typeof kind === 'string' ? didYouMean(suggest(kind, names)) : undefined;
   return wrong('manifest/unknown-kind', '/kind', `${quoted(kind)} is not a kind`, near ?? `the kinds are ${names.join(', ')}`);
 }
 

@@ -1,10 +1,10 @@
-import type { Window } from './plan.ts';
+import type { ExposureWindow } from './plan.ts';
 import { tokensOf, type Pointer } from '../pointer.ts';
 
 const named = 3;
 
 /** A window as a sentence: what is unprotected between which two writes. */
-export function windowText({ from, lost, until, missing, connections }: Window): string {
+export function exposureWindowText({ from, lost, until, missing, connections }: ExposureWindow): string {
   const shown = connections.slice(0, named).join(', ');
   const more = connections.length > named ? ` and ${connections.length - named} more` : '';
   const [is, has] = connections.length === 1 ? ['is', 'has'] : ['are', 'have'];

@@ -65,7 +65,7 @@ export type Change = {
 };
 
 /** The id under which edges and live state know a change's resource: the one to come where it is renamed. */
-export function keyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'action'>): ResourceId {
+export function liveKeyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'action'>): ResourceId {
   return action === 'rename' ? id : (key ?? id);
 }
 
@@ -75,7 +75,7 @@ export function isWritten({ action }: Change): boolean {
 }
 
 /** Tells whether the change writes an object that is there already. */
-export function isOfLive({ action }: Pick<Change, 'action'>): boolean {
+export function isOnLiveObject({ action }: Pick<Change, 'action'>): boolean {
   return action === 'update' || action === 'rename' || action === 'delete';
 }
 
@@ -124,7 +124,7 @@ export type Allowance = { readonly code: string; readonly reason: string };
  * A moment in which connections are less protected than both before and after: `from` has taken away what it takes,
  * and `until` has not yet brought what it brings. Paths are fields of the change they stand beside.
  */
-export type Window = {
+export type ExposureWindow = {
   readonly from: ResourceId;
   readonly lost: readonly Pointer[];
   readonly until: ResourceId;
@@ -133,21 +133,21 @@ export type Window = {
 };
 
 /** When a rule is written that is written once: before all that needs its gain, beside what changes, or with what loses. */
-export type Moment = 'first' | 'before-objects' | 'after-objects' | 'last';
+export type WriteSlot = 'first' | 'before-objects' | 'after-objects' | 'last';
 
 /** A rule that would be written twice, first with live and desired joined, on a gateway that does not take the two at once. */
-export type WrittenOnce = {
+export type SingleWrite = {
   /** The change. */
   readonly id: ResourceId;
   /** Why the gateway does not take them. */
   readonly why: string;
-  readonly moment: Moment;
+  readonly moment: WriteSlot;
   /** What that opens; empty where the order of writes leaves nothing open. */
-  readonly windows: readonly Window[];
+  readonly windows: readonly ExposureWindow[];
 };
 
 /** Something of the gateway's own that names what is replaced: it does not go on to what takes the place. */
-export type Reference = {
+export type OutsideReference = {
   /** What takes the place. */
   readonly id: ResourceId;
   readonly replaces: ResourceId;
@@ -176,9 +176,9 @@ export type Plan = {
   /** Live secrets that were not read, and come from where they were applied from, as far as is known; absent where there are none. */
   readonly unverified?: readonly { readonly id: ResourceId; readonly path: Pointer }[];
   /** Rules that are written once although they both gain and lose; absent where there are none. */
-  readonly once?: readonly WrittenOnce[];
+  readonly once?: readonly SingleWrite[];
   /** What names something that is replaced, and is not ours to write; absent where there is none. */
-  readonly references?: readonly Reference[];
+  readonly references?: readonly OutsideReference[];
   /** What became of policies; absent where there are none. */
   readonly policies?: PolicyReport;
   readonly refusals: readonly Refusal[];

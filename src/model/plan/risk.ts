@@ -22,13 +22,13 @@ export type Risk = {
 export type UnwrittenRisks = { readonly id: ResourceId; readonly risks: readonly Risk[] };
 
 /** Tells whether a class is above another. */
-export function isAbove(one: RiskClass, other: RiskClass): boolean {
+export function isRiskierThan(one: RiskClass, other: RiskClass): boolean {
   return riskClasses.indexOf(one) > riskClasses.indexOf(other);
 }
 
 /** The highest class of risks; undefined where there are none. */
 export function highestRisk(risks: readonly Pick<Risk, 'class'>[]): RiskClass | undefined {
   let highest: RiskClass | undefined;
-  for (const risk of risks) if (highest === undefined || isAbove(risk.class, highest)) highest = risk.class;
+  for (const risk of risks) if (highest === undefined || isRiskierThan(risk.class, highest)) highest = risk.class;
   return highest;
 }

@@ -3,7 +3,7 @@ import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
 
 /** Where the value of one secret comes from; never the value. */
-export type SecretPlace = { readonly id: ResourceId; readonly path: Pointer; readonly source: string };
+export type SecretProvenance = { readonly id: ResourceId; readonly path: Pointer; readonly source: string };
 
 /** What a live object was when it was planned, told without its values. */
 export type Fingerprint = {
@@ -29,5 +29,5 @@ export type SavedPlan = {
   /** The objects that the plan writes, as they were. */
   readonly live: readonly Fingerprint[];
   /** Where the secrets of all planned manifests come from. */
-  readonly sources: readonly SecretPlace[];
+  readonly sources: readonly SecretProvenance[];
 };

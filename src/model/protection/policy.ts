@@ -7,7 +7,7 @@ export type Requirement = {
   /** What is said where it is not true, instead of what the policy says. */
   readonly message?: string;
   /** Makes a diagnostic of what is wrong at a character of the expression. */
-  readonly tell: (problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>, offset: number) => Diagnostic;
+  readonly diagnose: (problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>, offset: number) => Diagnostic;
 };
 
 /** A connection (`*` and `?` stand for characters) that need not do as a policy asks, up to and with a day. */
@@ -44,7 +44,7 @@ export type PolicyFinding = {
 };
 
 /** A finding that a waiver lets pass. */
-export type Waived = Pick<PolicyFinding, 'policy' | 'connection' | 'result'> & Pick<Waiver, 'until' | 'reason'>;
+export type WaivedFinding = Pick<PolicyFinding, 'policy' | 'connection' | 'result'> & Pick<Waiver, 'until' | 'reason'>;
 
 /** What became of policies on a day. */
 export type PolicyReport = {
@@ -55,11 +55,11 @@ export type PolicyReport = {
   /** How many connections any of them is about. */
   readonly connections: number;
   readonly findings: readonly PolicyFinding[];
-  readonly waived: readonly Waived[];
+  readonly waived: readonly WaivedFinding[];
 };
 
 /** What one policy says of one connection. */
-export type PolicyBearing = {
+export type PolicyResult = {
   readonly policy: string;
   readonly at: Position;
   readonly result: 'passes' | 'violated' | 'unknown' | 'waived';

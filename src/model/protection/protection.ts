@@ -2,13 +2,13 @@ import type { Position } from '../diagnostic.ts';
 import type { JsonObject } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
-import type { Side } from '../result/sample-result.ts';
+import type { SampleSide } from '../result/sample-result.ts';
 
 /** Which way a change goes; `both` where it weakens one thing and strengthens another, `unknown` is never taken for safe. */
-export type Way = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
+export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
 
 /** What stands between people and a connection, the weightiest first. */
-export const aspects = [
+export const controlTypes = [
   'access',
   'review',
   'input',
@@ -28,7 +28,7 @@ export const aspects = [
  * what is hidden, `force` who may approve alone, `duration` the longest session, `schema` whether it is shown, `metadata`
  * what a session must state, `attributes` what rules may hang on, `requests` access-request rules, which are not ours.
  */
-export type Aspect = (typeof aspects)[number];
+export type ControlType = (typeof controlTypes)[number];
 
 /** Why an aspect changes: a field of a resource or an edge, and where a manifest says so, or that somebody did it by hand. */
 export type Cause = {
@@ -54,15 +54,15 @@ export type Attachment = {
 };
 
 /** What a rule does on a connection, and all that attaches it. */
-export type Attached = { readonly aspects: readonly Aspect[]; readonly by: readonly Attachment[] };
+export type RuleEffect = { readonly aspects: readonly ControlType[]; readonly by: readonly Attachment[] };
 
 /** A rule that is on a connection before, after, or both. */
-export type RuleOn = { readonly rule: ResourceId; readonly before?: Attached; readonly after?: Attached };
+export type ConnectionRule = { readonly rule: ResourceId; readonly before?: RuleEffect; readonly after?: RuleEffect };
 
 /** One aspect of one connection, before and after. */
-export type AspectChange = {
-  readonly aspect: Aspect;
-  readonly way: Way;
+export type ControlChange = {
+  readonly aspect: ControlType;
+  readonly way: ProtectionVerdict;
   readonly before: readonly string[];
   readonly after: readonly string[];
   /** There may be more than can be seen. */
@@ -73,19 +73,19 @@ export type AspectChange = {
 /** A connection whose protection changes, also where only a rule on it does. */
 export type PostureChange = {
   readonly connection: ResourceId;
-  readonly way: Way;
+  readonly way: ProtectionVerdict;
   /** It comes, or is opened for the first time: nobody had any protection to lose. */
   readonly comes?: true;
   readonly goes?: true;
   readonly tags: JsonObject;
-  readonly aspects: readonly AspectChange[];
+  readonly aspects: readonly ControlChange[];
   /** All rules on it, also those that stay; absent where there are none. */
-  readonly rules?: readonly RuleOn[];
+  readonly rules?: readonly ConnectionRule[];
 };
 
 /** One sentence on several connections: `lose masking`, and which. */
 export type Headline = {
-  readonly way: Way;
+  readonly way: ProtectionVerdict;
   readonly text: string;
   readonly connections: readonly ResourceId[];
   /** The tags that all of them have. */
@@ -98,13 +98,13 @@ export type Headline = {
 export type TagCount = { readonly tag: string; readonly connections: number };
 
 /** How far one cause reaches: a field, edges that come or go, or a rule that comes or goes as a whole. */
-export type Reach = {
+export type Impact = {
   /** The rule; absent where the connections do it by themselves. */
   readonly by?: ResourceId;
   readonly path?: Pointer;
   /** Edges come or go; of a `path` it is the tag by which selectors took the connections. */
   readonly edges?: true;
-  readonly way: Way;
+  readonly way: ProtectionVerdict;
   /** Where manifests say so: `file:line:column`. */
   readonly places: readonly string[];
   /** What is undone was done on the gateway. */
@@ -116,10 +116,10 @@ export type Reach = {
 };
 
 /** A sample of a live rule that comes out otherwise after the plan: `blocked`, `allowed`, `masked`, `in clear`, or nobody can tell. */
-export type Flip = {
+export type SampleChange = {
   readonly rule: ResourceId;
   readonly name?: string;
-  readonly side: Side;
+  readonly side: SampleSide;
   readonly text: string;
   /** The entity type, of a masking rule. */
   readonly type?: string;
@@ -138,7 +138,7 @@ export type Protection = {
   /** Live connections that surely have less of something afterwards. */
   readonly losing: readonly ResourceId[];
   /** How far each cause reaches, what weakens first; absent where nothing has a cause. */
-  readonly reach?: readonly Reach[];
+  readonly reach?: readonly Impact[];
   /** Samples that come out otherwise; absent where there are none. */
-  readonly flips?: readonly Flip[];
+  readonly flips?: readonly SampleChange[];
 };

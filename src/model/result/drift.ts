@@ -1,11 +1,11 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Protection } from '../protection/protection.ts';
-import type { Written } from './pull-result.ts';
+import type { WrittenManifest } from './pull-result.ts';
 import type { ResourceId } from '../resource.ts';
 
 /** One write to an object, as the gateway's audit log tells it. */
-export type Write = {
+export type AuditedWrite = {
   /** RFC 3339. */
   readonly at: string;
   /** Who; empty where the gateway does not know. */
@@ -33,7 +33,7 @@ export type Drift = {
   /** What it means for connections, seen from the manifests to what is live. */
   readonly protection: Protection;
   /** The last writes to each object that differs, the newest first; absent where the gateway keeps no log, or does not show it. */
-  readonly writes?: ReadonlyMap<ResourceId, readonly Write[]>;
+  readonly writes?: ReadonlyMap<ResourceId, readonly AuditedWrite[]>;
   /** What became of it where it was to be accepted. */
   readonly adoption?: Adoption;
 };
@@ -55,7 +55,7 @@ export type Adoption = {
   /** The files that were edited, as the user would name them. */
   readonly files: readonly string[];
   /** Manifests that were made of live objects that had none. */
-  readonly created?: readonly Written[];
+  readonly created?: readonly WrittenManifest[];
   /** What the manifests cannot say, or not without doubt. */
   readonly left: readonly Diagnostic[];
   /** The branch on which edits for this target are made. */

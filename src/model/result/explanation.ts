@@ -1,8 +1,8 @@
 import type { Position } from '../diagnostic.ts';
 import type { Origin, Value } from '../plan/plan.ts';
 import type { Pointer } from '../pointer.ts';
-import type { PolicyBearing } from '../protection/policy.ts';
-import type { RuleOn } from '../protection/protection.ts';
+import type { PolicyResult } from '../protection/policy.ts';
+import type { ConnectionRule } from '../protection/protection.ts';
 import type { ResourceId } from '../resource.ts';
 
 export type ExplanationStatus = 'same' | 'differs' | 'kept' | 'ignored' | 'derived' | 'unknown' | 'secret' | 'foreign' | 'held' | 'blocked';
@@ -50,7 +50,7 @@ export type Explanation = {
   readonly summary: string;
   readonly rows: readonly ExplanationRow[];
   /** The rules on it, live and after the plan; absent where there are none. */
-  readonly rules?: readonly RuleOn[];
+  readonly rules?: readonly ConnectionRule[];
   /** What policies say of it; absent where none is about it. */
-  readonly policies?: readonly PolicyBearing[];
+  readonly policies?: readonly PolicyResult[];
 };

@@ -2,13 +2,13 @@ import type { Position } from '../diagnostic.ts';
 import type { ResourceId } from '../resource.ts';
 
 /** What a sample is: something that a user sends, something that comes back, or a text that is looked through for masking. */
-export type Side = 'input' | 'output' | 'text';
+export type SampleSide = 'input' | 'output' | 'text';
 
 /** A sample, and what came of trying the rule on it. */
-export type Trial = {
+export type SampleResult = {
   readonly at: Position;
   readonly name?: string;
-  readonly side: Side;
+  readonly side: SampleSide;
   readonly text: string;
   readonly outcome: 'passed' | 'failed' | 'not-simulated';
   /** What the sample expects, and what came: `blocked by ddl`, `allowed`, `EMP_ID`, `nothing`. */
@@ -20,10 +20,10 @@ export type Trial = {
 };
 
 /** One rule and its samples. */
-export type RuleTrials = {
+export type RuleSampleResults = {
   readonly rule: ResourceId;
   readonly at: Position;
-  readonly trials: readonly Trial[];
+  readonly trials: readonly SampleResult[];
   /** Entries that could block or mask something, and do in no sample. */
   readonly untried: readonly string[];
   /** Entity types that only the gateway can find. */
@@ -31,4 +31,4 @@ export type RuleTrials = {
 };
 
 /** The rules of one target and what came of their samples. */
-export type TargetTrials = { readonly target: string; readonly rules: readonly RuleTrials[] };
+export type TargetSampleResults = { readonly target: string; readonly rules: readonly RuleSampleResults[] };

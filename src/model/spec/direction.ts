@@ -1,79 +1,79 @@
-import { byToken, elementToken, type KeyedRule } from './list-tokens.ts';
+import { entriesByToken, elementToken, type KeyedRule } from './list-tokens.ts';
 import type { FieldRule } from '../field.ts';
 import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import type { FieldChange, Value } from '../plan/plan.ts';
 import { tokensOf } from '../pointer.ts';
-import type { Way } from '../protection/protection.ts';
+import type { ProtectionVerdict } from '../protection/protection.ts';
 
-/** Whether a change may add protection, may take some away, may do both, or does neither. */
+/** How a change affects protection: it may strengthen it, weaken it, do both, or neither. */
 export type Direction = {
-  readonly gains: boolean;
-  readonly loses: boolean;
-  /** Nobody can tell which of both: a pattern became another one, or a side cannot be seen. */
-  readonly unsure?: true;
+  readonly strengthens: boolean;
+  readonly weakens: boolean;
+  /** The two sides cannot be compared: a pattern became another pattern, or one side cannot be read. */
+  readonly incomparable?: true;
 };
 
-export const neutral: Direction = { gains: false, loses: false };
-const unsure: Direction = { gains: true, loses: true, unsure: true };
+export const noEffect: Direction = { strengthens: false, weakens: false };
+const incomparable: Direction = { strengthens: true, weakens: true, incomparable: true };
 
-/** Joins directions: each side that any of them has. */
-export function joinDirections(directions: readonly Direction[]): Direction {
+/** Combines directions: each flag is set when any of them sets it. */
+export function combineDirections(directions: readonly Direction[]): Direction {
   return {
-    gains: directions.some((one) => one.gains),
-    loses: directions.some((one) => one.loses),
-    ...(directions.some((one) => one.unsure === true) ? { unsure: true } : {}),
+    strengthens: directions.some((one) => one.strengthens),
+    weakens: directions.some((one) => one.weakens),
+    ...(directions.some((one) => one.incomparable === true) ? { incomparable: true } : {}),
   };
 }
 
-/** Says a direction in one word. */
-export function wayOf({ gains, loses, unsure: untold }: Direction): Way {
-  if (untold === true) return 'unknown';
-  if (loses) return gains ? 'both' : 'weakens';
-  return gains ? 'strengthens' : 'neutral';
+/** Returns the verdict that a direction stands for; `unknown` when the sides cannot be compared. */
+export function verdictOf({ strengthens, weakens, incomparable: isIncomparable }: Direction): ProtectionVerdict {
+  if (isIncomparable === true) return 'unknown';
+  if (weakens) return strengthens ? 'both' : 'weakens';
+  return strengthens ? 'strengthens' : 'neutral';
 }
 
-/** The direction of a whole spec's change, by the `protects` rule of each field. */
+/** Compares two specs by the `protects` rule of each field (`x-ostiary-protects` in the schema). */
 export function specDirection(fields: readonly FieldRule[], before: JsonObject, after: JsonObject): Direction {
   return fieldsDirection(fields, before, after, false);
 }
 
 /**
- * Which way one field, set element, map key, or entry of a keyed list goes, in a spec that is otherwise `live`; a secret
- * protects nothing by itself.
+ * Returns the direction of one field, set element, map key, or entry of a keyed list in a spec that is otherwise `live`.
+ * Secrets have no effect.
  */
 export function directionOf(
   fields: readonly FieldRule[],
   change: Pick<FieldChange, 'path' | 'before' | 'after'>,
   live: JsonObject = {},
 ): Direction {
-  if ('secret' in change.before || 'secret' in change.after) return neutral;
+  if ('secret' in change.before || 'secret' in change.after) return noEffect;
   const tokens = tokensOf(change.path);
   const direction = directionAt(fields, tokens, change, false);
   const field = fields.find(({ name }) => name === tokens[0]);
-  return field !== undefined && isCounted(field, live) && (direction.gains || direction.loses) ? unsure : direction;
+  return field !== undefined && isCounted(field, live) && (direction.strengthens || direction.weakens) ? incomparable : direction;
 }
 
 type Sides = { readonly before: Value; readonly after: Value };
 
-/** Where some of the entries are enough, one more is one more that may be enough: more of them need not protect more. */
+/** Tells whether only some of the entries are required; then a longer list is not necessarily stricter. */
 function isCounted({ enough }: FieldRule, spec: JsonObject): boolean {
   return enough !== undefined && typeof spec[enough] === 'number';
 }
 
-/** Follows the path to the field; `inside` an entry that protects, a field without a rule of its own is one nobody can judge. */
+/** Follows the path to the field. `inside` an entry that protects, a field without a rule of its own cannot be compared. */
 function directionAt(fields: readonly FieldRule[], [name, ...rest]: readonly string[], sides: Sides, inside: boolean): Direction {
   const field = fields.find((candidate) => candidate.name === name);
-  if (field === undefined) return unsure;
+  if (field === undefined) return incomparable;
   if (rest.length === 0) return wholeDirection(field, sides, inside);
   if (field.shape === 'object') return directionAt(field.fields, rest, sides, inside);
-  if (field.protects === undefined) return unruled(field, inside);
+  if (field.protects === undefined) return directionWithoutRule(field, inside);
   if (field.shape === 'keyed' && rest.length > 1) return directionAt(field.fields, rest.slice(1), sides, true);
-  return partDirection(field, sides);
+  return elementDirection(field, sides);
 }
 
 function wholeDirection(field: FieldRule, { before, after }: Sides, inside: boolean): Direction {
   if ('value' in before && 'value' in after) return fieldDirection(field, before.value, after.value, inside);
-  if ('unknown' in before || 'unknown' in after) return protectsAnything(field) ? unsure : unruled(field, inside);
+  if ('unknown' in before || 'unknown' in after) return protectsAnything(field) ? incomparable : directionWithoutRule(field, inside);
   return fieldDirection(field, sideOf(before, field.empty), sideOf(after, field.empty), inside);
 }
 
@@ -81,11 +81,11 @@ function sideOf(value: Value, empty: Json): Json {
   return 'value' in value ? value.value : empty;
 }
 
-/** An element or an entry comes, goes, or becomes another one. */
-function partDirection(field: FieldRule, { before, after }: Sides): Direction {
-  if (!('value' in before || 'absent' in before) || !('value' in after || 'absent' in after)) return unsure;
-  const direction = { gains: 'value' in after, loses: 'value' in before };
-  if (direction.gains === direction.loses) return direction.gains ? unsure : neutral;
+/** Returns the direction when an element or entry is added, removed or replaced. */
+function elementDirection(field: FieldRule, { before, after }: Sides): Direction {
+  if (!('value' in before || 'absent' in before) || !('value' in after || 'absent' in after)) return incomparable;
+  const direction = { strengthens: 'value' in after, weakens: 'value' in before };
+  if (direction.strengthens === direction.weakens) return direction.strengthens ? incomparable : noEffect;
   return field.protects === 'fewer' ? reverse(direction) : direction;
 }
 
@@ -93,63 +93,67 @@ function protectsAnything(field: FieldRule): boolean {
   return field.protects !== undefined || (field.shape === 'object' && field.fields.some(protectsAnything));
 }
 
-/** What an entry says of itself changes nothing; any other field without a rule changes what the entry does. */
-function unruled(field: FieldRule, inside: boolean): Direction {
-  return inside && field.name !== 'description' ? unsure : neutral;
+/** Returns the direction of a field without a rule: inside an entry, only the description is known to have no effect. */
+function directionWithoutRule(field: FieldRule, inside: boolean): Direction {
+  return inside && field.name !== 'description' ? incomparable : noEffect;
 }
 
 function fieldsDirection(fields: readonly FieldRule[], before: JsonObject, after: JsonObject, inside: boolean): Direction {
-  return joinDirections(
+  return combineDirections(
     fields.map((field) => {
       const direction = fieldDirection(field, before[field.name] ?? field.empty, after[field.name] ?? field.empty, inside);
-      const isUnequal = direction.gains || direction.loses;
-      return isUnequal && (isCounted(field, before) || isCounted(field, after)) ? unsure : direction;
+      const isUnequal = direction.strengthens || direction.weakens;
+      return isUnequal && (isCounted(field, before) || isCounted(field, after)) ? incomparable : direction;
     }),
   );
 }
 
 function fieldDirection(field: FieldRule, before: Json, after: Json, inside: boolean): Direction {
-  if (equal(before, after)) return neutral;
-  if (field.shape === 'object') return isObject(before) && isObject(after) ? fieldsDirection(field.fields, before, after, inside) : unsure;
+  if (equal(before, after)) return noEffect;
+  if (field.shape === 'object')
+    return isObject(before) && isObject(after) ? fieldsDirection(field.fields, before, after, inside) : incomparable;
   const { protects } = field;
-  if (protects === undefined) return unruled(field, inside);
+  if (protects === undefined) return directionWithoutRule(field, inside);
   switch (protects) {
     case 'entries':
       return field.shape === 'keyed' ? entriesDirection(field, listOf(before), listOf(after)) : setDirection(listOf(before), listOf(after));
     case 'fewer':
       return reverse(setDirection(listOf(before), listOf(after)));
     case 'lower':
-      return towards(numberOr(after, Number.POSITIVE_INFINITY) < numberOr(before, Number.POSITIVE_INFINITY));
+      return strengthensIf(numberOr(after, Number.POSITIVE_INFINITY) < numberOr(before, Number.POSITIVE_INFINITY));
     case 'higher':
-      return towards(numberOr(after, Number.NEGATIVE_INFINITY) > numberOr(before, Number.NEGATIVE_INFINITY));
+      return strengthensIf(numberOr(after, Number.NEGATIVE_INFINITY) > numberOr(before, Number.NEGATIVE_INFINITY));
     case 'most':
-      return towards(numberOr(after, Number.POSITIVE_INFINITY) > numberOr(before, Number.POSITIVE_INFINITY));
+      return strengthensIf(numberOr(after, Number.POSITIVE_INFINITY) > numberOr(before, Number.POSITIVE_INFINITY));
     case 'threshold':
-      return typeof before === 'number' && typeof after === 'number' ? towards(after < before) : unsure;
+      return typeof before === 'number' && typeof after === 'number' ? strengthensIf(after < before) : incomparable;
     case 'enabled':
-      return towards(after === true || after === 'enabled');
+      return strengthensIf(after === true || after === 'enabled');
     case 'disabled':
-      return towards(after === false || after === 'disabled');
+      return strengthensIf(after === false || after === 'disabled');
   }
 }
 
 function setDirection(before: readonly Json[], after: readonly Json[]): Direction {
-  const had = new Set(before.map(elementToken));
-  const has = new Set(after.map(elementToken));
-  return { gains: [...has].some((token) => !had.has(token)), loses: [...had].some((token) => !has.has(token)) };
+  const previous = new Set(before.map(elementToken));
+  const current = new Set(after.map(elementToken));
+  return { strengthens: [...current].some((token) => !previous.has(token)), weakens: [...previous].some((token) => !current.has(token)) };
 }
 
-/** An entry that comes protects more, one that goes less. */
+/** Compares keyed lists: an added entry strengthens, a removed entry weakens, an entry on both sides is compared by field. */
 function entriesDirection(field: KeyedRule, before: readonly Json[], after: readonly Json[]): Direction {
-  const had = byToken(field, before);
-  const has = byToken(field, after);
-  const inside = [...has].flatMap(([token, entry]) => {
-    const earlier = had.get(token);
-    return isObject(earlier) && isObject(entry) ? [fieldsDirection(field.fields, earlier, entry, true)] : [];
+  const previous = entriesByToken(field, before);
+  const current = entriesByToken(field, after);
+  const inside = [...current].flatMap(([token, entry]) => {
+    const previousEntry = previous.get(token);
+    return isObject(previousEntry) && isObject(entry) ? [fieldsDirection(field.fields, previousEntry, entry, true)] : [];
   });
-  return joinDirections([
+  return combineDirections([
     ...inside,
-    { gains: [...has.keys()].some((token) => !had.has(token)), loses: [...had.keys()].some((token) => !has.has(token)) },
+    {
+      strengthens: [...current.keys()].some((token) => !previous.has(token)),
+      weakens: [...previous.keys()].some((token) => !current.has(token)),
+    },
   ]);
 }
 
@@ -157,15 +161,15 @@ function listOf(value: Json): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What no number stands for: the weakest of all where nothing limits, else the strongest. */
+/** Returns the number, or `none` when there is no limit. */
 function numberOr(value: Json, none: number): number {
   return typeof value === 'number' ? value : none;
 }
 
-function towards(more: boolean): Direction {
-  return { gains: more, loses: !more };
+function strengthensIf(more: boolean): Direction {
+  return { strengthens: more, weakens: !more };
 }
 
 function reverse(direction: Direction): Direction {
-  return { ...direction, gains: direction.loses, loses: direction.gains };
+  return { ...direction, strengthens: direction.weakens, weakens: direction.strengthens };
 }

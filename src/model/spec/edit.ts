@@ -1,4 +1,4 @@
-import { byToken, elementToken, type KeyedRule } from './list-tokens.ts';
+import { entriesByToken, elementToken, type KeyedRule } from './list-tokens.ts';
 import type { FieldRule } from '../field.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
@@ -7,7 +7,7 @@ import { tokensOf, type Pointer } from '../pointer.ts';
 /** A value to put at a path; undefined takes it away (a field falls back to its empty value). */
 export type Edit = { readonly path: Pointer; readonly value: Json | undefined };
 
-type Step = { readonly tokens: readonly string[]; readonly value: Json | undefined };
+type TokenEdit = { readonly tokens: readonly string[]; readonly value: Json | undefined };
 
 /** Carries out edits on a normalised spec and returns the normalised result; what no edit names stays as it is. */
 export function editSpec(fields: readonly FieldRule[], spec: JsonObject, edits: readonly Edit[]): JsonObject {
@@ -19,7 +19,7 @@ export function editSpec(fields: readonly FieldRule[], spec: JsonObject, edits: 
 }
 
 /** Returns the value at a path of a normalised spec, undefined where there is none. */
-export function valueAt(fields: readonly FieldRule[], spec: JsonObject, path: Pointer): Json | undefined {
+export function specValueAt(fields: readonly FieldRule[], spec: JsonObject, path: Pointer): Json | undefined {
   return objectAt(fields, spec, tokensOf(path));
 }
 
@@ -35,7 +35,7 @@ function objectAt(fields: readonly FieldRule[], value: JsonObject, [name, token,
     case 'object':
       return isObject(found) ? objectAt(field.fields, found, [token, ...rest]) : undefined;
     case 'keyed': {
-      const entry = Array.isArray(found) ? byToken(field, found).get(token) : undefined;
+      const entry = Array.isArray(found) ? entriesByToken(field, found).get(token) : undefined;
       return rest.length === 0 || !isObject(entry) ? entry : objectAt(field.fields, entry, rest);
     }
     case 'list':
@@ -44,7 +44,7 @@ function objectAt(fields: readonly FieldRule[], value: JsonObject, [name, token,
   }
 }
 
-function editObject(fields: readonly FieldRule[], value: JsonObject, steps: readonly Step[]): JsonObject {
+function editObject(fields: readonly FieldRule[], value: JsonObject, steps: readonly TokenEdit[]): JsonObject {
   const result: Record<string, Json> = { ...value };
   for (const [name, group] of groupByToken(steps)) {
     const field = fields.find((candidate) => candidate.name === name);
@@ -53,7 +53,7 @@ function editObject(fields: readonly FieldRule[], value: JsonObject, steps: read
   return result;
 }
 
-function editValue(field: FieldRule, value: Json, steps: readonly Step[]): Json {
+function editValue(field: FieldRule, value: Json, steps: readonly TokenEdit[]): Json {
   const whole = steps.find(isWhole);
   if (whole !== undefined) return whole.value ?? field.empty;
   switch (field.shape) {
@@ -71,13 +71,13 @@ function editValue(field: FieldRule, value: Json, steps: readonly Step[]): Json 
   }
 }
 
-function editSet(elements: readonly Json[], steps: readonly Step[]): readonly Json[] {
+function editSet(elements: readonly Json[], steps: readonly TokenEdit[]): readonly Json[] {
   const named = new Set(steps.map((step) => step.tokens[0]));
   const kept = elements.filter((element) => !named.has(elementToken(element)));
   return [...kept, ...steps.flatMap((step) => (step.value === undefined ? [] : [step.value]))];
 }
 
-function editMap(map: JsonObject, steps: readonly Step[]): JsonObject {
+function editMap(map: JsonObject, steps: readonly TokenEdit[]): JsonObject {
   const result = new Map(Object.entries(map));
   for (const [key, group] of groupByToken(steps)) {
     const value = group.at(-1)?.value;
@@ -88,10 +88,10 @@ function editMap(map: JsonObject, steps: readonly Step[]): JsonObject {
 }
 
 /** An entry that is edited inside becomes the only one of its key: a joined list holds it twice. */
-function editEntries(field: KeyedRule, entries: readonly Json[], steps: readonly Step[]): readonly Json[] {
+function editEntries(field: KeyedRule, entries: readonly Json[], steps: readonly TokenEdit[]): readonly Json[] {
   const groups = groupByToken(steps);
   const inside = new Set<Json | undefined>([...groups].filter(([, group]) => !group.some(isWhole)).map(([token]) => token));
-  const present = byToken(field, entries);
+  const present = entriesByToken(field, entries);
   const edited = [...present].flatMap(([token, entry]): readonly Json[] => {
     const group = groups.get(token);
     if (group === undefined) return isObject(entry) && inside.has(entry[field.key]) ? [] : [entry];
@@ -105,13 +105,13 @@ function editEntries(field: KeyedRule, entries: readonly Json[], steps: readonly
   return [...edited, ...added];
 }
 
-function isWhole(step: Step): boolean {
+function isWhole(step: TokenEdit): boolean {
   return step.tokens.length === 0;
 }
 
 /** Groups by the first token, which the grouped steps no longer have. */
-function groupByToken(steps: readonly Step[]): ReadonlyMap<string, readonly Step[]> {
-  const groups = new Map<string, Step[]>();
+function groupByToken(steps: readonly TokenEdit[]): ReadonlyMap<string, readonly TokenEdit[]> {
+  const groups = new Map<string, TokenEdit[]>();
   for (const step of steps) {
     const [token, ...tokens] = step.tokens;
     if (token === undefined) continue;

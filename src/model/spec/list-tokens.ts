@@ -13,7 +13,7 @@ export function elementToken(element: Json): string {
  * A keyed list's entries by their pointer tokens, all different: the key, or the canonical JSON of what we know of the
  * entry where it has no key or another entry had it first.
  */
-export function byToken(rule: KeyedRule, entries: readonly Json[]): ReadonlyMap<string, Json> {
+export function entriesByToken(rule: KeyedRule, entries: readonly Json[]): ReadonlyMap<string, Json> {
   const result = new Map<string, Json>();
   for (const entry of entries) {
     const key = isObject(entry) ? entry[rule.key] : undefined;

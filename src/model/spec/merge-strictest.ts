@@ -7,7 +7,7 @@ import { normalizeValue } from './normalize.ts';
  * The spec that protects at least as much as both: sets and entries joined (a same-named entry with other content
  * stands twice), the stricter number and switch; fields that do not protect stay as live has them.
  */
-export function unionSpec(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
+export function mergeStrictest(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...live };
   for (const field of fields) {
     const wished = desired[field.name];
@@ -20,13 +20,13 @@ export function unionSpec(fields: readonly FieldRule[], desired: JsonObject, liv
  * Takes back what a union added to live entries: of those that stand twice by name, the one that is as desired. What is
  * left is what was live before; without twins it is the spec itself.
  */
-export function disjoined(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
+export function unmerge(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...live };
   for (const field of fields) {
     const wished = desired[field.name];
     const found = live[field.name];
     if (wished === undefined || found === undefined) continue;
-    if (field.shape === 'object' && isObject(wished) && isObject(found)) result[field.name] = disjoined(field.fields, wished, found);
+    if (field.shape === 'object' && isObject(wished) && isObject(found)) result[field.name] = unmerge(field.fields, wished, found);
     if (field.shape === 'keyed' && Array.isArray(wished) && Array.isArray(found))
       result[field.name] = withoutTwins(field.key, wished, found);
   }
@@ -41,7 +41,7 @@ function withoutTwins(key: string, desired: readonly Json[], live: readonly Json
 
 function unionValue(field: FieldRule, desired: Json, live: Json): Json {
   if (equal(desired, live)) return live;
-  if (field.shape === 'object') return isObject(desired) && isObject(live) ? unionSpec(field.fields, desired, live) : live;
+  if (field.shape === 'object') return isObject(desired) && isObject(live) ? mergeStrictest(field.fields, desired, live) : live;
   const { protects } = field;
   if (protects === undefined) return live;
   switch (protects) {

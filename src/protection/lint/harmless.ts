@@ -1,7 +1,7 @@
-import type { Side } from '../../model/result/sample-result.ts';
+import type { SampleSide } from '../../model/result/sample-result.ts';
 
 /** What nobody means to block or mask; a rule that matches one of these is likelier too wide than meant so. */
-export const harmless: Readonly<Record<Side, readonly string[]>> = {
+export const harmless: Readonly<Record<SampleSide, readonly string[]>> = {
   input: [
     'SELECT 1',
     'select 1;',

@@ -1,13 +1,13 @@
 import type { Finding } from '../../model/diagnostic.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import type { Side } from '../../model/result/sample-result.ts';
+import type { SampleSide } from '../../model/result/sample-result.ts';
 import type { Compiled, Pattern, Patterns } from '../pattern/compile.ts';
 import type { Refusal } from '../pattern/syntax.ts';
 import { shortText } from '../short-text.ts';
 import { harmless } from './harmless.ts';
 
 /** A pattern, where it stands, and what it is tried on. */
-export type PatternPlace = { readonly text: string; readonly at: Pointer; readonly side: Side };
+export type PatternPlace = { readonly text: string; readonly at: Pointer; readonly side: SampleSide };
 
 /** Looks through one pattern: RE2 must take it, and it should not match what is harmless, nor explode elsewhere. */
 export function lintPattern(place: PatternPlace, patterns: Patterns): readonly Finding[] {
@@ -57,7 +57,7 @@ function matchesTooMuch({ text, at, side }: PatternPlace, compiled: Compiled): r
 
 /** The finding that something matches a text that it should not. */
 export function matchesHarmless(
-  { what, at, side }: { readonly what: string; readonly at: Pointer; readonly side: Side },
+  { what, at, side }: { readonly what: string; readonly at: Pointer; readonly side: SampleSide },
   found: string,
 ): Finding {
   return {

@@ -2,7 +2,7 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { PolicyBearing, PolicyFinding, PolicyReport, Waived } from '../../model/protection/policy.ts';
+import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { posturesOf } from '../posture.ts';
 import type { Scene } from '../scene.ts';
@@ -29,7 +29,7 @@ export function checkPolicies(checking: Checking): { readonly report: PolicyRepo
   const postures = posturesOf(scene);
   const types = connectionTypes(registry.get('Connection')?.schema ?? {});
   const findings: PolicyFinding[] = [];
-  const waived: Waived[] = [];
+  const waived: WaivedFinding[] = [];
   const reached = new Set<string>();
   for (const desired of resources) {
     const posture = kindOf(desired.key) === 'Connection' ? postures(desired.key) : undefined;
@@ -57,14 +57,14 @@ export function checkPolicies(checking: Checking): { readonly report: PolicyRepo
 }
 
 /** What every policy that is about one connection says of it, those that it fulfils included. */
-export function policiesOn(id: ResourceId, { rules, scene, resources, live, registry, today }: Checking): readonly PolicyBearing[] {
+export function policiesOn(id: ResourceId, { rules, scene, resources, live, registry, today }: Checking): readonly PolicyResult[] {
   const desired = resources.find((resource) => resource.key === id);
   const posture = kindOf(id) === 'Connection' && desired !== undefined ? posturesOf(scene)(id) : undefined;
   if (posture === undefined || desired === undefined) return [];
   const types = connectionTypes(registry.get('Connection')?.schema ?? {});
   const subject: Subject = { id, scene, posture, types, desired, live: live.find((resource) => resource.id === id) };
   const asked = variablesOf(subject);
-  return rules.flatMap((one): readonly PolicyBearing[] => {
+  return rules.flatMap((one): readonly PolicyResult[] => {
     const results = resultsOf(one, subject, asked);
     if (results === undefined) return [];
     const { name: policy, at } = one.policy;

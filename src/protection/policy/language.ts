@@ -2,7 +2,7 @@ import { Environment, ParseError, type ParseResult } from '@marcbachmann/cel-js'
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Policy, Requirement } from '../../model/protection/policy.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 import { patternCache, type Patterns } from '../pattern/compile.ts';
 import { fieldsNamed, finds, longest, missingField, objectionTo, type Types } from './expression.ts';
 import { connectionTypes, defineFields, fieldTypes, views, type Variables } from './variables.ts';
@@ -69,7 +69,7 @@ function compile(
 ): Compiled | Diagnostic {
   const { expression } = requirement;
   const wrong = (message: string, hint: string, start: number): Diagnostic =>
-    requirement.tell({ code: 'policy/expression', severity: 'error', message, hint }, start);
+    requirement.diagnose({ code: 'policy/expression', severity: 'error', message, hint }, start);
   if (expression.length > longest)
     return wrong(`the expression has ${expression.length} characters, more than ${longest}`, 'write several expressions', 0);
   const parsed = parse(environment, expression);
@@ -89,7 +89,7 @@ function compile(
 }
 
 function namesHint(name: string | undefined, names: readonly string[]): string {
-  const near = name === undefined ? undefined : closest(name, [...names, ...variables]);
+  const near = name === undefined ? undefined : suggest(name, [...names, ...variables]);
   return near === undefined ? `the variables are ${variables.join(', ')}; docs/policies.md has their fields` : `did you mean "${near}"?`;
 }
 

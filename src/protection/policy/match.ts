@@ -1,5 +1,5 @@
 import { isObject } from '../../model/json.ts';
-import { isWithin, pointer } from '../../model/pointer.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import type { Policy } from '../../model/protection/policy.ts';
 import type { Fact } from '../scene.ts';
 
@@ -9,7 +9,7 @@ export function matches({ match }: Policy, name: string, { spec, unknown }: Fact
   const asked = Object.entries(match.tags);
   if (asked.length === 0) return true;
   const path = pointer('connection_tags');
-  if (unknown.some((one) => isWithin(one, path) || isWithin(path, one))) return 'unseen';
+  if (unknown.some((one) => isPointerWithin(one, path) || isPointerWithin(path, one))) return 'unseen';
   const tags = spec['connection_tags'];
   return asked.every(([key, values]) => isObject(tags) && holds(values, Object.hasOwn(tags, key) ? tags[key] : undefined));
 }

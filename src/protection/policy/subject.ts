@@ -1,8 +1,8 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
-import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { aspects } from '../../model/protection/protection.ts';
+import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { controlTypes } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
 import { partsOf, type Posture } from '../posture.ts';
@@ -76,7 +76,7 @@ function connectionRead({ id, scene, types, desired, live }: Subject, guardrails
 
 function isUnseen(unknown: readonly Pointer[], field: string): boolean {
   const path = pointer(field);
-  return unknown.some((one) => isWithin(one, path) || isWithin(path, one));
+  return unknown.some((one) => isPointerWithin(one, path) || isPointerWithin(path, one));
 }
 
 const secretField = '/secret';
@@ -84,7 +84,8 @@ const secretField = '/secret';
 /** The secrets that a connection has afterwards, each by where the manifest takes it from; what is not the manifest's is kept. */
 function secretsOf(desired: DesiredResource | undefined, live: LiveResource | undefined): ReadonlyMap<string, View> {
   const all = new Map<string, string>();
-  const isWhole = desired?.wholeSecrets.includes(secretField) === true && !desired.ignore.some((path) => isWithin(secretField, path));
+  const isWhole =
+    desired?.wholeSecrets.includes(secretField) === true && !desired.ignore.some((path) => isPointerWithin(secretField, path));
   if (!isWhole) {
     const isHidden = live === undefined ? desired !== undefined : live.unknown.includes(secretField);
     if (isHidden) throw new Unanswerable('connection.secret cannot be seen');
@@ -136,7 +137,7 @@ function postureRead(posture: Posture, spend: Spend): Read {
       if (posture.unseen.has('review')) throw new Unanswerable('posture.approvals cannot be seen');
       return BigInt(posture.approvals);
     }
-    const aspect = aspects.find((one) => one === field);
+    const aspect = controlTypes.find((one) => one === field);
     if (aspect === undefined) return undefined;
     if (posture.unseen.has(aspect)) throw new Unanswerable(`posture.${aspect} cannot be seen`);
     return spend(partsOf(posture, aspect).map(({ name }) => name));

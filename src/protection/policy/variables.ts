@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { aspects } from '../../model/protection/protection.ts';
+import { controlTypes } from '../../model/protection/protection.ts';
 
 /** Something that cannot be seen, or not within reason: an expression that rests on it has no answer. */
 export class Unanswerable extends Error {}
@@ -79,7 +79,7 @@ export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>
     supported_entity_types: 'list<Group>',
     custom_entity_types: 'list<Entity>',
   },
-  Posture: { ...Object.fromEntries(aspects.map((aspect) => [aspect, 'list<string>'])), approvals: 'int' },
+  Posture: { ...Object.fromEntries(controlTypes.map((aspect) => [aspect, 'list<string>'])), approvals: 'int' },
 };
 
 /** The fields of a connection, as its schema describes them, with its name, who manages it, and its secrets without values. */

@@ -1,7 +1,7 @@
 import { dayNumber } from '../../model/day.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Policy, Waiver } from '../../model/protection/policy.ts';
-import { closest } from '../../model/suggest.ts';
+import { suggest } from '../../model/suggest.ts';
 import { fits } from './match.ts';
 
 /** From so many days before its end on a waiver is warned of. */
@@ -46,7 +46,7 @@ function whenText(left: number): string {
 
 function unused({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {
   if (names.some((name) => fits(connection, name))) return [];
-  const near = closest(connection, names);
+  const near = suggest(connection, names);
   const hint = near === undefined ? 'take it out' : `did you mean "${near}"?`;
   return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: there is no such connection`, hint, at }];
 }

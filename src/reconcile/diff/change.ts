@@ -5,7 +5,7 @@ import { compareText, equal, type Json, type JsonObject } from '../../model/json
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { Change, FieldChange, Value } from '../../model/plan/plan.ts';
-import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareSpecs } from './compare.ts';
 import { withOrigins, type Past } from './origin.ts';
@@ -148,7 +148,7 @@ function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, 
     return carries ? [pointer(field.name)] : [];
   });
   const all = [...kept, ...skippedPaths(desired, live), ...keptSecrets];
-  return [...new Set(all)].filter((path) => !all.some((other) => other !== path && isWithin(path, other))).toSorted(compareText);
+  return [...new Set(all)].filter((path) => !all.some((other) => other !== path && isPointerWithin(path, other))).toSorted(compareText);
 }
 
 function placed(fields: readonly FieldChange[], desired: DesiredResource): readonly FieldChange[] {

@@ -1,8 +1,8 @@
-import { byToken, elementToken, type KeyedRule } from '../../model/spec/list-tokens.ts';
+import { entriesByToken, elementToken, type KeyedRule } from '../../model/spec/list-tokens.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { compareText, equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { FieldChange, Value } from '../../model/plan/plan.ts';
-import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 
 const absent: Value = { absent: true };
 
@@ -56,8 +56,8 @@ function compareParts(desired: ReadonlyMap<string, Json>, live: ReadonlyMap<stri
 }
 
 function compareEntries(field: KeyedRule, desired: readonly Json[], live: readonly Json[], place: Place): readonly FieldChange[] {
-  const wished = byToken(field, desired);
-  const found = byToken(field, live);
+  const wished = entriesByToken(field, desired);
+  const found = entriesByToken(field, live);
   return union(wished, found).flatMap((token) => {
     const path = `${place.at}${pointer(token)}`;
     if (skipped({ at: path, skip: place.skip })) return [];
@@ -81,5 +81,5 @@ function valueOf(value: Json | undefined): Value {
 }
 
 function skipped(place: Place): boolean {
-  return place.skip.some((path) => isWithin(place.at, path));
+  return place.skip.some((path) => isPointerWithin(place.at, path));
 }

@@ -1,6 +1,6 @@
 import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { edgeKey, liveEdges, type Ends } from '../../model/edges.ts';
+import { edgeKey, liveEdges, type EdgeEnds } from '../../model/edges.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -26,7 +26,7 @@ export type Index = {
   /** The id behind `Kind/uid`. */
   readonly byUid: (text: string) => ResourceId | undefined;
   /** All live edges by their key. */
-  readonly edges: ReadonlyMap<string, Ends>;
+  readonly edges: ReadonlyMap<string, EdgeEnds>;
   /** What no list shows and the gateway answers for. */
   readonly hidden: ReadonlySet<ResourceId>;
   readonly kinds: Registry;
@@ -82,7 +82,7 @@ function ignoresOf({ resources, unselected }: DesiredState): Index['declared'] {
 }
 
 /** The edges that manifests declare, as far as their ends are there. */
-export function declaredEnds({ edges }: DesiredState, index: Index): readonly Ends[] {
+export function declaredEnds({ edges }: DesiredState, index: Index): readonly EdgeEnds[] {
   return edges.flatMap((edge) => {
     const { rule, connection } = endsOf(edge, index);
     return rule === undefined || connection === undefined ? [] : [{ rule, connection }];
@@ -94,7 +94,7 @@ function uidsOf({ resources }: LiveState): ReadonlyMap<string, ResourceId> {
 }
 
 /** The two ends by their names; an id that is live's on this very edge counts, though no list shows what has it. */
-export function endsOf(edge: DeclaredEdge, index: Index): Partial<Ends> {
+export function endsOf(edge: DeclaredEdge, index: Index): Partial<EdgeEnds> {
   const rule = endOf(edge.rule, index);
   const connection = endOf(edge.connection, index);
   const live = index.edges.get(edgeKey({ rule: rule ?? ownId(edge.rule), connection: connection ?? ownId(edge.connection) }));

@@ -1,14 +1,14 @@
 import type { EdgeAction, Origin } from '../../model/plan/plan.ts';
-import { isWithin, pointer } from '../../model/pointer.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { edgeKey, type Ends } from '../../model/edges.ts';
+import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import { edgeField, type Index } from './edge-index.ts';
 
 /** What becomes of an edge, who writes it, and since when it is not as it should be. */
 export type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId; readonly origin?: Origin };
 
 /** A declared edge that is not live is attached, by an end that can write it. */
-export function attachment(ends: Ends, exists: boolean, index: Index): EdgeOutcome | 'unwritable' | undefined {
+export function attachment(ends: EdgeEnds, exists: boolean, index: Index): EdgeOutcome | 'unwritable' | undefined {
   if (exists) return undefined;
   if (!index.selected.has(ends.rule) && !index.selected.has(ends.connection)) return undefined;
   if (isManaged(ends.connection, index)) return { action: 'blocked' };
@@ -23,7 +23,7 @@ export function attachment(ends: Ends, exists: boolean, index: Index): EdgeOutco
  * orphan; neither end may be managed or ignore it, and an end of this run must be able to write it. One that somebody
  * attached by hand since the base is held: taking it away would protect less.
  */
-export function removal(ends: Ends, index: Index): EdgeOutcome | 'unwritable' | undefined {
+export function removal(ends: EdgeEnds, index: Index): EdgeOutcome | 'unwritable' | undefined {
   const { rule, connection } = ends;
   const doomed = [rule, connection].find((id) => index.doomed.has(id));
   if (doomed !== undefined) return { action: 'detach', by: doomed, origin: 'intent' };
@@ -42,7 +42,7 @@ export function removal(ends: Ends, index: Index): EdgeOutcome | 'unwritable' | 
 }
 
 /** A missing edge that the base declared was detached by hand. */
-function originOf(ends: Ends, { past }: Index): Pick<EdgeOutcome, 'origin'> {
+function originOf(ends: EdgeEnds, { past }: Index): Pick<EdgeOutcome, 'origin'> {
   return past === undefined ? {} : { origin: past.has(edgeKey(ends)) ? 'drift' : 'intent' };
 }
 
@@ -52,7 +52,7 @@ function isLeftOut(id: ResourceId, index: Index): boolean {
 }
 
 /** An end can write an edge if it is ours in this run, not managed, has a field for it, and the other end is or will be there. */
-function canWrite(id: ResourceId, ends: Ends, index: Index): boolean {
+function canWrite(id: ResourceId, ends: EdgeEnds, index: Index): boolean {
   const other = id === ends.rule ? ends.connection : ends.rule;
   if (!index.selected.has(id) || isManaged(id, index)) return false;
   const there = index.live.has(other) || index.selected.has(other) || index.hidden.has(other) || index.edges.has(edgeKey(ends));
@@ -64,11 +64,11 @@ function isManaged(id: ResourceId, index: Index): boolean {
   return index.live.get(id)?.managedBy !== undefined;
 }
 
-function isIgnored(ends: Ends, index: Index): boolean {
+function isIgnored(ends: EdgeEnds, index: Index): boolean {
   return [ends.rule, ends.connection].some((id) => {
     const other = id === ends.rule ? ends.connection : ends.rule;
     const field = edgeField(index.kinds.get(kindOf(id)), kindOf(other));
     const ignore = index.declared.get(id) ?? [];
-    return field !== undefined && ignore.some((path) => isWithin(pointer(field, nameOf(other)), path));
+    return field !== undefined && ignore.some((path) => isPointerWithin(pointer(field, nameOf(other)), path));
   });
 }

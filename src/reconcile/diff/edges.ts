@@ -3,8 +3,8 @@ import type { Diagnostic, Position } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { closest } from '../../model/suggest.ts';
-import { edgeKey, type Ends } from '../../model/edges.ts';
+import { suggest } from '../../model/suggest.ts';
+import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import { endsOf, indexOf, ownId, type EdgeInput, type Index } from './edge-index.ts';
 import { attachment, removal } from './edge-outcome.ts';
 import { isUuid } from './references.ts';
@@ -41,7 +41,7 @@ export function strangersOf(input: EdgeInput): readonly ResourceId[] {
   return [...new Set(ids)].toSorted(compareText);
 }
 
-type Declared = { readonly ends: Ends; readonly places: readonly Position[]; readonly bySelector: boolean };
+type Declared = { readonly ends: EdgeEnds; readonly places: readonly Position[]; readonly bySelector: boolean };
 type Unresolved = { readonly end: DeclaredEdge['rule']; readonly at: Position | undefined };
 type DeclaredEdges = { readonly declared: ReadonlyMap<string, Declared>; readonly unresolved: readonly Unresolved[] };
 
@@ -73,7 +73,7 @@ function comparePlaces(left: Position, right: Position): number {
 
 function dangling(end: DeclaredEdge['rule'], index: Index, at: Position): Diagnostic {
   const names = [...index.declared.keys(), ...index.live.keys()].filter((id) => kindOf(id) === end.kind).map(nameOf);
-  const near = closest(end.text, names);
+  const near = suggest(end.text, names);
   return {
     code: 'manifest/dangling-reference',
     severity: 'error',
@@ -87,7 +87,7 @@ function dangling(end: DeclaredEdge['rule'], index: Index, at: Position): Diagno
  * A declared edge that no end of this run can write: an error where the connection would be opened without it or
  * asks for it itself, a warning where the selection leaves out a rule of its own accord, nothing where no connection is.
  */
-function needsSelection(ends: Ends, at: Position | undefined, index: Index): readonly Diagnostic[] {
+function needsSelection(ends: EdgeEnds, at: Position | undefined, index: Index): readonly Diagnostic[] {
   const { rule, connection } = ends;
   if (!index.selected.has(connection)) {
     return at === undefined ? [] : [unwritten(ends, { severity: 'warning', why: `${connection} is not on the gateway yet`, at })];
@@ -98,7 +98,7 @@ function needsSelection(ends: Ends, at: Position | undefined, index: Index): rea
 }
 
 /** An edge that no manifest declares any more, and that no end of this run can take away. */
-function staying({ rule, connection }: Ends, index: Index): Diagnostic {
+function staying({ rule, connection }: EdgeEnds, index: Index): Diagnostic {
   const other = index.selected.has(rule) ? connection : rule;
   return {
     code: 'plan/needs-unselected',
@@ -110,7 +110,7 @@ function staying({ rule, connection }: Ends, index: Index): Diagnostic {
 
 type Unwritten = { readonly severity: 'error' | 'warning'; readonly why: string; readonly at: Position | undefined };
 
-function unwritten({ rule, connection }: Ends, { severity, why, at }: Unwritten): Diagnostic {
+function unwritten({ rule, connection }: EdgeEnds, { severity, why, at }: Unwritten): Diagnostic {
   return {
     code: 'plan/needs-unselected',
     severity,

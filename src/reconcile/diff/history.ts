@@ -1,10 +1,10 @@
-import { type Base, desiredByKey, type DesiredResource } from '../../model/desired.ts';
+import { type BaseState, desiredByKey, type DesiredResource } from '../../model/desired.ts';
 import { formerOf } from '../prepare/former.ts';
 import type { Past } from './origin.ts';
 
 /** Finds what was last applied of a resource, under the name that it has or, where it is live, had. */
 export function historian(
-  base: Base | undefined,
+  base: BaseState | undefined,
   revert: readonly string[] = [],
 ): (resource: DesiredResource, isLive: boolean) => Past | undefined {
   if (base === undefined) return () => undefined;

@@ -5,8 +5,8 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { FieldChange, Origin, Value } from '../../model/plan/plan.ts';
-import { isWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { disjoined } from '../../model/spec/merge-strictest.ts';
+import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from './compare.ts';
 import { resolveReferences } from './references.ts';
 import { comparedFields, settle } from './settle.ts';
@@ -27,7 +27,7 @@ export function withOrigins(
 ): readonly FieldChange[] {
   const resolved = { ...base, spec: resolveReferences(kind, base, live, state).spec };
   const spec = settle(kind, resolved, live);
-  const found = disjoined(kind.fields, desired.spec, live?.spec ?? {});
+  const found = unmerge(kind.fields, desired.spec, live?.spec ?? {});
   const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
   const told = fields.map((field): FieldChange => {
     const plain = (): Origin => (live === undefined ? lostOrigin(field, spec) : fieldOrigin(field, drifted));
@@ -45,7 +45,9 @@ export function withOrigins(
 function twinsHeld(fields: readonly FieldChange[]): readonly FieldChange[] {
   const held = fields.flatMap((field) => (field.held === true ? twinPaths(field) : []));
   if (held.length === 0) return fields;
-  return fields.map((field) => (held.some((path) => isWithin(single(field.path), path)) ? { ...field, held: true as const } : field));
+  return fields.map((field) =>
+    held.some((path) => isPointerWithin(single(field.path), path)) ? { ...field, held: true as const } : field,
+  );
 }
 
 /** Where the twins of an entry stand: under its content, and under its name. */
@@ -84,7 +86,7 @@ function isSecret({ before, after }: FieldChange): boolean {
 function fieldOrigin({ path, after }: FieldChange, drifted: ReadonlyMap<Pointer, Value>): Origin {
   const stood = drifted.get(path);
   if (stood !== undefined) return equal(shown(stood), shown(after)) ? 'drift' : 'both';
-  for (const other of drifted.keys()) if (isWithin(path, other) || isWithin(other, path)) return 'both';
+  for (const other of drifted.keys()) if (isPointerWithin(path, other) || isPointerWithin(other, path)) return 'both';
   return 'intent';
 }
 
@@ -115,5 +117,5 @@ function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: Des
 /** Tells whether writing the field would take protection away from what is live. */
 function loosens(kind: Kind, { path, after }: FieldChange, live: JsonObject): boolean {
   if (!('value' in after) && !('absent' in after)) return false;
-  return specDirection(kind.fields, live, editSpec(kind.fields, live, [{ path, value: shown(after) }])).loses;
+  return specDirection(kind.fields, live, editSpec(kind.fields, live, [{ path, value: shown(after) }])).weakens;
 }

@@ -1,4 +1,4 @@
-import type { Base, DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
@@ -7,7 +7,7 @@ import type { FieldChange, Orphan, Plan } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { Draft } from './change.ts';
-import type { Ends } from '../../model/edges.ts';
+import type { EdgeEnds } from '../../model/edges.ts';
 import { closings } from '../prepare/inherit.ts';
 import { comparedFields } from './settle.ts';
 
@@ -16,7 +16,7 @@ export type Left = { readonly base: DesiredResource; readonly live: LiveResource
 
 /** Finds what is ours by the base and in no manifest any more; with a selection nothing is. */
 export function leftBehind(
-  base: Base | undefined,
+  base: BaseState | undefined,
   { resources, unselected }: DesiredState,
   live: ReadonlyMap<ResourceId, LiveResource>,
 ): readonly Left[] {
@@ -34,7 +34,7 @@ export function leftBehind(
 export type Removal = { readonly doomed: readonly Left[]; readonly kept: ReadonlyMap<ResourceId, string> };
 
 /** Finds what may be deleted: nothing that is managed or protected, and nothing whose end would change what is not ours. */
-export function removalOf(left: readonly Left[], edges: readonly Ends[], known: Known): Removal {
+export function removalOf(left: readonly Left[], edges: readonly EdgeEnds[], known: Known): Removal {
   const orphans = new Set(left.map(({ live: { id } }) => id));
   const kept = new Map<ResourceId, string>();
   for (const one of left) {
@@ -50,7 +50,7 @@ type Known = {
   readonly isManaged: (id: ResourceId) => boolean;
   readonly isDeclared: (id: ResourceId) => boolean;
   /** Whether the base declared the edge. */
-  readonly isApplied: (ends: Ends) => boolean;
+  readonly isApplied: (ends: EdgeEnds) => boolean;
   /** Whether a manifest declares an edge to the object. */
   readonly isNamed: (id: ResourceId) => boolean;
 };
@@ -63,7 +63,7 @@ function ownReason({ base, live }: Left): string | undefined {
 /** A rule that goes takes its edges along: those of managed connections, and those that were never ours, keep it. */
 function edgeReason(
   id: ResourceId,
-  edges: readonly Ends[],
+  edges: readonly EdgeEnds[],
   { isManaged, isDeclared, isApplied, orphans }: Known & { readonly orphans: ReadonlySet<ResourceId> },
 ): string | undefined {
   for (const ends of edges) {
@@ -76,7 +76,7 @@ function edgeReason(
 }
 
 /** What a report says of an object that was left behind. */
-export function orphanOf({ base: { id, key } }: Left, removedIn: Base['removedIn'], kept: string | undefined): Orphan {
+export function orphanOf({ base: { id, key } }: Left, removedIn: BaseState['removedIn'], kept: string | undefined): Orphan {
   const commit = removedIn.get(id) ?? removedIn.get(key);
   return {
     id,

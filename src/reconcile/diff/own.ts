@@ -1,8 +1,8 @@
 import { type DeclaredEdge, type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { compareText } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
-import { keyOf, type Change, type Plan } from '../../model/plan/plan.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { liveKeyOf, type Change, type Plan } from '../../model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { compareSpecs } from './compare.ts';
@@ -38,7 +38,7 @@ export function ownChanges(desired: DesiredState, began: DesiredState, registry:
 
 /** Tells whether the pull request itself changes the place, something below it, or all that it is part of. */
 export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''): boolean {
-  return places.get(id)?.some((place) => isWithin(place, path) || isWithin(path, place)) ?? false;
+  return places.get(id)?.some((place) => isPointerWithin(place, path) || isPointerWithin(path, place)) ?? false;
 }
 
 /** The plan with each change, field and edge told to be the pull request's own, or not; a change by any part of it, or as a whole. */
@@ -48,7 +48,7 @@ export function labelOwn(plan: Plan, own: OwnChanges): Plan {
   const changes = plan.changes.map((change): Change => {
     const fields = change.fields.map((field) => ({ ...field, own: isOwn(own, change.id, field.path) }));
     const isWhole = own.places.get(change.id)?.includes('') === true;
-    return { ...change, own: isWhole || writers.has(keyOf(change)) || fields.some((field) => field.own), fields };
+    return { ...change, own: isWhole || writers.has(liveKeyOf(change)) || fields.some((field) => field.own), fields };
   });
   return { ...plan, changes, edges };
 }

@@ -1,10 +1,10 @@
-import type { Base, DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Limits } from '../../model/config.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
 import { compareText, equal } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { keyOf, type Allowance, type EdgeChange, type Plan, type Refusal, type TargetIdentity } from '../../model/plan/plan.ts';
+import { liveKeyOf, type Allowance, type EdgeChange, type Plan, type Refusal, type TargetIdentity } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/renames.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -30,7 +30,7 @@ export type PlanInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   /** The manifests of the last commit wholly applied; without it nothing has an origin, and nothing is an orphan. */
-  readonly base: Base | undefined;
+  readonly base: BaseState | undefined;
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
   readonly consent?: Consent;
@@ -142,10 +142,10 @@ type Unwatched = Plan['unwatched'][number];
 
 function assemble(input: PlanInput, parts: Parts): Plan {
   const { resources, drafts, edges, reasons, live, unwatched, unverified, state, left, kept, registry } = parts;
-  const created = new Set(drafts.filter((draft) => draft.action === 'create').map(keyOf));
+  const created = new Set(drafts.filter((draft) => draft.action === 'create').map(liveKeyOf));
   const needs = needsOf(edges, created);
-  const all = drafts.flatMap((draft) => changeOf(draft, needs.get(keyOf(draft)) ?? [], reasons.get(keyOf(draft)) ?? []) ?? []);
-  const known = new Set(all.flatMap((change) => [change.id, keyOf(change)]));
+  const all = drafts.flatMap((draft) => changeOf(draft, needs.get(liveKeyOf(draft)) ?? [], reasons.get(liveKeyOf(draft)) ?? []) ?? []);
+  const known = new Set(all.flatMap((change) => [change.id, liveKeyOf(change)]));
   const needing = all.map((change) => ({ ...change, needs: change.needs.filter((need) => known.has(need)) }));
   const [staying, going] = [needing.filter(({ action }) => action !== 'delete'), needing.filter(({ action }) => action === 'delete')];
   const changes = [...inOrder(staying), ...inOrder(going)];

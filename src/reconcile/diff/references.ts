@@ -2,9 +2,9 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
-import type { LiveResource, LiveState, Named } from '../../model/live.ts';
-import { isWithin, pointer } from '../../model/pointer.ts';
-import { closest } from '../../model/suggest.ts';
+import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
+import { suggest } from '../../model/suggest.ts';
 
 /** A desired spec whose references are spelled as live ones are. */
 export type Resolved = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
@@ -20,7 +20,7 @@ export function resolveReferences(kind: Kind, desired: DesiredResource, live: Li
     const text = desired.spec[field.name];
     if (field.refers === undefined || field.edge !== undefined || typeof text !== 'string' || text === '') continue;
     const path = pointer(field.name);
-    if (live !== undefined && (text === live.spec[field.name] || desired.ignore.some((prefix) => isWithin(path, prefix)))) continue;
+    if (live !== undefined && (text === live.spec[field.name] || desired.ignore.some((prefix) => isPointerWithin(path, prefix)))) continue;
     const found = lookUp(field.refers, text, state.lookups[field.refers]);
     if ('name' in found) spec = { ...spec, [field.name]: found.name };
     else diagnostics.push({ ...found, severity: 'error', at: desired.locate(path), resource: desired.id });
@@ -30,7 +30,7 @@ export function resolveReferences(kind: Kind, desired: DesiredResource, live: Li
 
 type Miss = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
 
-function lookUp(kind: string, text: string, known: readonly Named[] | undefined): { readonly name: string } | Miss {
+function lookUp(kind: string, text: string, known: readonly LookupEntry[] | undefined): { readonly name: string } | Miss {
   if (known === undefined) {
     if (isUuid(text)) return { name: text.toLowerCase() };
     return {
@@ -51,7 +51,7 @@ function lookUp(kind: string, text: string, known: readonly Named[] | undefined)
   if (named.length === 1) return { name: text };
   const byId = known.find((one) => one.uid === text.toLowerCase());
   if (byId !== undefined) return { name: known.filter((one) => one.name === byId.name).length === 1 ? byId.name : byId.uid };
-  const near = closest(
+  const near = suggest(
     text,
     known.map((one) => one.name),
   );

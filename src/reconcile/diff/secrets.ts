@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
-import { isWithin, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 
 /** What happens to the secrets of one resource, without their values. */
@@ -28,8 +28,8 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
   const unverified: Pointer[] = [];
   const lost: FieldChange[] = [];
   const diagnostics: Diagnostic[] = [];
-  const ignored = (path: Pointer): boolean => live !== undefined && desired.ignore.some((prefix) => isWithin(path, prefix));
-  const unseen = (path: Pointer): boolean => live?.unknown.some((prefix) => isWithin(path, prefix)) ?? false;
+  const ignored = (path: Pointer): boolean => live !== undefined && desired.ignore.some((prefix) => isPointerWithin(path, prefix));
+  const unseen = (path: Pointer): boolean => live?.unknown.some((prefix) => isPointerWithin(path, prefix)) ?? false;
   for (const [path, wished] of Object.entries(desired.secrets).toSorted(([left], [right]) => compareText(left, right))) {
     const found = live?.secrets[path];
     if (ignored(path)) continue;
@@ -56,7 +56,7 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
   }
   for (const path of Object.keys(live?.secrets ?? {}).toSorted(compareText)) {
     if (Object.hasOwn(desired.secrets, path)) continue;
-    const goes = desired.wholeSecrets.some((prefix) => isWithin(path, prefix)) && !ignored(path);
+    const goes = desired.wholeSecrets.some((prefix) => isPointerWithin(path, prefix)) && !ignored(path);
     if (goes) fields.push({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } });
     else kept.push(path);
   }

@@ -3,7 +3,7 @@ import type { FieldRule } from '../../model/field.ts';
 import { equal } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import { isWithin, pointer } from '../../model/pointer.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { comparedFields } from './settle.ts';
 
 /** A kind with its fields sorted, once for looking at many resources. */
@@ -44,7 +44,7 @@ export function isUnchanged({ compared, filledIn }: KindFields, desired: Desired
 function isSeen(compared: KindFields['compared'], { secrets, wholeSecrets }: DesiredResource, { unknown }: LiveResource): boolean {
   if (unknown.length === 0) return true;
   if (wholeSecrets.length > 0 || Object.keys(secrets).length > 0) return false;
-  return !unknown.some((path) => path === '' || compared.some(({ name }) => isWithin(path, pointer(name))));
+  return !unknown.some((path) => path === '' || compared.some(({ name }) => isPointerWithin(path, pointer(name))));
 }
 
 function sameSecrets(desired: DesiredResource, live: LiveResource): boolean {

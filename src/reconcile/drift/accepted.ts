@@ -1,4 +1,4 @@
-import { keyOf, type Plan } from '../../model/plan/plan.ts';
+import { liveKeyOf, type Plan } from '../../model/plan/plan.ts';
 
 /** What of a drift is meant: fields as `ID PATH`, edges as `RULE CONNECTION`. */
 export type Part = { readonly fields: ReadonlySet<string>; readonly edges: ReadonlySet<string> };
@@ -9,7 +9,7 @@ export function acceptedPart(plan: Plan, { fields, edges }: Part): Plan {
   const writers = new Set(kept.flatMap(({ by }) => (by === undefined ? [] : [by])));
   const changes = plan.changes.flatMap((change) => {
     const own = change.fields.filter(({ path }) => fields.has(`${change.id} ${path}`));
-    return own.length === 0 && !writers.has(keyOf(change)) ? [] : [{ ...change, fields: own }];
+    return own.length === 0 && !writers.has(liveKeyOf(change)) ? [] : [{ ...change, fields: own }];
   });
   const ids = new Set(changes.map(({ id }) => id));
   return {

@@ -1,6 +1,6 @@
-import type { Base } from '../../model/desired.ts';
+import type { BaseState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
-import { isWritten, keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 
@@ -8,7 +8,7 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 export type Narrowed = { readonly plan: Plan; readonly pending: number; readonly unfinished: number };
 
 /** What tells drift from the rest: the manifests that were last applied, where they are known. */
-type Known = { readonly base: Base | undefined; readonly registry: Registry };
+type Known = { readonly base: BaseState | undefined; readonly registry: Registry };
 
 type Past = { readonly applied: ReadonlySet<ResourceId>; readonly registry: Registry };
 
@@ -38,14 +38,19 @@ export function driftOf(plan: Plan, { base, registry }: Known, which: 'all' | 'o
   const changes = plan.changes.flatMap((change) => {
     if (coming.has(change.id)) return [];
     const kept = narrowed(change, isDrift, { applied, registry });
-    const writes = writers.has(keyOf(change));
+    const writes = writers.has(liveKeyOf(change));
     if (kept === undefined) return [];
-    if (kept.fields.length === 0 && !writes && kept.action !== 'create' && !(change.action === 'blocked' && blockedEnds.has(keyOf(change))))
+    if (
+      kept.fields.length === 0 &&
+      !writes &&
+      kept.action !== 'create' &&
+      !(change.action === 'blocked' && blockedEnds.has(liveKeyOf(change)))
+    )
       return [];
     return [writes || kept.action === 'create' ? kept : resting(kept)];
   });
   const ids = new Set(changes.map(({ id }) => id));
-  const there = new Set(changes.map(keyOf));
+  const there = new Set(changes.map(liveKeyOf));
   const rest = plan.changes.filter((change) => !ids.has(change.id) && (isWritten(change) || change.action === 'blocked'));
   const unfinished = rest.filter(isUnfinished).length;
   // An object that somebody changed may have something to come, besides.
@@ -101,7 +106,7 @@ function resting(change: Change): Change {
 
 /** The reasons and needs that are left of it. */
 function told(change: Change, ids: ReadonlySet<ResourceId>, edges: readonly EdgeChange[]): Change {
-  const own = edges.filter(({ by }) => by === keyOf(change));
+  const own = edges.filter(({ by }) => by === liveKeyOf(change));
   const writes = change.fields.some(({ held }) => held !== true);
   const reasons = change.reasons.filter((reason) => {
     if (reason === 'edge/attach') return own.some(({ action }) => action === 'attach');

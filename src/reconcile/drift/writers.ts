@@ -1,12 +1,12 @@
 import type { DesiredState } from '../../model/desired.ts';
-import type { Write } from '../../model/result/drift.ts';
+import type { AuditedWrite } from '../../model/result/drift.ts';
 import type { LiveState } from '../../model/live.ts';
-import { keyOf, type Plan } from '../../model/plan/plan.ts';
+import { liveKeyOf, type Plan } from '../../model/plan/plan.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { isUuid } from '../diff/references.ts';
 
-type Seen = { readonly desired: DesiredState; readonly live: LiveState; readonly writes: readonly Write[] };
+type Seen = { readonly desired: DesiredState; readonly live: LiveState; readonly writes: readonly AuditedWrite[] };
 
 /**
  * Finds the writes to each object that a plan changes, and to both ends of each edge; in the order of the log. Of what is gone
@@ -16,21 +16,21 @@ type Seen = { readonly desired: DesiredState; readonly live: LiveState; readonly
 export function writersOf(
   { changes, edges }: Pick<Plan, 'changes' | 'edges'>,
   { desired, live: read, writes }: Seen,
-): ReadonlyMap<ResourceId, readonly Write[]> {
+): ReadonlyMap<ResourceId, readonly AuditedWrite[]> {
   const live = withNames(read, renamesOf(changes));
   const uids = new Map(live.resources.map(({ id, uid }) => [id, uid]));
-  const ids = new Set([...changes.map(keyOf), ...edges.flatMap(({ rule, connection }) => [rule, connection])]);
-  const byName = new Map<string, Write[]>();
+  const ids = new Set([...changes.map(liveKeyOf), ...edges.flatMap(({ rule, connection }) => [rule, connection])]);
+  const byName = new Map<string, AuditedWrite[]>();
   for (const write of writes) {
     for (const name of new Set(write.names)) {
       const key = `${write.kind}/${name}`;
       byName.set(key, [...(byName.get(key) ?? []), write]);
     }
   }
-  const named = (kind: string, names: readonly string[]): ReadonlySet<Write> =>
+  const named = (kind: string, names: readonly string[]): ReadonlySet<AuditedWrite> =>
     new Set(names.flatMap((name) => byName.get(`${kind}/${name}`) ?? []));
   const found = new Map(
-    [...ids].map((id): readonly [ResourceId, ReadonlySet<Write>] => {
+    [...ids].map((id): readonly [ResourceId, ReadonlySet<AuditedWrite>] => {
       const [kind, name, uid] = [kindOf(id), nameOf(id), uids.get(id)];
       const beside = uid === undefined ? [...named(kind, [name])].flatMap(({ names }) => names.filter(isUuid)) : [uid];
       return [id, sinceMade(named(kind, [name, ...beside]), writes)];
@@ -45,14 +45,14 @@ export function writersOf(
 }
 
 /** Of the writes that tell a name or an id those to what was made last. */
-function sinceMade(own: ReadonlySet<Write>, writes: readonly Write[]): ReadonlySet<Write> {
+function sinceMade(own: ReadonlySet<AuditedWrite>, writes: readonly AuditedWrite[]): ReadonlySet<AuditedWrite> {
   const newestFirst = writes.filter((write) => own.has(write));
   const made = newestFirst.findIndex(({ method }) => method === 'POST');
   return made < 0 ? own : new Set(newestFirst.slice(0, made + 1));
 }
 
 /** The one deletion of something that is not live any more, where it can have been nothing but this. */
-function loneDeletion(id: ResourceId, gone: readonly ResourceId[], { desired, live, writes }: Seen): Write | undefined {
+function loneDeletion(id: ResourceId, gone: readonly ResourceId[], { desired, live, writes }: Seen): AuditedWrite | undefined {
   const kind = kindOf(id);
   const there = live.resources.filter((one) => kindOf(one.id) === kind);
   const declared = new Set(desired.resources.map(({ key }) => key));

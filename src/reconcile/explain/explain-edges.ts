@@ -2,9 +2,9 @@ import { desiredById } from '../../model/desired.ts';
 import type { EdgeOwner, ExplanationRow } from '../../model/result/explanation.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { compareText } from '../../model/json.ts';
-import { edgeKey, type Ends } from '../../model/edges.ts';
+import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
-import { isWithin, pointer } from '../../model/pointer.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { explainedOrigin, originText } from './explain-origin.ts';
 import { endsOf, indexOf, type Index } from '../diff/edge-index.ts';
@@ -37,7 +37,7 @@ export function edgeRows(field: FieldRule, subject: Subject): readonly Explanati
 }
 
 type Declared = { readonly place: string; readonly bySelector: boolean };
-type Facts = { readonly index: Index; readonly declared: (ends: Ends) => readonly Declared[] };
+type Facts = { readonly index: Index; readonly declared: (ends: EdgeEnds) => readonly Declared[] };
 
 /** Where edges are declared, and which of them were applied. */
 function factsOf({ desired, live, base, registry }: Subject): Facts {
@@ -63,7 +63,7 @@ function factsOf({ desired, live, base, registry }: Subject): Facts {
 type EdgeCase = {
   /** What is planned for it; undefined where it is as declared. */
   readonly edge: EdgeChange | undefined;
-  readonly ends: Ends;
+  readonly ends: EdgeEnds;
   readonly other: ResourceId;
   readonly field: FieldRule;
   readonly declared: readonly Declared[];
@@ -100,7 +100,7 @@ function foreignReason(
   const managed = live.resources.find(({ id, managedBy }) => managedBy !== undefined && (id === ends.rule || id === ends.connection));
   if (managed !== undefined) return told('manager', `live, and ${managed.id} is managed by ${managed.managedBy ?? ''}: never removed`);
   const place = pointer(field.name, nameOf(other));
-  if (resource?.ignore.some((one) => isWithin(place, one)) === true)
+  if (resource?.ignore.some((one) => isPointerWithin(place, one)) === true)
     return told('foreign', 'live, and metadata.ignore names it: carried by every write, never removed');
   const why = plan.unmanaged.includes(other) ? `no manifest declares ${other}, so the edge is not ours to remove` : 'not ours to remove';
   return told('foreign', `live, and ${why}: carried by every write`);

@@ -1,13 +1,13 @@
 import type { ExplainedOrigin, ExplainedPart } from '../../model/result/explanation.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
-import { isWithin, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
 /** What of a field a change is about, with who moved; empty where nothing is. */
 export function partsOf(change: Change | undefined, path: Pointer): readonly ExplainedPart[] {
   if (change === undefined) return [];
   return change.fields
-    .filter((field) => isWithin(field.path, path))
+    .filter((field) => isPointerWithin(field.path, path))
     .map((field): ExplainedPart => {
       const { path: place, before, after, at } = field;
       const origin = explainedOrigin(change, field);

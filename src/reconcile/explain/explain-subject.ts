@@ -1,4 +1,4 @@
-import type { Base, DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { Change, Plan } from '../../model/plan/plan.ts';
@@ -13,7 +13,7 @@ export type ExplainInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   /** What was last applied, where that is known. */
-  readonly base: Base | undefined;
+  readonly base: BaseState | undefined;
   readonly plan: Plan;
   readonly registry: Registry;
   /** Only this field. */

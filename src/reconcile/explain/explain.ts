@@ -3,7 +3,7 @@ import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/res
 import type { FieldRule } from '../../model/field.ts';
 import { compareText, equal, type Json } from '../../model/json.ts';
 import type { Change, Plan, Value } from '../../model/plan/plan.ts';
-import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { edgeRows } from './explain-edges.ts';
 import { countedOrigins, explainedOrigin, partsOf } from './explain-origin.ts';
 import { subjectOf, type ExplainInput, type Subject } from './explain-subject.ts';
@@ -78,13 +78,13 @@ function fieldRow(field: FieldRule, subject: Subject): ExplanationRow {
     ...(resource?.stated.has(field.name) === true ? { at: resource.locate(path) } : {}),
   };
   if (resource === undefined) return { ...row, status: 'kept', why: 'no manifest declares the object' };
-  if (found?.unknown.some((one) => isWithin(path, one)) === true)
+  if (found?.unknown.some((one) => isPointerWithin(path, one)) === true)
     return { ...row, status: 'unknown', why: 'this token may not see it, so it is never compared' };
-  if (resource.ignore.some((one) => isWithin(path, one)))
+  if (resource.ignore.some((one) => isPointerWithin(path, one)))
     return { ...row, status: 'ignored', why: 'metadata.ignore names it: never compared, always carried' };
   const wished = resource.spec[field.name];
   if (wished === undefined) return { ...row, status: 'kept', why: 'omitted, and omitting this field keeps what is live' };
-  const partly = resource.ignore.some((one) => isWithin(one, path)) ? '; metadata.ignore leaves parts of it out' : '';
+  const partly = resource.ignore.some((one) => isPointerWithin(one, path)) ? '; metadata.ignore leaves parts of it out' : '';
   const stated = `${statedText(field, resource)}${partly}`;
   const parts = partsOf(subject.change, path);
   if (parts.length > 0) return { ...row, ...differing(parts, { path, stated }) };
@@ -123,7 +123,7 @@ function secretRows(field: FieldRule, subject: Subject): readonly ExplanationRow
   const { resource, found, past } = subject;
   const prefix = pointer(field.name);
   const all = [resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {}));
-  const paths = all.filter((path) => isWithin(path, prefix));
+  const paths = all.filter((path) => isPointerWithin(path, prefix));
   return [...new Set(paths)].toSorted(compareText).map((path): ExplanationRow => {
     const wished = resource?.secrets[path];
     const live = found?.secrets[path];
@@ -155,7 +155,7 @@ type SecretSides = {
 
 function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): string {
   const wished = desired?.secrets[path];
-  if (desired?.ignore.some((one) => isWithin(path, one)) === true) return 'metadata.ignore names it: never compared, always carried';
+  if (desired?.ignore.some((one) => isPointerWithin(path, one)) === true) return 'metadata.ignore names it: never compared, always carried';
   if (wished === undefined)
     return changed ? 'the manifest gives the whole map, and this key is not in it' : 'not stated, so it stays as it is';
   if (wished.state === 'keep')

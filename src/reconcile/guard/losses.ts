@@ -2,7 +2,7 @@ import { specAfter } from '../../model/spec/spec-after.ts';
 import { specDirection } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import { isWritten, keyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { liveEdges } from '../../model/edges.ts';
 
@@ -13,16 +13,16 @@ export type Losses = { readonly connections: number; readonly losing: ReadonlySe
 export function lossesOf(changes: readonly Change[], edges: readonly EdgeChange[], live: LiveState, registry: Registry): Losses {
   const guarded = guardedKinds(registry);
   const found = liveById(live.resources);
-  const going = new Set(changes.flatMap((change) => (change.action === 'delete' ? [keyOf(change)] : [])));
+  const going = new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
   const weakened = new Set<ResourceId>();
   for (const change of changes) {
-    const key = keyOf(change);
+    const key = liveKeyOf(change);
     const kind = registry.get(kindOf(key));
     const spec = found.get(key)?.spec;
     // Opening what an earlier apply created closed takes nothing away that anybody had.
     const opens = change.action === 'delete' || change.reasons.includes('unfinished');
     if (kind === undefined || spec === undefined || !isWritten(change) || opens) continue;
-    if (specDirection(kind.fields, spec, specAfter(change, kind, spec)).loses) weakened.add(key);
+    if (specDirection(kind.fields, spec, specAfter(change, kind, spec)).weakens) weakened.add(key);
   }
   const losing = new Set<ResourceId>();
   const lose = (id: ResourceId): void => {

@@ -1,12 +1,12 @@
 import type { DesiredState } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
-import type { Plan, Reference, Refusal } from '../../model/plan/plan.ts';
+import type { Plan, OutsideReference, Refusal } from '../../model/plan/plan.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 
 const most = 5;
 
 /** The plan with what names something that is replaced, in an order of its own. */
-export function withReferences(plan: Plan, references: readonly Reference[]): Plan {
+export function withReferences(plan: Plan, references: readonly OutsideReference[]): Plan {
   if (references.length === 0) return plan;
   const keyed = references.map((one) => [canonical([one.id, one.sort, one.name ?? '', one.how]), one] as const);
   return { ...plan, references: keyed.toSorted(([left], [right]) => compareText(left, right)).map(([, one]) => one) };
@@ -14,7 +14,7 @@ export function withReferences(plan: Plan, references: readonly Reference[]): Pl
 
 /** A refusal for each object that takes a place, where something that is not ours names the former one and would not apply to it. */
 export function referenceRefusals({ references = [] }: Plan, { resources }: DesiredState): readonly Refusal[] {
-  const groups = new Map<ResourceId, Reference[]>();
+  const groups = new Map<ResourceId, OutsideReference[]>();
   for (const one of references) groups.set(one.id, [...(groups.get(one.id) ?? []), one]);
   return [...groups].map(([id, found]): Refusal => {
     const at = resources.find((resource) => resource.id === id)?.locate('');
@@ -29,7 +29,7 @@ export function referenceRefusals({ references = [] }: Plan, { resources }: Desi
   });
 }
 
-function messageOf(id: ResourceId, found: readonly Reference[]): string {
+function messageOf(id: ResourceId, found: readonly OutsideReference[]): string {
   const former = found[0]?.replaces ?? '';
   const known = found.filter(({ name }) => name !== undefined).map(({ sort, name = '' }) => `${sort} "${name}"`);
   const unseen = found.filter(({ name }) => name === undefined).map(({ sort }) => `${sort}s`);

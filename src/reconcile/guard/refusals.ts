@@ -1,6 +1,6 @@
 import type { Limits } from '../../model/config.ts';
 import type { Allowance, Change, Plan, Refusal } from '../../model/plan/plan.ts';
-import { windowText } from '../../model/plan/exposure-window.ts';
+import { exposureWindowText } from '../../model/plan/exposure-window.ts';
 import type { Losses } from './losses.ts';
 
 /** What breakers measure a plan against: how many live objects are ours, and what may be done to how many of them. */
@@ -56,7 +56,7 @@ function windowRefusals({ once = [], changes }: Plan): readonly Refusal[] {
       const at = places.get(id);
       return {
         code: 'plan/window',
-        message: `it cannot be written twice, ${why}: ${windows.map(windowText).join('; ')}`,
+        message: `it cannot be written twice, ${why}: ${windows.map(exposureWindowText).join('; ')}`,
         hint: 'apply one of the two apart from the other (--only), in the order that you choose, or let the moment pass',
         allowable: true,
         resource: id,

@@ -1,6 +1,6 @@
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { hasField, type Speech } from '../../model/gateway.ts';
+import { hasField, type DialectFields } from '../../model/gateway.ts';
 import type { Registry } from '../../model/kind.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
@@ -8,7 +8,7 @@ import { kindOf } from '../../model/resource.ts';
 /** Leaves out what manifests state in fields that the gateway does not have; each is a warning at its line. */
 export function forDialect(
   desired: DesiredState,
-  speech: Speech,
+  speech: DialectFields,
   registry: Registry,
 ): { readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] } {
   const foreign = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => !hasField(speech, name, field))]));

@@ -1,15 +1,15 @@
-import { type Base, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
+import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import type { Json } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { isWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/renames.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { compareSpecs } from '../diff/compare.ts';
-import { edgeKey, type Ends } from '../../model/edges.ts';
+import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import { declaredEnds, edgeField, indexOf } from '../diff/edge-index.ts';
 import { formerNames } from './former.ts';
 import { withOrigins } from '../diff/origin.ts';
@@ -38,7 +38,7 @@ export type Inherited = { readonly desired: DesiredState; readonly diagnostics: 
 export function inherited(
   desired: DesiredState,
   live: LiveState,
-  { registry, base, onlyReads = false }: { registry: Registry; base: Base | undefined; onlyReads?: boolean },
+  { registry, base, onlyReads = false }: { registry: Registry; base: BaseState | undefined; onlyReads?: boolean },
 ): Inherited {
   const formers = replacedBy(desired, live);
   if (formers.size === 0) return { desired, diagnostics: [] };
@@ -95,7 +95,7 @@ function endowed(kind: Kind, resource: DesiredResource, former: LiveResource): D
   }
   const secrets: Record<Pointer, DesiredSecret> = { ...resource.secrets };
   for (const [path, secret] of Object.entries(former.secrets)) {
-    const isGiven = resource.wholeSecrets.some((whole) => isWithin(path, whole)) && resource.secrets[path]?.state !== 'keep';
+    const isGiven = resource.wholeSecrets.some((whole) => isPointerWithin(path, whole)) && resource.secrets[path]?.state !== 'keep';
     if (!isGiven) secrets[path] = taken(secret, former.id);
   }
   return { ...resource, spec, secrets };
@@ -118,7 +118,7 @@ function tightened(
 
 function taken(secret: LiveSecret, from: ResourceId): DesiredSecret {
   const source = `live:${from}`;
-  return secret.state === 'value' ? secret.from(source) : { state: 'unresolved', source };
+  return secret.state === 'value' ? secret.withSource(source) : { state: 'unresolved', source };
 }
 
 /** Secrets that would have to move, but that this token may not see. */
@@ -127,8 +127,8 @@ function unreadable(heir: DesiredResource, former: LiveResource, onlyReads: bool
     state === 'unresolved' && source === `live:${former.id}` ? [path] : [],
   );
   const isGiven = (path: Pointer): boolean =>
-    heir.wholeSecrets.some((whole) => isWithin(path, whole)) &&
-    !Object.entries(heir.secrets).some(([own, { state }]) => state === 'keep' && isWithin(own, path));
+    heir.wholeSecrets.some((whole) => isPointerWithin(path, whole)) &&
+    !Object.entries(heir.secrets).some(([own, { state }]) => state === 'keep' && isPointerWithin(own, path));
   const unseen = [...hidden, ...former.unknown.filter((path) => !hidden.includes(path) && !isGiven(path))];
   return unseen.map((path) => ({
     code: 'plan/would-lose-secret',
@@ -140,7 +140,7 @@ function unreadable(heir: DesiredResource, former: LiveResource, onlyReads: bool
   }));
 }
 
-type Moved = { readonly heir: ResourceId; readonly former: ResourceId; readonly ends: Ends };
+type Moved = { readonly heir: ResourceId; readonly former: ResourceId; readonly ends: EdgeEnds };
 
 /** The former objects' edges whose other end no manifest declares, and those that somebody attached since the base. */
 function edgesFor(heirs: ReadonlyMap<ResourceId, LiveResource>, input: Parameters<typeof indexOf>[0]): readonly Moved[] {
@@ -159,13 +159,13 @@ function edgesFor(heirs: ReadonlyMap<ResourceId, LiveResource>, input: Parameter
 }
 
 /** Whether an end with a manifest can write the edge. */
-function canMove({ rule, connection }: Ends, heir: ResourceId, desired: DesiredState, registry: Registry): boolean {
+function canMove({ rule, connection }: EdgeEnds, heir: ResourceId, desired: DesiredState, registry: Registry): boolean {
   const other = heir === rule ? connection : rule;
   const isOurs = desired.resources.some(({ key }) => key === other);
   return edgeField(registry.get(kindOf(heir)), kindOf(other)) !== undefined || isOurs;
 }
 
-function immovable(heir: ResourceId, { rule, connection }: Ends, { resources }: DesiredState): Diagnostic {
+function immovable(heir: ResourceId, { rule, connection }: EdgeEnds, { resources }: DesiredState): Diagnostic {
   const at = resources.find(({ id }) => id === heir)?.locate('');
   const other = heir === rule ? connection : rule;
   return {

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DesiredResource } from '../../model/desired.ts';
 import { canonical, compareText, isObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
-import { isWithin, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 import { compareSecrets } from '../diff/secrets.ts';
 
@@ -50,7 +50,8 @@ export function printVerified(verified: Verified, key: Buffer): string {
 export function needsSecrets(desired: DesiredResource, live: LiveResource): boolean {
   return (live.leftOut ?? []).some(
     (left) =>
-      desired.wholeSecrets.some((path) => isWithin(path, left)) || Object.keys(desired.secrets).some((path) => isWithin(path, left)),
+      desired.wholeSecrets.some((path) => isPointerWithin(path, left)) ||
+      Object.keys(desired.secrets).some((path) => isPointerWithin(path, left)),
   );
 }
 
@@ -61,7 +62,7 @@ export function recalled(desired: DesiredResource, live: LiveResource, verified:
   if (entry.hash !== hashOf(desired, live.uid, key)) return undefined;
   const { leftOut = [], ...rest } = live;
   const secrets = Object.entries(desired.secrets).map(([path, wish]): readonly [Pointer, LiveSecret] => {
-    return [path, wish.state === 'value' ? wish.from('live') : { state: 'hidden', source: 'live' }];
+    return [path, wish.state === 'value' ? wish.withSource('live') : { state: 'hidden', source: 'live' }];
   });
   return { ...rest, secrets: Object.fromEntries(secrets), unknown: live.unknown.filter((path) => !leftOut.includes(path)) };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DesiredResource } from '../../model/desired.ts';
 import { canonical, sortedKeys, type JsonObject } from '../../model/json.ts';
 import type { Change, EdgeChange, TargetIdentity, Value } from '../../model/plan/plan.ts';
-import type { SecretPlace } from '../../model/plan/saved-plan.ts';
+import type { SecretProvenance } from '../../model/plan/saved-plan.ts';
 
 /**
  * What two runs must agree on to be the same plan: target, actions, non-secret values and which of them are held, edges
@@ -12,7 +12,7 @@ export function digestOf(
   target: TargetIdentity,
   changes: readonly Change[],
   edges: readonly EdgeChange[],
-  sources: Iterable<SecretPlace>,
+  sources: Iterable<SecretProvenance>,
 ): string {
   const hash = createHash('sha256');
   const told = changes.filter((change) => changesMore(change) || writesEdge(change, edges));
@@ -26,12 +26,12 @@ export function digestOf(
 }
 
 /** Where every secret of the resources comes from, one after another; resources come sorted. */
-export function* sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): Generator<SecretPlace> {
+export function* sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): Generator<SecretProvenance> {
   for (const { id, secrets } of resources) for (const path of sortedKeys(secrets)) yield { id, path, source: secrets[path]?.source ?? '' };
 }
 
 /** A line each, with lengths, so that no two lists have the same text. */
-function sourcesText(sources: Iterable<SecretPlace>): string {
+function sourcesText(sources: Iterable<SecretProvenance>): string {
   let text = '';
   for (const { id, path, source } of sources) text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
   return text;

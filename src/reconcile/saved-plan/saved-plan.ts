@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Checked } from '../../model/diagnostic.ts';
 import { canonical, isObject, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { isOfLive, keyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
+import { isOnLiveObject, liveKeyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { SavedPlan } from '../../model/plan/saved-plan.ts';
@@ -106,15 +106,15 @@ function mistakeIn(
   registry: Registry,
 ): string | undefined {
   const ids = new Set(plan.changes.map(({ id }) => id));
-  const keys = new Set(plan.changes.map(keyOf));
+  const keys = new Set(plan.changes.map(liveKeyOf));
   if (keys.size < plan.changes.length) return 'it changes one object twice';
   const seen = new Set(saved.live.map(({ id, uid }) => `${uid} ${id}`));
   for (const change of plan.changes) {
     const kind = registry.get(kindOf(change.id));
-    if (kind === undefined || kindOf(keyOf(change)) !== kind.name) return `${change.id} is of no known kind`;
+    if (kind === undefined || kindOf(liveKeyOf(change)) !== kind.name) return `${change.id} is of no known kind`;
     const path = change.fields.find((field) => !isKnownPath(kind, field.path));
     if (path !== undefined) return `${change.id} has no field ${path.path}`;
-    if (isOfLive(change) && !seen.has(`${change.uid} ${keyOf(change)}`)) return `it does not say what ${change.id} was`;
+    if (isOnLiveObject(change) && !seen.has(`${change.uid} ${liveKeyOf(change)}`)) return `it does not say what ${change.id} was`;
   }
   const edge = plan.edges.find(({ by }) => by !== undefined && !keys.has(by) && !ids.has(by));
   return edge === undefined ? undefined : `${edge.by}, which writes an edge, is not changed`;

@@ -1,5 +1,5 @@
 import type { EdgeChange } from '../../model/plan/plan.ts';
-import type { Way } from '../../model/protection/protection.ts';
+import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { edgeRows, edgeText, changeRows, actionSymbols, type ChangeRow } from '../subjects/change-rows.ts';
 import { shortList } from '../wording/counts.ts';
 import { flipSign, flipText } from '../wording/flips.ts';
@@ -13,7 +13,7 @@ import { placeHtml } from './place.ts';
 const mostLines = 200;
 
 /** What a change means as a whole, where it has risks. */
-type WayOf = (entry: GroupedChange) => Way;
+type WayOf = (entry: GroupedChange) => ProtectionVerdict;
 
 /** A group of changes, each with its differences folded. */
 export function groupSection({ title, changes: entries, edges }: ChangeGroup, wayOf: WayOf, linkOf: LinkOf | undefined): Html {
@@ -24,7 +24,7 @@ export function groupSection({ title, changes: entries, edges }: ChangeGroup, wa
   ]);
 }
 
-function changeDetails({ change, edges, note, flips }: GroupedChange, way: Way, linkOf: LinkOf | undefined): Html {
+function changeDetails({ change, edges, note, flips }: GroupedChange, way: ProtectionVerdict, linkOf: LinkOf | undefined): Html {
   const lines = [
     ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
     ...edgeRows(change, edges).map(({ sign, text }) => line(sign, `edge: ${text}`)),

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ApplyResult } from '../../model/result/outcome.ts';
-import type { Picture } from '../../model/protection/protection-matrix.ts';
+import type { ProtectionMatrix } from '../../model/protection/protection-matrix.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import { highestRiskOf } from '../../model/plan/plan-risk.ts';
-import type { Headline, Way } from '../../model/protection/protection.ts';
+import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
+import type { Headline, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { highestRisk } from '../../model/plan/risk.ts';
 import { nameOf } from '../../model/resource.ts';
 import { shortList, planSummaryText } from '../wording/counts.ts';
@@ -22,7 +22,7 @@ import { style } from './style.ts';
 import { badge, ways, wordOf } from './badges.ts';
 
 /** A plan, the picture of its gateway where one was drawn, and what became of it where it was carried out. */
-export type Pictured = { readonly plan: Plan; readonly picture: Picture; readonly result?: ApplyResult };
+export type Pictured = { readonly plan: Plan; readonly picture: ProtectionMatrix; readonly result?: ApplyResult };
 
 const many = 200;
 const mostNames = 12;
@@ -76,7 +76,7 @@ function planSection({ plan, picture, result }: Pictured, linkOf: LinkOf | undef
   const { protection, target } = plan;
   const { groups, others } = groupPlan(plan);
   const changed = protection?.connections ?? [];
-  const highest = highestRiskOf(plan);
+  const highest = highestPlanRisk(plan);
   return element('section', { 'aria-label': `Plan for ${target.name}` }, [
     element('p', {}, [
       element('span', { class: 'count' }, planSummaryText(plan)),
@@ -153,7 +153,7 @@ function postureList(changed: readonly Parameters<typeof postureDetails>[0][], l
   );
 }
 
-function wayOf({ change }: GroupedChange): Way {
+function wayOf({ change }: GroupedChange): ProtectionVerdict {
   const risk = highestRisk(change.risks ?? []);
   if (risk === 'weakens' || risk === 'strengthens' || risk === 'unknown') return risk;
   return risk === 'availability' || risk === 'reroutes' ? 'unknown' : 'neutral';

@@ -1,6 +1,6 @@
 import { compareText, type Json } from '../../model/json.ts';
-import type { Picture, PictureCell, PictureRow } from '../../model/protection/protection-matrix.ts';
-import { aspects, type Aspect } from '../../model/protection/protection.ts';
+import type { ProtectionMatrix, ProtectionMatrixCell, ProtectionMatrixRow } from '../../model/protection/protection-matrix.ts';
+import { controlTypes, type ControlType } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { plural, shortList } from '../wording/counts.ts';
@@ -14,7 +14,7 @@ const longestList = 40;
 const longestTag = 200;
 
 /** What each column of the picture is called. */
-export const aspectNames: Readonly<Record<Aspect, string>> = {
+export const aspectNames: Readonly<Record<ControlType, string>> = {
   access: 'open modes',
   review: 'reviewers',
   input: 'blocked input',
@@ -33,9 +33,9 @@ export const aspectNames: Readonly<Record<Aspect, string>> = {
  * All connections × what protects them as one table: what changes has a row of its own, with sign and border; what stays
  * and looks the same stands in one row. Grouped by the tag that most connections have.
  */
-export function pictureTable(picture: Picture): Html {
+export function pictureTable(picture: ProtectionMatrix): Html {
   const key = groupingTag(picture);
-  const groups = new Map<string, PictureRow[]>();
+  const groups = new Map<string, ProtectionMatrixRow[]>();
   for (const row of picture) {
     const group = key === undefined ? '' : tagText(row.tags[key]);
     groups.set(group, [...(groups.get(group) ?? []), row]);
@@ -43,7 +43,7 @@ export function pictureTable(picture: Picture): Html {
   const head = element('thead', {}, [
     element('tr', {}, [
       element('th', { scope: 'col' }, 'connection'),
-      ...aspects.map((aspect) => element('th', { scope: 'col' }, aspectNames[aspect])),
+      ...controlTypes.map((aspect) => element('th', { scope: 'col' }, aspectNames[aspect])),
     ]),
   ]);
   const bodies = [...groups]
@@ -62,7 +62,7 @@ export function pictureTable(picture: Picture): Html {
 }
 
 /** The tag that tells connections apart at a glance: on most of them, with few values. */
-function groupingTag(picture: Picture): string | undefined {
+function groupingTag(picture: ProtectionMatrix): string | undefined {
   const values = new Map<string, Map<string, number>>();
   for (const { tags } of picture) {
     for (const [key, value] of Object.entries(tags)) {
@@ -86,9 +86,9 @@ function tagText(value: Json | undefined): string {
   return clip(typeof value === 'string' ? value : JSON.stringify(value), longestTag);
 }
 
-function groupBody(title: string | undefined, rows: readonly PictureRow[]): Html {
+function groupBody(title: string | undefined, rows: readonly ProtectionMatrixRow[]): Html {
   const changed = rows.filter(({ way }) => way !== undefined);
-  const alike = new Map<string, PictureRow[]>();
+  const alike = new Map<string, ProtectionMatrixRow[]>();
   for (const row of rows.filter(({ way }) => way === undefined)) {
     const look = row.cells.map((cell) => cellText(cell.aspect, cell.after)).join('|');
     alike.set(look, [...(alike.get(look) ?? []), row]);
@@ -99,10 +99,10 @@ function groupBody(title: string | undefined, rows: readonly PictureRow[]): Html
 }
 
 function groupHead(text: string): Html {
-  return element('th', { scope: 'rowgroup', colspan: String(aspects.length + 1) }, text);
+  return element('th', { scope: 'rowgroup', colspan: String(controlTypes.length + 1) }, text);
 }
 
-function changedRow({ connection, tags, comes, goes, way = 'neutral', cells, rules }: PictureRow): Html {
+function changedRow({ connection, tags, comes, goes, way = 'neutral', cells, rules }: ProtectionMatrixRow): Html {
   const name = nameOf(connection);
   const note = comes === true ? ' comes' : goes === true ? ' goes' : '';
   const head = element('th', { scope: 'row' }, [
@@ -113,7 +113,7 @@ function changedRow({ connection, tags, comes, goes, way = 'neutral', cells, rul
 }
 
 /** Connections that stay and look the same, as one row. */
-function alikeRow(rows: readonly PictureRow[]): Html {
+function alikeRow(rows: readonly ProtectionMatrixRow[]): Html {
   const names = rows.map(({ connection }) => nameOf(connection));
   const [first] = rows;
   const title =
@@ -127,7 +127,7 @@ function alikeRow(rows: readonly PictureRow[]): Html {
   ]);
 }
 
-function cellOf({ aspect, before, after, way, atLeast }: PictureCell, rules: PictureRow['rules']): Html {
+function cellOf({ aspect, before, after, way, atLeast }: ProtectionMatrixCell, rules: ProtectionMatrixRow['rules']): Html {
   const [first, last] = [cellText(aspect, before), cellText(aspect, after)];
   const least = atLeast === true ? '+' : '';
   if (way === undefined)
@@ -144,20 +144,20 @@ function cellOf({ aspect, before, after, way, atLeast }: PictureCell, rules: Pic
 }
 
 /** The rules that give a cell what it has, and how each is attached. */
-function rulesText(aspect: Aspect, rules: PictureRow['rules'] = []): string {
+function rulesText(aspect: ControlType, rules: ProtectionMatrixRow['rules'] = []): string {
   const giving = rules.filter(({ aspects: own }) => own.includes(aspect));
   const texts = giving.map(({ rule, by }) => `${nameOf(rule)} (${attachmentsText(by)})`);
   return texts.length === 0 ? '' : `; from ${shortList(texts, longestList).join(', ')}`;
 }
 
 /** A cell in few characters: a count, or the value where there is one only. */
-function cellText(aspect: Aspect, texts: readonly string[]): string {
+function cellText(aspect: ControlType, texts: readonly string[]): string {
   if (aspect === 'duration') return spokenPart(aspect, texts[0] ?? '·');
   if (aspect === 'schema') return texts.length === 0 ? '·' : 'shown';
   return texts.length === 0 ? '·' : String(texts.length);
 }
 
-function listText(aspect: Aspect, texts: readonly string[]): string {
+function listText(aspect: ControlType, texts: readonly string[]): string {
   if (texts.length === 0) return aspect === 'access' ? 'closed' : 'none';
   const spoken = texts.map((text) => spokenPart(aspect, text));
   return shortList(spoken, longestList).join(', ');

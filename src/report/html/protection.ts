@@ -1,5 +1,5 @@
 import { positionOf } from '../../model/diagnostic.ts';
-import type { AspectChange, Cause, PostureChange, RuleOn } from '../../model/protection/protection.ts';
+import type { ControlChange, Cause, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { shortList } from '../wording/counts.ts';
@@ -33,7 +33,7 @@ export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined
   ]);
 }
 
-function aspectRow({ aspect, way, before, after, atLeast, causes }: AspectChange, linkOf: LinkOf | undefined): Html {
+function aspectRow({ aspect, way, before, after, atLeast, causes }: ControlChange, linkOf: LinkOf | undefined): Html {
   const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => spokenPart(aspect, text));
   const [first, last] = [spoken(before), spoken(after)];
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least: there may be more') : '';
@@ -47,7 +47,7 @@ function aspectRow({ aspect, way, before, after, atLeast, causes }: AspectChange
 }
 
 /** The rules on it, and how each is attached; nothing is lost where only that changes. */
-function rulesRow(rules: readonly RuleOn[]): Html {
+function rulesRow(rules: readonly ConnectionRule[]): Html {
   const side = (name: 'before' | 'after', kind: 'gains' | 'loses'): readonly Html[] => {
     const own = rules.filter((rule) => rule[name] !== undefined);
     if (own.length === 0) return [element('span', { class: 'quiet' }, 'nothing')];

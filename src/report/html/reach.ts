@@ -1,5 +1,5 @@
 import { positionOf } from '../../model/diagnostic.ts';
-import type { Reach } from '../../model/protection/protection.ts';
+import type { Impact } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { shortList } from '../wording/counts.ts';
 import type { LinkOf } from '../links.ts';
@@ -16,7 +16,7 @@ const mostPlaces = 3;
 const headers = ['cause', 'which is', 'connections', 'their tags'];
 
 /** What each cause reaches, as a table. */
-export function reachTable(all: readonly Reach[], linkOf: LinkOf | undefined): readonly Html[] {
+export function reachTable(all: readonly Impact[], linkOf: LinkOf | undefined): readonly Html[] {
   const head = element('thead', {}, [
     element(
       'tr',
@@ -34,7 +34,7 @@ export function reachTable(all: readonly Reach[], linkOf: LinkOf | undefined): r
   ];
 }
 
-function reachRow(reach: Reach, linkOf: LinkOf | undefined): Html {
+function reachRow(reach: Impact, linkOf: LinkOf | undefined): Html {
   const { connections, places, byHand, way } = reach;
   const names = shortList(connections.map(nameOf), mostNames).join(', ');
   const lines = places.slice(0, mostPlaces).flatMap((place) => positionOf(place) ?? []);

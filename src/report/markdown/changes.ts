@@ -1,5 +1,5 @@
 import type { Action, Change, Plan, Refusal } from '../../model/plan/plan.ts';
-import { highestRiskOf } from '../../model/plan/plan-risk.ts';
+import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
 import { edgeRows, edgeText, changeRows, actionSymbols, type RowPart, type ChangeRow } from '../subjects/change-rows.ts';
 import { countActions, countsText, plural, shortList, planSummaryText } from '../wording/counts.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
@@ -64,7 +64,7 @@ function headline(plan: Plan): string {
   const policies = asked === '' ? '' : ` ${escapeMarkdown(asked)}.`;
   if (plan.changes.length === 0) return `${planSummaryText(plan)}${policies}`;
   const counts = countActions(plan);
-  const highest = highestRiskOf(plan);
+  const highest = highestPlanRisk(plan);
   const risk = highest === undefined ? '' : ` Highest risk: **${highest}**.`;
   return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${risk}${policies}`;
 }

@@ -1,5 +1,5 @@
-import type { Drift, Write } from '../../model/result/drift.ts';
-import { keyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
+import type { Drift, AuditedWrite } from '../../model/result/drift.ts';
+import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
 import { groupEdges, edgeRows, changeRows, type EdgeRow, type ChangeRow } from './change-rows.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -26,10 +26,10 @@ export function driftRows({ plan, writes }: Drift): readonly DriftRow[] {
   const held = others.filter(({ action }) => action === 'held' || action === 'blocked');
   const own = (change: Change): readonly EdgeChange[] => [
     ...(written.get(change.id) ?? []),
-    ...held.filter(({ rule }) => rule === keyOf(change)),
+    ...held.filter(({ rule }) => rule === liveKeyOf(change)),
   ];
   const listed = plan.changes.map((change) => rowOf(change, own(change), writes));
-  const told = new Set(plan.changes.map(keyOf));
+  const told = new Set(plan.changes.map(liveKeyOf));
   const alone = [...new Set(held.map(({ rule }) => rule))].filter((rule) => !told.has(rule));
   return [
     ...listed,
@@ -96,7 +96,7 @@ function inverseEdge({ origin, ...edge }: EdgeChange): EdgeChange {
 function writersOf(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): readonly string[] {
   if (writes === undefined) return [];
   const isGone = change.action === 'create';
-  const ids = new Set([keyOf(change), ...(isGone ? [] : edges.flatMap(({ rule, connection }) => [rule, connection]))]);
+  const ids = new Set([liveKeyOf(change), ...(isGone ? [] : edges.flatMap(({ rule, connection }) => [rule, connection]))]);
   // Nobody deletes by making, nor by writing to what it was attached to.
   const all = [...new Set([...ids].flatMap((id) => writes.get(id) ?? []))].filter(({ method }) => !isGone || method !== 'POST');
   // What an apply of ours wrote is told only where nobody else wrote.
@@ -106,7 +106,7 @@ function writersOf(change: Change, edges: readonly EdgeChange[], writes: Drift['
 }
 
 /** `by ada, 2026-11-20 03:12 UTC, from 10.0.0.3 (PUT /connections/orders-db)`; escaped. */
-function writeText({ at, by, from, method, path }: Write): string {
+function writeText({ at, by, from, method, path }: AuditedWrite): string {
   const time = at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*Z$/, '$1 $2 UTC');
   const parts = [`by ${by === '' ? 'somebody' : by}`, time, ...(from === '' ? [] : [`from ${from}`])];
   return escapeTerminal(`${parts.join(', ')} (${method} ${path})`);

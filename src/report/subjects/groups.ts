@@ -1,6 +1,6 @@
-import { keyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
-import { isWithin, type Pointer } from '../../model/pointer.ts';
-import type { Flip } from '../../model/protection/protection.ts';
+import { liveKeyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
+import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
+import type { SampleChange } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { groupEdges, changeNote } from './change-rows.ts';
@@ -16,7 +16,7 @@ export type GroupedChange = {
   readonly edges: readonly EdgeChange[];
   readonly note: string;
   /** Samples that the change makes come out otherwise; told once. */
-  readonly flips: readonly Flip[];
+  readonly flips: readonly SampleChange[];
 };
 
 export type ChangeGroup = {
@@ -43,7 +43,7 @@ export function groupPlan(plan: Plan): GroupedPlan {
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const entries = new Map<GroupName, GroupedChange[]>(order.map((name) => [name, []]));
   for (const change of plan.changes) {
-    const undone = change.own === false && !near.has(keyOf(change)) ? 'elsewhere' : 'undone';
+    const undone = change.own === false && !near.has(liveKeyOf(change)) ? 'elsewhere' : 'undone';
     const parts = partsOf(change, edges.written.get(change.id) ?? [], undone);
     const main = parts.find(([name]) => name !== 'held') ?? parts[0];
     for (const [name, part] of parts) {
@@ -119,7 +119,7 @@ function isRiskOf({ path }: Risk, group: GroupName, { parts, first }: Split): bo
 }
 
 function isNear(one: Pointer, other: Pointer): boolean {
-  return isWithin(one, other) || isWithin(other, one);
+  return isPointerWithin(one, other) || isPointerWithin(other, one);
 }
 
 type Moved = Pick<FieldChange, 'origin' | 'own' | 'held'>;
@@ -141,7 +141,7 @@ function wholeGroup(change: Change, edges: readonly EdgeChange[], undone: GroupN
 
 /** What an edge that moves ties to something that the pull request changes: drift there has to do with it. */
 function nearOwn({ changes, edges }: Plan): ReadonlySet<ResourceId> {
-  const own = new Set(changes.flatMap((change) => (change.own === true ? [keyOf(change)] : [])));
+  const own = new Set(changes.flatMap((change) => (change.own === true ? [liveKeyOf(change)] : [])));
   const moving = edges.filter(({ action, rule, connection }) => isMoving(action) && (own.has(rule) || own.has(connection)));
   return new Set(moving.flatMap(({ rule, connection }) => [rule, connection]));
 }

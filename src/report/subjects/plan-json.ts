@@ -1,8 +1,8 @@
 import jsonPatch from 'fast-json-patch';
 import type { Position } from '../../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Change, EdgeChange, FieldChange, Plan, Reference, Value, WrittenOnce } from '../../model/plan/plan.ts';
-import { highestRiskOf } from '../../model/plan/plan-risk.ts';
+import type { Change, EdgeChange, FieldChange, Plan, OutsideReference, Value, SingleWrite } from '../../model/plan/plan.ts';
+import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
 import { escapeJson } from '../escape.ts';
 import { policiesObject } from '../policies.ts';
 import { protectionObject } from '../protection-json.ts';
@@ -21,7 +21,7 @@ export function planJson(plans: readonly Plan[]): string {
 /** One plan as data. */
 export function planObject(plan: Plan): JsonObject {
   const { name, url, dialect, organisation } = plan.target;
-  const highest = highestRiskOf(plan);
+  const highest = highestPlanRisk(plan);
   return {
     target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
     tree: plan.tree,
@@ -109,7 +109,7 @@ function edgeObject({ rule, connection, action, declared, bySelector, by, origin
   };
 }
 
-function onceObject({ id, why, moment, windows }: WrittenOnce): JsonObject {
+function onceObject({ id, why, moment, windows }: SingleWrite): JsonObject {
   return {
     id,
     why,
@@ -118,7 +118,7 @@ function onceObject({ id, why, moment, windows }: WrittenOnce): JsonObject {
   };
 }
 
-function referenceObject({ id, replaces, sort, name, how }: Reference): JsonObject {
+function referenceObject({ id, replaces, sort, name, how }: OutsideReference): JsonObject {
   return { id, replaces, sort, ...(name === undefined ? {} : { name }), how };
 }
 

@@ -1,4 +1,4 @@
-import type { RuleTrials, TargetTrials, Trial } from '../../model/result/sample-result.ts';
+import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
 
 /** How many samples came out how, and how many rules have none. */
 export type SampleCounts = {
@@ -10,9 +10,9 @@ export type SampleCounts = {
 };
 
 /** Counts samples and rules. */
-export function countSamples(rules: readonly RuleTrials[]): SampleCounts {
+export function countSamples(rules: readonly RuleSampleResults[]): SampleCounts {
   const trials = rules.flatMap((rule) => rule.trials);
-  const count = (outcome: Trial['outcome']): number => trials.filter((trial) => trial.outcome === outcome).length;
+  const count = (outcome: SampleResult['outcome']): number => trials.filter((trial) => trial.outcome === outcome).length;
   return {
     passed: count('passed'),
     failed: count('failed'),
@@ -23,11 +23,11 @@ export function countSamples(rules: readonly RuleTrials[]): SampleCounts {
 }
 
 /** Rules that no sample tries. */
-export function untested(rules: readonly RuleTrials[]): readonly RuleTrials[] {
+export function untested(rules: readonly RuleSampleResults[]): readonly RuleSampleResults[] {
   return rules.filter(({ trials }) => trials.length === 0);
 }
 
 /** The rules of all targets. */
-export function allRules(targets: readonly TargetTrials[]): readonly RuleTrials[] {
+export function allRules(targets: readonly TargetSampleResults[]): readonly RuleSampleResults[] {
   return targets.flatMap(({ rules }) => rules);
 }

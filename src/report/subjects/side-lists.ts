@@ -1,6 +1,6 @@
-import type { EdgeAction, EdgeChange, Orphan, Plan, Reference } from '../../model/plan/plan.ts';
+import type { EdgeAction, EdgeChange, Orphan, Plan, OutsideReference } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
-import { windowText } from '../../model/plan/exposure-window.ts';
+import { exposureWindowText } from '../../model/plan/exposure-window.ts';
 import { edgeText, orphanRemovalText } from './change-rows.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -50,7 +50,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : (plan.once ?? []).flatMap(({ windows }) => windows);
   const windows = {
     title: `${plural(open.length, 'window')}: less protected than before and after, for a moment`,
-    entries: open.map((window) => escapeTerminal(windowText(window))),
+    entries: open.map((window) => escapeTerminal(exposureWindowText(window))),
   };
   const references = {
     title: `${plan.references?.length ?? 0} not ours: on what is replaced, and not on what takes its place`,
@@ -73,7 +73,7 @@ function pruneText(orphans: readonly Orphan[]): string {
   return `; --prune deletes ${going < orphans.length ? 'the others' : going === 1 ? 'it' : 'them'}`;
 }
 
-function referenceText({ replaces, sort, name, how }: Reference): string {
+function referenceText({ replaces, sort, name, how }: OutsideReference): string {
   const subject = name === undefined ? `perhaps ${sort}s` : `${sort} "${name}"`;
   return escapeTerminal(`${subject} on ${nameOf(replaces)}${how === '' ? '' : ` (${how})`}`);
 }

@@ -1,6 +1,6 @@
 import { isWritten, type Change, type Plan } from '../../model/plan/plan.ts';
-import { highestRiskOf } from '../../model/plan/plan-risk.ts';
-import type { Flip } from '../../model/protection/protection.ts';
+import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
+import type { SampleChange } from '../../model/protection/protection.ts';
 import { edgeRows, edgeText, changePosition, changeRows, actionSymbols } from '../subjects/change-rows.ts';
 import { shortList, planSummaryText } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -41,7 +41,7 @@ function sectionLines(plan: Plan, terminal: Terminal): readonly string[] {
     if (list.length > 0) lines.push(...(lines.at(-1) === '' ? [] : ['']), ...list);
   }
   if (lines.at(-1) !== '') lines.push('');
-  const highest = highestRiskOf(plan);
+  const highest = highestPlanRisk(plan);
   const asked = policiesText(plan.policies);
   return [
     ...lines,
@@ -136,7 +136,7 @@ function riskLines({ risks }: Change, terminal: Terminal): readonly string[] {
 }
 
 /** A sample that comes out otherwise: what protects less in red. */
-function flipLines(flip: Flip, terminal: Terminal): readonly string[] {
+function flipLines(flip: SampleChange, terminal: Terminal): readonly string[] {
   const { green, red, yellow } = terminal.color;
   const paint = { '-': red, '+': green, '!': yellow }[flipSign(flip)];
   return wrap([{ text: '      ' }, ...words(flipLine(flip), paint)], { columns: widthFor(terminal), indent: 8 });

@@ -3,7 +3,7 @@ import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/res
 import type { JsonObject } from '../../model/json.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import type { Aspect, RuleOn } from '../../model/protection/protection.ts';
+import type { ControlType, ConnectionRule } from '../../model/protection/protection.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { changeRows } from '../subjects/change-rows.ts';
 import { shortList } from '../wording/counts.ts';
@@ -45,7 +45,7 @@ export function explainText({ id, at, summary, rows, rules = [], policies = [] }
 }
 
 /** The rules on a connection: what each does there, and how it is attached. */
-function ruleLines(rules: readonly RuleOn[], terminal: Terminal): readonly string[] {
+function ruleLines(rules: readonly ConnectionRule[], terminal: Terminal): readonly string[] {
   if (rules.length === 0) return [];
   const { bold, dim, green, red } = terminal.color;
   const columns = widthFor(terminal);
@@ -71,7 +71,7 @@ function ruleLines(rules: readonly RuleOn[], terminal: Terminal): readonly strin
 
 const stays = { sign: '', paint: undefined } as const;
 const nowhere = { aspects: [], by: [] } as const;
-const deeds: Readonly<Partial<Record<Aspect, string>>> = { input: 'blocks input', output: 'blocks output', masking: 'masks' };
+const deeds: Readonly<Partial<Record<ControlType, string>>> = { input: 'blocks input', output: 'blocks output', masking: 'masks' };
 
 const judgements = { passes: 'passes', violated: 'violated', unknown: 'cannot be told', waived: 'waived' } as const;
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../model/json.ts';
-import type { Cause, Headline, Way } from '../../model/protection/protection.ts';
+import type { Cause, Headline, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { positionOf, type Position } from '../../model/diagnostic.ts';
 import type { Orphan, Plan } from '../../model/plan/plan.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -93,7 +93,7 @@ function tagText(value: Json): string {
 }
 
 /** The color of a way. */
-export function wayPaint(way: Way, { green, red, yellow }: Palette): Paint {
+export function wayPaint(way: ProtectionVerdict, { green, red, yellow }: Palette): Paint {
   if (way === 'weakens') return red;
   return way === 'strengthens' ? green : yellow;
 }

@@ -1,4 +1,4 @@
-import type { RuleTrials, TargetTrials, Trial } from '../../model/result/sample-result.ts';
+import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
@@ -9,7 +9,7 @@ import { clip } from './width.ts';
 const longestSample = 60;
 
 /** Results of samples for people at a terminal: rule by rule, what no sample tries, the counts last. */
-export function trialsText(targets: readonly TargetTrials[], terminal: Terminal): string {
+export function trialsText(targets: readonly TargetSampleResults[], terminal: Terminal): string {
   const lines = targets.flatMap((target) => [
     ...(targets.length > 1 && target.rules.length > 0 ? [terminal.color.bold(escapeTerminal(target.target)), ''] : []),
     ...target.rules.flatMap((rule) => ruleLines(rule, terminal)),
@@ -25,15 +25,15 @@ export function trialsText(targets: readonly TargetTrials[], terminal: Terminal)
   return `${[...lines, ...summary].join('\n')}\n`;
 }
 
-function untriedIn({ rule, trials, untried }: RuleTrials): readonly string[] {
+function untriedIn({ rule, trials, untried }: RuleSampleResults): readonly string[] {
   return trials.length === 0 || untried.length === 0 ? [] : [`${rule} ${untried.join(', ')}`];
 }
 
-function unsimulatedIn({ rule, notSimulated }: RuleTrials): readonly string[] {
+function unsimulatedIn({ rule, notSimulated }: RuleSampleResults): readonly string[] {
   return notSimulated.length === 0 ? [] : [`${rule} ${notSimulated.join(', ')}`];
 }
 
-function ruleLines({ rule, at, trials }: RuleTrials, terminal: Terminal): readonly string[] {
+function ruleLines({ rule, at, trials }: RuleSampleResults, terminal: Terminal): readonly string[] {
   if (trials.length === 0) return [];
   const { bold, dim } = terminal.color;
   const place = escapeTerminal(`${at.file}:${at.line}:${at.column}`);
@@ -43,9 +43,9 @@ function ruleLines({ rule, at, trials }: RuleTrials, terminal: Terminal): readon
 
 const marks = { passed: 'pass', failed: 'FAIL', 'not-simulated': 'not simulated' } as const;
 
-function trialLines({ at, name, side, text, outcome, expected, found, why, hint }: Trial, terminal: Terminal): readonly string[] {
+function trialLines({ at, name, side, text, outcome, expected, found, why, hint }: SampleResult, terminal: Terminal): readonly string[] {
   const { green, red, yellow, dim } = terminal.color;
-  const paints: Readonly<Record<Trial['outcome'], Paint>> = { passed: green, failed: red, 'not-simulated': yellow };
+  const paints: Readonly<Record<SampleResult['outcome'], Paint>> = { passed: green, failed: red, 'not-simulated': yellow };
   const columns = widthFor(terminal);
   const shown = name === undefined ? `${side} "${clip(text, longestSample)}"` : clip(name, longestSample);
   const head: Span[] = [
@@ -74,7 +74,7 @@ function listLines(title: string, entries: readonly string[], terminal: Terminal
   return [`${title}:`, ...entries.flatMap((entry) => wrap([{ text: '  ' }, ...words(escapeTerminal(entry))], { columns, indent: 4 })), ''];
 }
 
-function summaryText(rules: readonly RuleTrials[]): string {
+function summaryText(rules: readonly RuleSampleResults[]): string {
   const { passed, failed, notSimulated, rules: all, untested: without } = countSamples(rules);
   if (passed + failed + notSimulated === 0) return `No samples. ${plural(all, 'rule')}, none with a sample.`;
   const parts = [`${passed} passed`, `${failed} failed`, ...(notSimulated === 0 ? [] : [`${notSimulated} not simulated`])];

@@ -1,7 +1,7 @@
 import { registry } from '../../../src/kinds/index.ts';
 import { acceptLive, type Acceptance } from '../../../src/manifest/accept/accept-live.ts';
 import { loadManifests, type LoadInput } from '../../../src/manifest/load-manifests.ts';
-import type { Base } from '../../../src/model/desired.ts';
+import type { BaseState } from '../../../src/model/desired.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { plan } from '../../../src/reconcile/diff/plan.ts';
@@ -39,7 +39,7 @@ export async function accepted(
   const gateway = memoryGateway(agent);
   await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
   byHand(gateway);
-  const base: Base = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
+  const base: BaseState = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
   const { live: read } = await planAgainst(gateway, desired);
   const live = { ...read, resources: read.resources.map((resource) => ({ ...resource, spec: { ...resource.spec, ...shows } })) };
   const drift = plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry).value;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWithin, pointer, tokensOf } from '../../../src/model/pointer.ts';
+import { isPointerWithin, pointer, tokensOf } from '../../../src/model/pointer.ts';
 
 describe('pointer', () => {
   it.each<[readonly string[], string]>([
@@ -22,6 +22,6 @@ describe('isWithin', () => {
     ['/a', '/a/b', false],
     ['/a', '', true],
   ])('tells whether %s lies within "%s"', (path, prefix, expected) => {
-    expect(isWithin(path, prefix)).toBe(expected);
+    expect(isPointerWithin(path, prefix)).toBe(expected);
   });
 });

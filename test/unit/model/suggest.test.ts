@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closest } from '../../../src/model/suggest.ts';
+import { suggest } from '../../../src/model/suggest.ts';
 
 describe('closest', () => {
   it.each<[string, string, readonly string[], string | undefined]>([
@@ -15,6 +15,6 @@ describe('closest', () => {
     ['nothing at all', 'orders', [], undefined],
     ['an empty text', '', ['a'], 'a'],
   ])('finds %s', (_, text, candidates, expected) => {
-    expect(closest(text, candidates)).toBe(expected);
+    expect(suggest(text, candidates)).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import type { Attachment, RuleOn } from '../../../src/model/protection/protection.ts';
+import type { Attachment, ConnectionRule } from '../../../src/model/protection/protection.ts';
 import { rulesOnOne, viewsOf } from '../../../src/protection/diff.ts';
 import { posturesOf } from '../../../src/protection/posture.ts';
 import { desiredScene } from '../../../src/protection/scene.ts';
@@ -22,11 +22,11 @@ function side(by: readonly Attachment[] | undefined): string {
 }
 
 /** How each rule is on a connection, before and after: `no-drop: edge → selector`. */
-function told(rules: readonly RuleOn[] = []): readonly string[] {
+function told(rules: readonly ConnectionRule[] = []): readonly string[] {
   return rules.map(({ rule, before, after }) => `${rule}: ${side(before?.by)} → ${side(after?.by)}`);
 }
 
-function rulesOf(made: ReturnType<typeof assessed>): readonly RuleOn[] {
+function rulesOf(made: ReturnType<typeof assessed>): readonly ConnectionRule[] {
   return made.protection?.connections.find((one) => one.connection === idOf('db'))?.rules ?? [];
 }
 

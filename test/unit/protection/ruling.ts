@@ -2,7 +2,7 @@ import { registry } from '../../../src/kinds/index.ts';
 import { loadManifests } from '../../../src/manifest/load-manifests.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
-import type { RuleTrials } from '../../../src/model/result/sample-result.ts';
+import type { RuleSampleResults } from '../../../src/model/result/sample-result.ts';
 import { ruleInspector } from '../../../src/protection/inspect.ts';
 import { patternCache } from '../../../src/protection/pattern/compile.ts';
 import { trySamples } from '../../../src/protection/try-samples.ts';
@@ -23,7 +23,7 @@ export function codesIn(kind: string, spec: JsonObject, tests: readonly JsonObje
 }
 
 /** Tries a rule on its samples. */
-export function tried(kind: string, spec: JsonObject, tests: readonly JsonObject[]): RuleTrials {
+export function tried(kind: string, spec: JsonObject, tests: readonly JsonObject[]): RuleSampleResults {
   const { value, diagnostics } = load(ruleText(kind, spec, tests));
   const [resource] = value?.resources ?? [];
   const trials = resource && trySamples(resource, patternCache());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Base, DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
+import type { BaseState, DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../support/resources.ts';
@@ -9,8 +9,8 @@ import { explained, id, rule, type Case } from './explaining.ts';
 function baseOf(
   resources: readonly DesiredResource[],
   edges: readonly DeclaredEdge[] = [],
-  removedIn: Base['removedIn'] = new Map(),
-): Base {
+  removedIn: BaseState['removedIn'] = new Map(),
+): BaseState {
   return { commit: 'a'.repeat(40), desired: wantedOf(resources, edges), removedIn };
 }
 

@@ -1,5 +1,5 @@
 import { registry } from '../../../src/kinds/index.ts';
-import type { Base, DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
+import type { BaseState, DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
 import type { Explanation, ExplanationRow } from '../../../src/model/result/explanation.ts';
 import type { Plan } from '../../../src/model/plan/plan.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
@@ -16,7 +16,7 @@ export const rule = 'GuardrailRule/rule';
 export type Case = {
   readonly desired?: DesiredResource;
   readonly live?: LiveResource;
-  readonly base?: Base;
+  readonly base?: BaseState;
   readonly beside?: readonly LiveResource[];
   readonly edges?: readonly DeclaredEdge[];
   readonly field?: string;

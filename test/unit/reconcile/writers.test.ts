@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Position } from '../../../src/model/diagnostic.ts';
-import type { Write } from '../../../src/model/result/drift.ts';
+import type { AuditedWrite } from '../../../src/model/result/drift.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { writersOf } from '../../../src/reconcile/drift/writers.ts';
 import { empty } from '../../support/pulling.ts';
@@ -9,7 +9,7 @@ const ids = ['a', 'b', 'c', 'd'].map((letter) => `${letter.repeat(8)}-0000-4000-
 const [uid = '', other = '', third = ''] = ids;
 const gone: ResourceId = 'GuardrailRule/gone';
 
-function write(method: string, ...names: readonly string[]): Write {
+function write(method: string, ...names: readonly string[]): AuditedWrite {
   return { at: '2026-11-20T03:12:00Z', by: 'ada', own: false, from: '', method, path: '', kind: 'GuardrailRule', names };
 }
 
@@ -17,7 +17,7 @@ const locate = (): Position => ({ file: '', line: 1, column: 1 });
 const blank = { spec: {}, stated: new Set<string>(), secrets: {}, wholeSecrets: [], ignore: [], protect: false, adopt: false, locate };
 
 /** The writes that are told of a rule that is gone, beside one that is there. */
-function told(writes: readonly Write[], there: ResourceId = 'GuardrailRule/there', declares = true): readonly Write[] {
+function told(writes: readonly AuditedWrite[], there: ResourceId = 'GuardrailRule/there', declares = true): readonly AuditedWrite[] {
   const live = { id: there, uid: other, spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [] };
   const declared = { ...blank, id: there, key: there };
   const found = writersOf(

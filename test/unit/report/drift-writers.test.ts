@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Write } from '../../../src/model/result/drift.ts';
+import type { AuditedWrite } from '../../../src/model/result/drift.ts';
 import { driftRows } from '../../../src/report/subjects/drift.ts';
 import { samplePlan } from './sample-plan.ts';
 
-function write(hour: number, by: string): Write {
+function write(hour: number, by: string): AuditedWrite {
   return {
     at: `2026-11-20T0${hour}:12:00Z`,
     by,

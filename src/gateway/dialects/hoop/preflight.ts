@@ -1,4 +1,4 @@
-import type { PreflightResult, Proposal } from '../../../model/gateway.ts';
+import type { PreflightResult, PreflightRequest } from '../../../model/gateway.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
 import { proposedWrites } from '../shared/proposed-writes.ts';
 import { readServerFeatures } from './handshake.ts';
@@ -9,7 +9,7 @@ import { referenceReads, referencesIn } from './checks/references.ts';
 import { templateReads, readIssueTemplates, issueTemplatesPath } from './checks/issue-templates.ts';
 
 /** What has to be asked before a proposal is judged. */
-export function preflightReads(proposal: Proposal): readonly string[] {
+export function preflightReads(proposal: PreflightRequest): readonly string[] {
   return [...templateReads(proposal), ...referenceReads(proposal)];
 }
 
@@ -17,7 +17,7 @@ export function preflightReads(proposal: Proposal): readonly string[] {
  * What the gateway would answer with an error of its database, ignore, or do otherwise than the manifests say; and,
  * apart from it, what its licence and its settings do not let anybody write.
  */
-export function preflight(proposal: Proposal, answers: Handshake, inquired: PreflightAnswers): PreflightResult {
+export function preflight(proposal: PreflightRequest, answers: Handshake, inquired: PreflightAnswers): PreflightResult {
   const abilities = readServerFeatures(answers);
   const drafts = proposedWrites(proposal);
   const { groups } = proposal.live;

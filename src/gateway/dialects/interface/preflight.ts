@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
-import type { Proposal } from '../../../model/gateway.ts';
+import type { PreflightRequest } from '../../../model/gateway.ts';
 import { isObject, type Json } from '../../../model/json.ts';
 import type { Handshake, Capabilities } from '../../dialect.ts';
 import { proposedWrites } from '../shared/proposed-writes.ts';
@@ -35,7 +35,7 @@ export function isOstiaryServer({ serverInfo: hello }: Pick<Handshake, 'serverIn
 }
 
 /** What the gateway cannot keep, and what it keeps and nobody could use. */
-export function preflight(proposal: Proposal): readonly Diagnostic[] {
+export function preflight(proposal: PreflightRequest): readonly Diagnostic[] {
   return proposedWrites(proposal).flatMap((draft) => [
     ...checkTexts('interface/nul', draft),
     ...checkGroups('interface/unknown-group', draft, proposal.live.groups),

@@ -1,6 +1,6 @@
-import type { Proposal } from '../../../model/gateway.ts';
+import type { PreflightRequest } from '../../../model/gateway.ts';
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
-import type { Reference } from '../../../model/plan/plan.ts';
+import type { OutsideReference } from '../../../model/plan/plan.ts';
 import { nameOf } from '../../../model/resource.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
 import { namesOnlyPredecessor, replacementReference, findReplacements, unreadableReference } from '../shared/replacements.ts';
@@ -11,12 +11,12 @@ import { service } from './service.ts';
 const { path } = service.templates;
 
 /** What has to be asked before a replacement is judged; our own gateway offers every runbook on all connections that have them enabled. */
-export function preflightReads(proposal: Proposal, answers: Handshake): readonly string[] {
+export function preflightReads(proposal: PreflightRequest, answers: Handshake): readonly string[] {
   return isOstiaryServer(answers) || findReplacements(proposal).length === 0 ? [] : [path];
 }
 
 /** The runbooks that name a connection that is replaced, and not simply all that have runbooks enabled. */
-export function referencesIn(proposal: Proposal, inquired: PreflightAnswers): readonly Reference[] {
+export function referencesIn(proposal: PreflightRequest, inquired: PreflightAnswers): readonly OutsideReference[] {
   if (!inquired.has(path)) return [];
   const runbooks = readRunbooks(inquired.get(path));
   const enabled = enabledConnections(proposal);
@@ -38,7 +38,7 @@ function readRunbooks(answer: unknown): readonly JsonObject[] | undefined {
   return Array.isArray(items) ? items.filter((entry: Json) => isObject(entry)) : undefined;
 }
 
-function enabledConnections({ live }: Proposal): ReadonlySet<string> {
+function enabledConnections({ live }: PreflightRequest): ReadonlySet<string> {
   return new Set(live.resources.filter(({ spec }) => spec['access_mode_runbooks'] === 'enabled').map(({ id }) => nameOf(id)));
 }
 

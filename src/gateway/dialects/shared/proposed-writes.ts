@@ -1,10 +1,10 @@
 import { type DesiredResource, desiredById } from '../../../model/desired.ts';
 import { liveById } from '../../../model/live.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
-import type { Proposal } from '../../../model/gateway.ts';
+import type { PreflightRequest } from '../../../model/gateway.ts';
 import type { Json } from '../../../model/json.ts';
 import { isWritten, type Refusal } from '../../../model/plan/plan.ts';
-import { isWithin, pointer, type Pointer } from '../../../model/pointer.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../../model/pointer.ts';
 import { kindOf, nameOf, type Spec } from '../../../model/resource.ts';
 
 /** One object that is to be written, as it would be afterwards. */
@@ -21,7 +21,7 @@ export type ProposedWrite = {
 };
 
 /** The objects that a proposal writes, in the order of its plan. */
-export function proposedWrites({ plan, desired, live, joined }: Proposal): readonly ProposedWrite[] {
+export function proposedWrites({ plan, desired, live, joined }: PreflightRequest): readonly ProposedWrite[] {
   const resources = desiredById(desired.resources);
   const found = liveById(live.resources);
   return plan.changes.flatMap((change) => {
@@ -30,7 +30,7 @@ export function proposedWrites({ plan, desired, live, joined }: Proposal): reado
     if (resource === undefined || !isWritten(change) || action === 'delete') return [];
     const stored = found.get(change.key ?? resource.key)?.spec ?? {};
     const ours = Object.entries(resource.spec).filter(
-      ([field]) => action === 'create' || !resource.ignore.some((path) => isWithin(pointer(field), path)),
+      ([field]) => action === 'create' || !resource.ignore.some((path) => isPointerWithin(pointer(field), path)),
     );
     const spec: Record<string, Json> = { ...stored, ...Object.fromEntries(ours) };
     return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, stored, joined: joined.get(id), resource }];

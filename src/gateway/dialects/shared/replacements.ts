@@ -1,14 +1,14 @@
-import type { Proposal } from '../../../model/gateway.ts';
+import type { PreflightRequest } from '../../../model/gateway.ts';
 import { type LiveResource, liveById } from '../../../model/live.ts';
-import { keyOf, type Reference } from '../../../model/plan/plan.ts';
+import { liveKeyOf, type OutsideReference } from '../../../model/plan/plan.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../../model/resource.ts';
 
 /** A connection that a plan puts in the place of another one. */
 export type ConnectionReplacement = { readonly id: ResourceId; readonly former: LiveResource };
 
 /** The connections whose place is taken by this plan: what takes it is created, or what is left of the former one is closed or goes. */
-export function findReplacements({ plan, desired, live }: Proposal): readonly ConnectionReplacement[] {
-  const written = new Set(plan.changes.map(keyOf));
+export function findReplacements({ plan, desired, live }: PreflightRequest): readonly ConnectionReplacement[] {
+  const written = new Set(plan.changes.map(liveKeyOf));
   const found = liveById(live.resources);
   return desired.resources.flatMap(({ id, replaces }) => {
     if (replaces === undefined || kindOf(id) !== 'Connection') return [];
@@ -24,11 +24,14 @@ export function namesOnlyPredecessor(names: readonly unknown[], { id, former }: 
 }
 
 /** Things of which the gateway does not tell whether they name what is replaced. */
-export function unreadableReference(sort: string, one: ConnectionReplacement): Reference {
+export function unreadableReference(sort: string, one: ConnectionReplacement): OutsideReference {
   return replacementReference(one, { sort, how: 'the gateway does not show them to this token' });
 }
 
 /** Something that names what is replaced. */
-export function replacementReference({ id, former }: ConnectionReplacement, words: Omit<Reference, 'id' | 'replaces'>): Reference {
+export function replacementReference(
+  { id, former }: ConnectionReplacement,
+  words: Omit<OutsideReference, 'id' | 'replaces'>,
+): OutsideReference {
   return { id, replaces: former.id, ...words };
 }

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { readWrites } from '../../../../src/gateway/service/audit-log.ts';
 import { dialectOf } from '../../../../src/gateway/dialects/index.ts';
-import type { Write } from '../../../../src/model/result/drift.ts';
+import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
 
 const dialect = dialectOf('interface');
 const row = { outcome: true, http_method: 'PUT', http_path: '/connections/db', actor_name: 'ada', created_at: '2026-11-20T03:12:00Z' };
 
 /** Reads a log that answers each page with these rows. */
-async function read(rowsAt: (page: number) => unknown): Promise<{ readonly writes: readonly Write[] | undefined; readonly pages: number }> {
+async function read(
+  rowsAt: (page: number) => unknown,
+): Promise<{ readonly writes: readonly AuditedWrite[] | undefined; readonly pages: number }> {
   let pages = 0;
   const send = async ({ path }: { readonly path: string }): Promise<{ status: number; header: () => undefined; body: unknown }> => {
     if (path === '/userinfo') return { status: 404, header: () => undefined, body: {} };

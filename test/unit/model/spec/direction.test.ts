@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { joinDirections, specDirection, type Direction } from '../../../../src/model/spec/direction.ts';
+import { combineDirections, specDirection, type Direction } from '../../../../src/model/spec/direction.ts';
 import type { Protects } from '../../../../src/model/field.ts';
 import type { Json } from '../../../../src/model/json.ts';
 import { fieldOf, someFields } from '../../../support/field.ts';
 
-const gains: Direction = { gains: true, loses: false };
-const loses: Direction = { gains: false, loses: true };
-const both: Direction = { gains: true, loses: true };
-const unsure: Direction = { gains: true, loses: true, unsure: true };
-const neither: Direction = { gains: false, loses: false };
+const gains: Direction = { strengthens: true, weakens: false };
+const loses: Direction = { strengthens: false, weakens: true };
+const both: Direction = { strengthens: true, weakens: true };
+const unsure: Direction = { strengthens: true, weakens: true, incomparable: true };
+const neither: Direction = { strengthens: false, weakens: false };
 
 describe('specDirection', () => {
   it.each<[Protects, Json, Json, Direction]>([
@@ -90,6 +90,6 @@ describe('joinDirections', () => {
     [[gains, loses], both],
     [[gains, unsure], unsure],
   ])('joins %j', (directions, expected) => {
-    expect(joinDirections(directions)).toEqual(expected);
+    expect(combineDirections(directions)).toEqual(expected);
   });
 });

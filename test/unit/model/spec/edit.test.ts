@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { editSpec, valueAt, type Edit } from '../../../../src/model/spec/edit.ts';
+import { editSpec, specValueAt, type Edit } from '../../../../src/model/spec/edit.ts';
 import type { Json, JsonObject } from '../../../../src/model/json.ts';
 import { normalizeObject } from '../../../../src/model/spec/normalize.ts';
 import { pointer } from '../../../../src/model/pointer.ts';
@@ -161,10 +161,10 @@ describe('valueAt', () => {
     ['/nowhere', undefined],
     ['/nowhere/x', undefined],
   ])('finds "%s"', (path, expected) => {
-    expect(valueAt(someFields, spec, path)).toEqual(expected);
+    expect(specValueAt(someFields, spec, path)).toEqual(expected);
   });
 
   it.each(['/tags/a', '/labels/a', '/inner/tags', '/rules/a'])('finds nothing at %s in another shape', (path) => {
-    expect(valueAt(someFields, { tags: 'x', labels: 'x', inner: 'x', rules: 'x' }, path)).toBeUndefined();
+    expect(specValueAt(someFields, { tags: 'x', labels: 'x', inner: 'x', rules: 'x' }, path)).toBeUndefined();
   });
 });

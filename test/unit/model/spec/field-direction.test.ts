@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
-import { directionOf, joinDirections, specDirection, wayOf, type Direction } from '../../../../src/model/spec/direction.ts';
+import { directionOf, combineDirections, specDirection, verdictOf, type Direction } from '../../../../src/model/spec/direction.ts';
 import type { FieldRule } from '../../../../src/model/field.ts';
 import type { Json } from '../../../../src/model/json.ts';
 import { normalizeObject } from '../../../../src/model/spec/normalize.ts';
 import type { Value } from '../../../../src/model/plan/plan.ts';
-import type { Way } from '../../../../src/model/protection/protection.ts';
+import type { ProtectionVerdict } from '../../../../src/model/protection/protection.ts';
 import { kindOf } from '../../../../src/model/resource.ts';
 import { compareSpecs } from '../../../../src/reconcile/diff/compare.ts';
 import { tries } from '../../../support/chance.ts';
@@ -23,7 +23,7 @@ function sideOf(value: Json | undefined): Value {
 }
 
 const nothing = undefined;
-const reversed: Readonly<Record<Way, Way>> = {
+const reversed: Readonly<Record<ProtectionVerdict, ProtectionVerdict>> = {
   weakens: 'strengthens',
   strengthens: 'weakens',
   both: 'both',
@@ -34,7 +34,7 @@ const word = { name: 'a', type: 'deny_words_list', words: ['DROP'], pattern_rege
 const custom = { name: 'EMP', score: 0.5, deny_list: [], regex: 'E[0-9]+' };
 
 describe('directionOf', () => {
-  it.each<[string, string, Json | undefined, Json | undefined, Way]>([
+  it.each<[string, string, Json | undefined, Json | undefined, ProtectionVerdict]>([
     ['Connection', '/reviewers/dba', nothing, 'dba', 'strengthens'],
     ['Connection', '/reviewers', ['a'], ['a', 'b'], 'strengthens'],
     ['Connection', '/reviewers', ['a'], ['b'], 'both'],
@@ -80,11 +80,11 @@ describe('directionOf', () => {
     const fields = fieldsOf(kind);
     const there = { path, before: sideOf(before), after: sideOf(after) };
     const back = { path, before: sideOf(after), after: sideOf(before) };
-    expect([wayOf(directionOf(fields, there)), wayOf(directionOf(fields, back))]).toEqual([expected, reversed[expected]]);
+    expect([verdictOf(directionOf(fields, there)), verdictOf(directionOf(fields, back))]).toEqual([expected, reversed[expected]]);
   });
 
   const hidden: Value = { unknown: 'not shown' };
-  it.each<[string, string, Value, Value, Way]>([
+  it.each<[string, string, Value, Value, ProtectionVerdict]>([
     ['Connection', '/reviewers/dba', hidden, { value: 'dba' }, 'unknown'],
     ['Connection', '/reviewers', hidden, { value: ['dba'] }, 'unknown'],
     ['Connection', '/access_max_duration', { value: 60 }, hidden, 'unknown'],
@@ -96,7 +96,7 @@ describe('directionOf', () => {
     ['Connection', '/secret/envvar:PASS', { absent: true }, { secret: 'env:PASS', state: 'set' }, 'neutral'],
     ['Connection', '/reviewers/dba', { absent: true }, { absent: true }, 'neutral'],
   ])('%s %s: %j → %j %s', (kind, path, before, after, expected) => {
-    expect(wayOf(directionOf(fieldsOf(kind), { path, before, after }))).toBe(expected);
+    expect(verdictOf(directionOf(fieldsOf(kind), { path, before, after }))).toBe(expected);
   });
 });
 
@@ -105,8 +105,8 @@ describe('reviewers of whom some are enough', () => {
   const more = { path: '/reviewers/sre', before: { absent: true }, after: { value: 'sre' } } as const;
 
   it.each<[Json, Direction]>([
-    [null, { gains: true, loses: false }],
-    [1, { gains: true, loses: true, unsure: true }],
+    [null, { strengthens: true, weakens: false }],
+    [1, { strengthens: true, weakens: true, incomparable: true }],
   ])('with min_review_approvals %j', (enough, expected) => {
     const live = { reviewers: ['dba'], min_review_approvals: enough };
     expect(directionOf(fields, more, live)).toEqual(expected);
@@ -115,8 +115,8 @@ describe('reviewers of whom some are enough', () => {
   });
 });
 
-function reverse({ gains, loses, ...rest }: Direction): Direction {
-  return { gains: loses, loses: gains, ...rest };
+function reverse({ strengthens, weakens, ...rest }: Direction): Direction {
+  return { strengthens: weakens, weakens: strengthens, ...rest };
 }
 
 test('a change and its inverse swap what is gained and lost, and fields add up to the spec', () => {
@@ -132,7 +132,7 @@ test('a change and its inverse swap what is gained and lost, and fields add up t
           const directions = changes.map((change) => directionOf(fields, change));
           const inverses = changes.map((change) => directionOf(fields, { ...change, before: change.after, after: change.before }));
           expect(inverses).toEqual(directions.map(reverse));
-          expect(joinDirections(directions)).toEqual(specDirection(fields, before, after));
+          expect(combineDirections(directions)).toEqual(specDirection(fields, before, after));
         }
       }
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { byToken, elementToken } from '../../../../src/model/spec/list-tokens.ts';
+import { entriesByToken, elementToken } from '../../../../src/model/spec/list-tokens.ts';
 import type { Json } from '../../../../src/model/json.ts';
 import { fieldOf } from '../../../support/field.ts';
 
@@ -10,7 +10,7 @@ const keyed = fieldOf('rules', {
 });
 
 function tokens(entries: readonly Json[]): readonly string[] {
-  return keyed.shape === 'keyed' ? [...byToken(keyed, entries).keys()] : [];
+  return keyed.shape === 'keyed' ? [...entriesByToken(keyed, entries).keys()] : [];
 }
 
 describe('byToken', () => {

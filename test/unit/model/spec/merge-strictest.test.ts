@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { specDirection } from '../../../../src/model/spec/direction.ts';
 import type { FieldRule, Protects } from '../../../../src/model/field.ts';
 import type { Json } from '../../../../src/model/json.ts';
-import { unionSpec } from '../../../../src/model/spec/merge-strictest.ts';
+import { mergeStrictest } from '../../../../src/model/spec/merge-strictest.ts';
 import { fieldOf } from '../../../support/field.ts';
 
 function fieldFor(protects: Protects | undefined, value: Json): FieldRule {
@@ -28,19 +28,19 @@ describe('unionSpec', () => {
     [undefined, 'new', 'live', 'live'],
   ])('where %s protects: desired %j and live %j', (protects, desired, live, expected) => {
     const field = fieldFor(protects, live);
-    const union = unionSpec([field], { field: desired }, { field: live });
+    const union = mergeStrictest([field], { field: desired }, { field: live });
     expect(union).toEqual({ field: expected });
-    expect(specDirection([field], { field: live }, union).loses).toBe(false);
-    expect(specDirection([field], { field: desired }, union).loses).toBe(false);
+    expect(specDirection([field], { field: live }, union).weakens).toBe(false);
+    expect(specDirection([field], { field: desired }, union).weakens).toBe(false);
   });
 
   it.each<Protects>(['enabled', 'disabled'])('leaves live as it is where neither side is a switch and %s protects', (protects) => {
-    expect(unionSpec([fieldFor(protects, '')], { field: 'odd' }, { field: 'strange' })).toEqual({ field: 'strange' });
+    expect(mergeStrictest([fieldFor(protects, '')], { field: 'odd' }, { field: 'strange' })).toEqual({ field: 'strange' });
   });
 
   it.each<Protects>(['entries', 'fewer'])('leaves live as it is where %s protects and the shape is another', (protects) => {
-    expect(unionSpec([fieldFor(protects, [])], { field: 'odd' }, { field: ['a'] })).toEqual({ field: ['a'] });
-    expect(unionSpec([fieldFor(protects, [])], { field: ['a'] }, { field: 'odd' })).toEqual({ field: 'odd' });
+    expect(mergeStrictest([fieldFor(protects, [])], { field: 'odd' }, { field: ['a'] })).toEqual({ field: ['a'] });
+    expect(mergeStrictest([fieldFor(protects, [])], { field: ['a'] }, { field: 'odd' })).toEqual({ field: 'odd' });
   });
 
   it('holds an entry of one name twice, and one that stayed once', () => {
@@ -48,14 +48,14 @@ describe('unionSpec', () => {
     const stays = { name: 'b', words: ['z'] };
     const desired = { rules: [{ name: 'a', words: ['x'] }, stays] };
     const live = { rules: [{ name: 'a', words: ['y'] }, stays] };
-    expect(unionSpec([keyed], desired, live)).toEqual({ rules: [{ name: 'a', words: ['x'] }, { name: 'a', words: ['y'] }, stays] });
+    expect(mergeStrictest([keyed], desired, live)).toEqual({ rules: [{ name: 'a', words: ['x'] }, { name: 'a', words: ['y'] }, stays] });
   });
 
   it('goes into an object, begins with the empty value, and leaves what desired does not speak of', () => {
     const inner = fieldOf('inner', { shape: 'object', fields: [fieldOf('tags', { shape: 'set' }, { protects: 'entries' })] });
-    expect(unionSpec([inner], { inner: { tags: ['a'] } }, { inner: { tags: ['b'] } })).toEqual({ inner: { tags: ['a', 'b'] } });
-    expect(unionSpec([inner], { inner: { tags: ['a'] } }, { inner: 'odd' })).toEqual({ inner: 'odd' });
-    expect(unionSpec([inner], { inner: { tags: ['a'] } }, {})).toEqual({ inner: { tags: ['a'] } });
-    expect(unionSpec([inner], {}, { inner: 'live', other: 1 })).toEqual({ inner: 'live', other: 1 });
+    expect(mergeStrictest([inner], { inner: { tags: ['a'] } }, { inner: { tags: ['b'] } })).toEqual({ inner: { tags: ['a', 'b'] } });
+    expect(mergeStrictest([inner], { inner: { tags: ['a'] } }, { inner: 'odd' })).toEqual({ inner: 'odd' });
+    expect(mergeStrictest([inner], { inner: { tags: ['a'] } }, {})).toEqual({ inner: { tags: ['a'] } });
+    expect(mergeStrictest([inner], {}, { inner: 'live', other: 1 })).toEqual({ inner: 'live', other: 1 });
   });
 });

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
-import type { Proposal } from '../../../../model/gateway.ts';
+import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { isObject, type Json } from '../../../../model/json.ts';
 import type { LiveState } from '../../../../model/live.ts';
 import { proposedWrites, diagnosticAt, type ProposedWrite } from '../../shared/proposed-writes.ts';
@@ -14,7 +14,7 @@ const field = 'issuetracker_issue_template_id';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** What has to be asked of templates: all of them, where it names one that no live connection has. */
-export function templateReads(proposal: Proposal): readonly string[] {
+export function templateReads(proposal: PreflightRequest): readonly string[] {
   const used = usedTemplates(proposal.live);
   return proposedWrites(proposal).some((draft) => isNew(draft, used)) ? [issueTemplatesPath] : [];
 }

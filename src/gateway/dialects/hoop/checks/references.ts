@@ -1,6 +1,6 @@
-import type { Proposal } from '../../../../model/gateway.ts';
+import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { isObject, type Json, type JsonObject } from '../../../../model/json.ts';
-import type { Reference } from '../../../../model/plan/plan.ts';
+import type { OutsideReference } from '../../../../model/plan/plan.ts';
 import type { PreflightAnswers, WireList } from '../../../dialect.ts';
 import {
   namesOnlyPredecessor,
@@ -35,12 +35,12 @@ const sources: readonly ReferenceSource[] = [
 ];
 
 /** What has to be asked before a replacement is judged. */
-export function referenceReads(proposal: Proposal): readonly string[] {
+export function referenceReads(proposal: PreflightRequest): readonly string[] {
   return findReplacements(proposal).length === 0 ? [] : sources.map((source) => source.list.path);
 }
 
 /** What names a connection that is replaced, other than attributes, which go on to what takes its place. */
-export function referencesIn(proposal: Proposal, inquired: PreflightAnswers): readonly Reference[] {
+export function referencesIn(proposal: PreflightRequest, inquired: PreflightAnswers): readonly OutsideReference[] {
   const replacements = findReplacements(proposal);
   if (replacements.length === 0) return [];
   return sources.flatMap((source) => {
@@ -64,7 +64,7 @@ function referencesFrom(
   { sort, names, how }: ReferenceSource,
   rows: readonly JsonObject[],
   one: ConnectionReplacement,
-): readonly Reference[] {
+): readonly OutsideReference[] {
   return rows
     .filter((row) => namesOnlyPredecessor(names(row), one))
     .map((row) => replacementReference(one, { sort, name: asText(row['name']), how: how(row) }));
