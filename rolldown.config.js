@@ -21,7 +21,8 @@ const withoutHttp2 = {
 };
 
 /** What nearly every command begins with, and what of a plan `pull` needs before it has read anything. */
-const core = /src.(commands.(run|process-context|live|desired)|reconcile.prepare.verified|apply.pool|report.value|disk.make-folder)\.ts/;
+const core =
+  /src.(commands.(run|process-context|live)|project.manifests|reconcile.prepare.verified|apply.pool|report.value|disk.make-folder)\.ts/;
 
 /** One split bundle for the command, the action and the library; the embedded database stays outside and is loaded by `serve` alone. */
 export default {

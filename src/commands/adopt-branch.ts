@@ -7,15 +7,15 @@ import type { Adoption } from '../model/result/drift.ts';
 import { AppError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import type { Sources } from './desired.ts';
+import type { ManifestSources } from '../project/manifests.ts';
 import type { Planned } from './planning.ts';
-import { absolute } from './resolved-config.ts';
+import { absolutePath } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 type Committing = {
   readonly repository: Repository | undefined;
   readonly seen: Planned;
-  readonly sources: Sources;
+  readonly sources: ManifestSources;
   readonly files: readonly SourceFile[];
   /** Files that are new; paths count from the folder of the config file. */
   readonly created: readonly SourceFile[];
@@ -56,7 +56,7 @@ async function nextFiles(
   // A link is committed as where it leads; the edit belongs to the file that is there.
   const top = realOf(repository.folder);
   const pathOf = (path: string): string =>
-    relative(top, realOf(absolute(path, context)))
+    relative(top, realOf(absolutePath(path, context)))
       .split(sep)
       .join('/');
   const paths = new Map(files.map((file) => [pathOf(file.path), file]));
@@ -127,6 +127,6 @@ function plain(id: ResourceId): string {
 }
 
 /** The texts of files and overlays, by their paths. */
-export function textsOf({ files, overlays }: Sources): ReadonlyMap<string, string> {
+export function textsOf({ files, overlays }: ManifestSources): ReadonlyMap<string, string> {
   return new Map([...files, ...overlays.flat()].map(({ path, text }) => [path, text]));
 }

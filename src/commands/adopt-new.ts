@@ -11,7 +11,7 @@ import type { PullResult, WrittenManifest } from '../model/result/pull-result.ts
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
-import { loadSources, type Sources } from './desired.ts';
+import { loadSources, type ManifestSources } from '../project/manifests.ts';
 import { schemaPath } from './init.ts';
 import type { Planned } from './planning.ts';
 import { withDetails } from './pull.ts';
@@ -40,7 +40,7 @@ export type NewManifests = {
   readonly left: readonly Diagnostic[];
 };
 
-type Making = { readonly flags: TargetFlags; readonly seen: Planned; readonly sources: Sources; readonly context: CliContext };
+type Making = { readonly flags: TargetFlags; readonly seen: Planned; readonly sources: ManifestSources; readonly context: CliContext };
 
 /** Makes manifests of the named live objects as pull does, beside manifests as they are to be; what is declared has one already. */
 export function newManifests(names: readonly string[], { flags, seen, sources, context }: Making): NewManifests {

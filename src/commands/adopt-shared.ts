@@ -3,7 +3,7 @@ import type { Target } from '../model/config.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SourceFile } from '../model/source.ts';
 import { shortList } from '../report/wording/counts.ts';
-import { loadSources, sourcesOf, withTexts } from './desired.ts';
+import { loadSources, readSources, replaceTexts } from '../project/manifests.ts';
 import type { Planned } from './planning.ts';
 import { isWithin, loadingOf } from './pull-project.ts';
 import { wordsOf } from './pull-update.ts';
@@ -28,9 +28,9 @@ type Site = Pick<Planned, 'config'> & { readonly files: readonly SourceFile[]; r
 function objectsFor(target: Target, { config, files, context }: Site): readonly string[] {
   const folders = [...target.manifests, ...target.overlays];
   if (!files.some(({ path }) => folders.some((folder) => isWithin(resolve(context.cwd, path), folder)))) return [];
-  const sources = sourcesOf(config, target, context);
+  const sources = readSources(config, target, context);
   const site = loadingOf(config, target, context);
-  const [before, after] = [sources, withTexts(sources, files)].map((one) => loadSources(one, site).value);
+  const [before, after] = [sources, replaceTexts(sources, files)].map((one) => loadSources(one, site).value);
   if (before === undefined || after === undefined) return [];
   const [words, next] = [wordsOf(before), wordsOf(after)];
   return [...next.keys()].filter((id) => words.get(id) !== next.get(id));

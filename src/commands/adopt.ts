@@ -18,11 +18,11 @@ import { inherited } from '../reconcile/prepare/inherit.ts';
 import { plan as planOf } from '../reconcile/diff/plan.ts';
 import { protectionByHand } from '../protection/by-hand.ts';
 import { committed, textsOf } from './adopt-branch.ts';
-import { inputOf, loadSources, sourcesOf, withTexts, type Sources } from './desired.ts';
+import { loadInputOf, loadSources, readSources, replaceTexts, type ManifestSources } from '../project/manifests.ts';
 import type { TargetFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
 import { loadingOf } from './pull-project.ts';
-import { absolute } from './resolved-config.ts';
+import { absolutePath } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 export type Adopting = {
@@ -43,9 +43,9 @@ export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Pr
   const repository = adopting.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
   const home = repository === undefined ? {} : { home: `ostiary/adopt/${appliedName(repository.prefix, target.name)}` };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
-  const sources = sourcesOf(config, target, context);
+  const sources = readSources(config, target, context);
   const { files, accepted, left } = isDrifted(drift.plan) ? accepting(drift, sources, seen, context) : nothing;
-  const after = withTexts(sources, files);
+  const after = replaceTexts(sources, files);
   const made = names.length === 0 ? nothing : (await import('./adopt-new.ts')).newManifests(names, { ...adopting, seen, sources: after });
   const show = shower(context.cwd);
   const isAlone = config.targets.length < 2;
@@ -53,7 +53,7 @@ export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Pr
   const adoption = {
     ...home,
     ...(accepted === undefined ? {} : { accepted }),
-    files: [...files.map(({ path }) => show(absolute(path, context))), ...made.created.map(({ file }) => file)],
+    files: [...files.map(({ path }) => show(absolutePath(path, context))), ...made.created.map(({ file }) => file)],
     ...(made.created.length === 0 ? {} : { created: made.created }),
     left: [...left, ...made.left, ...elsewhere],
   };
@@ -61,7 +61,7 @@ export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Pr
   if (adopting.commit) return committed(adoption, { repository, seen, sources, files, created: made.files, adopting });
   const writer = treeWriter(config.root);
   const before = textsOf(sources);
-  for (const { path, text } of files) writer.replace(relative(config.root, absolute(path, context)), text, before.get(path));
+  for (const { path, text } of files) writer.replace(relative(config.root, absolutePath(path, context)), text, before.get(path));
   for (const { path, text } of made.files) writer.create(path, text);
   return adoption;
 }
@@ -71,10 +71,10 @@ const nothing = { files: [], created: [], left: [], accepted: undefined };
 type Accepting = { readonly files: readonly SourceFile[]; readonly accepted: Drift | undefined; readonly left: readonly Diagnostic[] };
 
 /** The edits after which manifests say what was changed by hand, as far as they can. */
-function accepting(drift: Drift, sources: Sources, seen: Planned, context: CliContext): Accepting {
+function accepting(drift: Drift, sources: ManifestSources, seen: Planned, context: CliContext): Accepting {
   const { config, target, live, base } = seen;
   const which = base === undefined ? 'all' : 'drift';
-  const acceptance = acceptLive({ ...inputOf(sources, loadingOf(config, target, context)), live, plan: drift.plan, which });
+  const acceptance = acceptLive({ ...loadInputOf(sources, loadingOf(config, target, context)), live, plan: drift.plan, which });
   const { files, accepted, diagnostics } = acceptance;
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   const left = [...diagnostics, ...(which === 'all' ? [] : bothMoved(drift.plan))];
@@ -113,9 +113,9 @@ function partOf(accepted: readonly Difference[]): Parameters<typeof acceptedPart
 }
 
 /** Plans with the edited manifests: throws where something that was accepted would still be a change. */
-function requireAccepted({ files, accepted }: Acceptance, sources: Sources, seen: Planned, context: CliContext): void {
+function requireAccepted({ files, accepted }: Acceptance, sources: ManifestSources, seen: Planned, context: CliContext): void {
   const { config, target, live, base, plan, identity } = seen;
-  const { value: declared, diagnostics } = loadSources(withTexts(sources, files), loadingOf(config, target, context));
+  const { value: declared, diagnostics } = loadSources(replaceTexts(sources, files), loadingOf(config, target, context));
   if (declared === undefined) throw new InputError(diagnostics);
   const { desired } = inherited(forDialect(declared, identity, registry).desired, live, { registry, base });
   const { value: after } = planOf({ target: plan.target, desired, live, base, limits: target.limits, allowed: [] }, registry);

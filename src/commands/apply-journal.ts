@@ -2,7 +2,7 @@ import { openJournal } from '../disk/journal.ts';
 import { AppError } from '../model/errors.ts';
 import type { ApplyEvent, JournalEntry, RequestEvent } from '../model/result/outcome.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { absolute } from './resolved-config.ts';
+import { absolutePath } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 export type ApplyJournal = {
@@ -13,7 +13,7 @@ export type ApplyJournal = {
 
 /** Opens the journal that was asked for; one that fails later is told of once, and the apply goes on without it. */
 export function openApplyJournal(path: string | undefined, context: CliContext): ApplyJournal {
-  const journal = path === undefined ? undefined : openJournal(absolute(path, context));
+  const journal = path === undefined ? undefined : openJournal(absolutePath(path, context));
   let broken = false;
   const attempt = (action: () => void): void => {
     if (broken) return;

@@ -79,7 +79,7 @@ async function applyPlanned(result: Journaled, flags: ApplyFlags, context: CliCo
   emitResult(outcome, plan, { flags, context, printer, ...page(result, outcome) });
   if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
   if (!result.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
-  const recorded = await recordApplied({ ...result, flags, context });
+  const recorded = await recordApplied({ ...result, options: flags, context });
   context.onEvent?.({ diagnostics: recorded });
   printer.hint(diagnosticsText(recorded, printer.errors));
   return 0;

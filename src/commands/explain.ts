@@ -5,14 +5,15 @@ import { suggest } from '../model/suggest.ts';
 import { explain as explainResource } from '../reconcile/explain/explain.ts';
 import { rulesOnOne, viewsOf } from '../protection/diff.ts';
 import { explainJson, explainText } from '../report/text/explain.ts';
-import type { BaseFlags, Format, PlanFlags, TargetFlags } from './flags.ts';
+import type { PlanBaseOptions } from '../project/plan-base.ts';
+import type { Format, PlanFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { policiesOf } from './policies.ts';
 import { printerFor } from './printer.ts';
 import type { CliContext } from './cli-context.ts';
 
 export type ExplainFlags = TargetFlags &
-  BaseFlags &
+  PlanBaseOptions &
   Pick<PlanFlags, 'secrets' | 'today'> & {
     readonly resource: string;
     readonly field?: string;

@@ -1,5 +1,7 @@
 import type { Allowance } from '../model/plan/plan.ts';
 import type { RiskClass } from '../model/plan/risk.ts';
+import type { PlanBaseOptions } from '../project/plan-base.ts';
+import type { ProjectSelection } from '../project/project-selection.ts';
 
 export const formats = ['text', 'json', 'markdown'] as const;
 
@@ -34,37 +36,19 @@ export type SecretsFlag = (typeof secretsChoices)[number];
 /** Flags that every command takes. */
 export type OutputFlags = { readonly color: boolean; readonly quiet: boolean };
 
-/** Flags that say which manifests and which gateway. */
-export type TargetFlags = OutputFlags & {
-  readonly config?: string;
-  /** The commit whose config says what counts. */
-  readonly configRef?: string;
-  readonly target?: string;
-  readonly url?: string;
-  readonly dialect?: 'auto' | 'interface' | 'hoop';
-  readonly auth?: 'auto' | 'bearer' | 'api-key';
-  /** The folder of what was verified before. */
-  readonly cache?: string;
-  readonly only: readonly string[];
-  readonly paths: readonly string[];
-};
+/** Options that select manifests and a gateway. */
+export type TargetFlags = OutputFlags &
+  ProjectSelection & {
+    /** The folder that caches which secrets were verified. */
+    readonly cache?: string;
+  };
 
 /** Flags of commands that look something up. */
 export type ViewFlags = TargetFlags & { readonly format: ViewFormat };
 
-/** Flags that say which commits a plan compares with. */
-export type BaseFlags = {
-  /** The commit that counts as last applied, instead of the recorded one; `none` for none. */
-  readonly base?: string;
-  /** The branch that the pull request is for: what changed since is its own. */
-  readonly own?: string;
-  /** Whether origin is asked what was last applied, and told what is now. */
-  readonly origin: boolean;
-};
-
 /** Flags of commands that plan. */
 export type PlanFlags = TargetFlags &
-  BaseFlags & {
+  PlanBaseOptions & {
     readonly format: Format;
     readonly report: readonly ReportFlag[];
     readonly allow: readonly Allowance[];

@@ -6,7 +6,7 @@ import { driftDocument } from '../report/drift-json.ts';
 import { fleetDocument, type DocumentList, type Failure } from '../report/fleet.ts';
 import { planDocument } from '../report/subjects/plan-json.ts';
 import type { ReportFlag } from './flags.ts';
-import { absolute } from './resolved-config.ts';
+import { absolutePath } from '../project/resolved-config.ts';
 import { isWritable } from './tell.ts';
 import type { CommandEvent, CliContext } from './cli-context.ts';
 
@@ -24,7 +24,8 @@ type Untold = {
  */
 export function writeFailure({ list, failure, told, reports }: Untold, context: CliContext): void {
   const text = toJsonText(fleetDocument(list, documentsOf(told), [failure]));
-  for (const { format, path } of reports) if (format === 'json' && isWritable(path, context)) writeReport(absolute(path, context), text);
+  for (const { format, path } of reports)
+    if (format === 'json' && isWritable(path, context)) writeReport(absolutePath(path, context), text);
 }
 
 function documentsOf(told: CommandEvent | undefined): readonly JsonObject[] {

@@ -9,7 +9,7 @@ import { pad, visibleWidth } from '../report/text/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { runGuarded } from './guard.ts';
 import { printerFor } from './printer.ts';
-import { chooseTarget, resolveConfig } from './resolved-config.ts';
+import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { version } from './version.ts';
 import type { CommandEvent, CliContext } from './cli-context.ts';
 
@@ -142,7 +142,7 @@ export function selectTargets(aim: TargetSelector, context: CliContext): readonl
   return names ?? config.targets.map(({ name }) => name);
 }
 
-const bare = { color: false, quiet: true, only: [], paths: [] } as const;
+const bare = { only: [], paths: [] } as const;
 
 function namesIn(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());

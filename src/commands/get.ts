@@ -8,7 +8,7 @@ import type { ViewFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
 import { lookUp, lookUpNames, printView } from './look-up.ts';
 import { printerFor } from './printer.ts';
-import { chooseTarget, resolveConfig } from './resolved-config.ts';
+import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 export type GetFlags = ViewFlags & { readonly what: string };

@@ -8,7 +8,7 @@ import { kebabName } from '../manifest/pull/file-names.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
-import { absolute } from './resolved-config.ts';
+import { absolutePath } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 const config = `# The gateways that the manifests below are for. Tokens come from the environment, never from here.
@@ -80,9 +80,9 @@ export function schemaPath(kind: string): string {
 /** Writes a first project into a folder, or what lacks of the schemas where there is one; a file that is there is never touched. */
 export async function init(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
   const { print, hint } = printerFor(context, flags);
-  const begun = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolute(join(flags.folder, name), context)));
+  const begun = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
   const files: readonly (readonly [string, string])[] = [...(begun ? [] : project), ...schemaFiles];
-  const written = files.filter(([path, text]) => createFile(absolute(join(flags.folder, path), context), text));
+  const written = files.filter(([path, text]) => createFile(absolutePath(join(flags.folder, path), context), text));
   if (written.length === 0)
     throw new UsageError(
       `${flags.folder === '.' ? 'this folder' : flags.folder} already has all files that init writes`,

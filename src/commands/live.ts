@@ -11,7 +11,7 @@ import type { LiveState } from '../model/live.ts';
 import type { Service } from '../model/service.ts';
 import type { TargetFlags } from './flags.ts';
 import { waiting } from './progress.ts';
-import { chooseTarget, resolveConfig } from './resolved-config.ts';
+import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 export type ConnectOptions = {

@@ -23,14 +23,14 @@ import { verificationKey } from '../reconcile/prepare/verified.ts';
 import { assess } from '../protection/assess.ts';
 import { riskRefusals } from '../protection/risk-refusals.ts';
 import { checkRules } from './changed-rules.ts';
-import { desiredFor, type Loading } from './desired.ts';
+import { loadTarget, type LoadOptions } from '../project/manifests.ts';
 import type { PlanFlags } from './flags.ts';
-import { readPlanBase, type PlanBase } from './plan-base.ts';
+import { readPlanBase, type PlanBase } from '../project/plan-base.ts';
 import { withFormers, withSecrets } from './known-secrets.ts';
 import { connect, mayWrite, readLive } from './live.ts';
 import { judge, policiesFor } from './policies.ts';
-import { resolveReviewedConfig } from './reviewed-config.ts';
-import { absolute, chooseTarget, type ResolvedConfig } from './resolved-config.ts';
+import { resolveReviewedConfig } from '../project/reviewed-config.ts';
+import { absolutePath, chooseTarget, type ResolvedConfig } from '../project/resolved-config.ts';
 import { unknownNames, type AskedName } from './unknown-names.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -63,10 +63,10 @@ export async function planned(
   if (flags.prune && (flags.paths.length > 0 || flags.only.length > 0)) throw new UsageError('--prune goes with all manifests', wholeHint);
   const config = await resolveReviewedConfig(flags, context);
   const target = chooseTarget(config, flags);
-  const loaded = desiredFor(config, target, { flags, context, secrets: secretsToRead(flags) });
+  const loaded = loadTarget(config, target, { selection: flags, context, secrets: secretsToRead(flags) });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
   const asking = await policiesFor({ config, target, desired: loaded.value, flags, context });
-  const planBase = await readPlanBase({ config, target, desired: loaded.value, flags, context });
+  const planBase = await readPlanBase({ config, target, desired: loaded.value, options: flags, context });
   if (flags.prune && planBase.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
   const { gateway, identity } = await connect(target, { flags, context, onRequest });
   try {
@@ -76,7 +76,7 @@ export async function planned(
     const bulk = strangers.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(strangers) };
     const { organisation, dialect, url } = identity;
     const key = verificationKey(context.env[target.token.env] ?? '', url, organisation);
-    const folder = flags.cache === undefined ? join(config.root, cacheFolder) : absolute(flags.cache, context);
+    const folder = flags.cache === undefined ? join(config.root, cacheFolder) : absolutePath(flags.cache, context);
     const { live: known, unwritten } = await withSecrets(bulk, declared, { gateway, key, folder });
     const live = await withFormers(known, declared, gateway);
     const base = planBase.base && { ...planBase.base, desired: forDialect(planBase.base.desired, identity, registry).desired };
@@ -129,7 +129,7 @@ export async function planned(
   }
 }
 
-function secretsToRead({ secrets, resource }: PlanningFlags): Loading['secrets'] {
+function secretsToRead({ secrets, resource }: PlanningFlags): LoadOptions['secrets'] {
   if (secrets === 'unresolved') return 'leave';
   return resource === undefined ? 'resolve' : new Set([resource]);
 }

@@ -9,9 +9,9 @@ import type { Plan, Refusal } from '../model/plan/plan.ts';
 import type { Policy, PolicyResult, PolicyFinding } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Rules } from '../protection/policy/language.ts';
-import { policiesAt, readTreeOf } from './at-commit.ts';
+import { readCommittedPolicies, readCommittedTree } from '../project/committed-manifests.ts';
 import type { TargetFlags } from './flags.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
+import type { ResolvedConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Policies that can be checked, and what is to be told of them before anything else. */
@@ -50,13 +50,13 @@ async function reviewedPolicies(
   if (flags.configRef === undefined || config.file === undefined) return undefined;
   const repository = await openRepository({ folder: config.root, env: context.env });
   if (repository === undefined) return undefined;
-  const tree = await readTreeOf({ repository, config, target }, await resolveCommit(repository, flags.configRef));
+  const tree = await readCommittedTree({ repository, config, target }, await resolveCommit(repository, flags.configRef));
   if (tree.value === undefined) {
     const unread = tree.diagnostics.filter(({ code, severity }) => severity === 'error' && !absences.has(code));
     if (unread.length > 0) throw new InputError(unread);
     return [];
   }
-  const { value = [], diagnostics } = policiesAt(tree.value);
+  const { value = [], diagnostics } = readCommittedPolicies(tree.value);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   return value;
 }

@@ -15,7 +15,7 @@ import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { declaredEnds, indexOf } from '../reconcile/diff/edge-index.ts';
 import { manifestText } from '../report/manifest-text.ts';
-import { loadSources } from './desired.ts';
+import { loadSources } from '../project/manifests.ts';
 import { schemaPath } from './init.ts';
 import { judge, type Verdict } from './pull-check.ts';
 import { isWithin, loadingOf, type Project } from './pull-project.ts';

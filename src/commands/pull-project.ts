@@ -8,9 +8,9 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { toYamlText } from '../report/serialize.ts';
-import { loadSources, sourcesOf, type Site, type Sources } from './desired.ts';
+import { loadSources, readSources, type LoadContext, type ManifestSources } from '../project/manifests.ts';
 import type { TargetFlags } from './flags.ts';
-import { chooseTarget, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
+import { chooseTarget, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Where a pull writes, and what is there. */
@@ -24,7 +24,7 @@ export type Project = {
   readonly target: Target;
   /** The config file to write, where there is none. */
   readonly newConfig: string | undefined;
-  readonly sources: Sources;
+  readonly sources: ManifestSources;
   /** What the manifests there declare. */
   readonly declared: DesiredState;
 };
@@ -93,9 +93,13 @@ function contentIn(
   config: ResolvedConfig,
   target: Target,
   context: CliContext,
-): { readonly sources: Sources; readonly declared: DesiredState | undefined; readonly diagnostics: Sources['diagnostics'] } {
+): {
+  readonly sources: ManifestSources;
+  readonly declared: DesiredState | undefined;
+  readonly diagnostics: ManifestSources['diagnostics'];
+} {
   const manifests = target.manifests.filter((path) => existsSync(path));
-  const sources = sourcesOf(config, { ...target, manifests }, context);
+  const sources = readSources(config, { ...target, manifests }, context);
   const { value, diagnostics } = loadSources(sources, loadingOf(config, target, context));
   const errors = diagnostics.filter(({ code, severity }) => severity === 'error' && code !== 'manifest/none');
   if (hasErrors(errors)) return { sources, declared: undefined, diagnostics: errors };
@@ -103,8 +107,8 @@ function contentIn(
 }
 
 /** How the manifests of a project are loaded here: all of them, their secrets unresolved. */
-export function loadingOf(config: ResolvedConfig, target: Target, context: CliContext): Site {
-  return { config, target, context, secrets: 'leave', flags: { only: [], paths: [], color: false, quiet: true } };
+export function loadingOf(config: ResolvedConfig, target: Target, context: CliContext): LoadContext {
+  return { config, target, context, secrets: 'leave', selection: { only: [], paths: [] } };
 }
 
 function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target, isWhole: boolean): string {

@@ -9,7 +9,7 @@ import type { LiveState } from '../model/live.ts';
 import type { WrittenManifest } from '../model/result/pull-result.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import { inputOf, loadSources, withTexts } from './desired.ts';
+import { loadInputOf, loadSources, replaceTexts } from '../project/manifests.ts';
 import { comparison, judge } from './pull-check.ts';
 import { shown, type Made } from './pull-make.ts';
 import { loadingOf, type Project } from './pull-project.ts';
@@ -46,13 +46,13 @@ export function updatedProject(project: Project, { live, identity, asked, contex
     edges: plan.edges.filter(({ rule, connection }) => isMeant(rule, connection)),
   };
   const { files, diagnostics } = acceptLive({
-    ...inputOf(sources, loading),
+    ...loadInputOf(sources, loading),
     live,
     plan: meant,
     which: 'all',
     watch: plan.unwatched.filter(({ id }) => isMeant(id)),
   });
-  const edited = withTexts(sources, files);
+  const edited = replaceTexts(sources, files);
   const { value: after, diagnostics: wrong } = loadSources(edited, loading);
   if (after === undefined) throw new InputError(wrong);
   const [before, now] = [wordsOf(declared), wordsOf(after)];

@@ -4,8 +4,8 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import { lettingGo } from '../reconcile/diff/orphans.ts';
-import { isAsLoaded, readTreeOf, type Site } from './at-commit.ts';
-import { isTracked, type PlanBaseInput } from './plan-base.ts';
+import { isSameTree, readCommittedTree, type CommittedTarget } from '../project/committed-manifests.ts';
+import { isTracked, type PlanBaseInput } from '../project/plan-base.ts';
 
 /** What a whole apply was made from, and the plan that it carried out. */
 type RecordingInput = PlanBaseInput & { readonly plan: Pick<Plan, 'orphans' | 'changes' | 'base'> };
@@ -26,13 +26,13 @@ export async function recordApplied(input: RecordingInput): Promise<readonly Dia
   }
 }
 
-async function record(site: Site, { desired, flags, plan }: RecordingInput): Promise<readonly Diagnostic[]> {
+async function record(site: CommittedTarget, { desired, options: flags, plan }: RecordingInput): Promise<readonly Diagnostic[]> {
   const { repository, target } = site;
   const commit = await headOf(repository);
   if (commit === undefined) return [notRecorded('nothing is committed yet', 'commit the manifests, then apply again')];
-  const { value: tree } = await readTreeOf(site, commit);
+  const { value: tree } = await readCommittedTree(site, commit);
   const short = commit.slice(0, 10);
-  if (tree === undefined || tree.target.url !== target.url || !isAsLoaded(tree, site, desired))
+  if (tree === undefined || tree.target.url !== target.url || !isSameTree(tree, site, desired))
     return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
   const name = appliedName(repository.prefix, target.name);
   await keepApplied(repository, name, commit);

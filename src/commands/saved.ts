@@ -12,13 +12,13 @@ import { longestPlan, openPlan } from '../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutBreakers } from '../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../protection/risk-refusals.ts';
 import type { ApplyFlags } from './flags.ts';
-import { desiredFor } from './desired.ts';
+import { loadTarget } from '../project/manifests.ts';
 import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion, strangeChanges } from './misfits.ts';
 import { connect, readLive } from './live.ts';
 import { pageMaker } from './page.ts';
 import type { Planned } from './planning.ts';
 import { rootCommitsOf } from './saving.ts';
-import { absolute, chooseTarget, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
+import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
 import { secretOf, secretsFor } from './saved-secrets.ts';
 import { printerFor } from './printer.ts';
 import { emitPlan } from './tell.ts';
@@ -46,7 +46,7 @@ export async function resumed(
   const target = chooseTarget(config, { ...flags, ...targetOf(saved, config, flags) });
   const changed = saved.plan.changes.filter(setsSecrets);
   const secrets = new Set<string>(changed.map(({ id }) => id));
-  const loaded = desiredFor(config, target, { flags, context, secrets });
+  const loaded = loadTarget(config, target, { selection: flags, context, secrets });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
   await fit([
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
@@ -103,7 +103,7 @@ function requireNoPaths({ file }: ResolvedConfig, { paths }: ApplyFlags): void {
 }
 
 function readSaved(path: string, context: CliContext): SavedPlan {
-  const { value, diagnostics } = openPlan(readPlanFile(absolute(path, context), longestPlan), registry);
+  const { value, diagnostics } = openPlan(readPlanFile(absolutePath(path, context), longestPlan), registry);
   if (value === undefined) throw new InputError(diagnostics.map((one) => ({ ...one, at: { file: path, line: 1, column: 1 } })));
   if ('version' in value) throw new RefusedError([otherVersion(value.version)]);
   return value;

@@ -11,8 +11,8 @@ import { toJsonText } from '../report/serialize.ts';
 import { planDocument } from '../report/subjects/plan-json.ts';
 import type { PlanFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
-import { absolute } from './resolved-config.ts';
+import type { ResolvedConfig } from '../project/resolved-config.ts';
+import { absolutePath } from '../project/resolved-config.ts';
 import { version } from './version.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -36,8 +36,8 @@ export async function savePlan(
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   if (Buffer.byteLength(text) > longestPlan) throw new InputError([tooLarge(text)]);
-  writePlan(absolute(path, context), text);
-  context.onEvent?.({ saved: absolute(path, context) });
+  writePlan(absolutePath(path, context), text);
+  context.onEvent?.({ saved: absolutePath(path, context) });
 }
 
 /** The first commits of the repository that the manifests lie in. */

@@ -17,7 +17,7 @@ import { planText } from '../report/text/changes.ts';
 import { plainPalette, type Terminal } from '../report/text/terminal.ts';
 import type { Format, PlanFlags } from './flags.ts';
 import type { Printer } from './printer.ts';
-import { absolute } from './resolved-config.ts';
+import { absolutePath } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 type OutputOptions = {
@@ -69,7 +69,7 @@ export function emitResult(result: ApplyResult, plan: Plan, telling: OutputOptio
 function tell({ flags, context, printer, printed, html }: OutputOptions, render: (format: Format, terminal: Terminal) => string): void {
   if (printed !== true) printer.print(render(flags.format, printer.results));
   for (const { format, path } of flags.report)
-    writeReport(absolute(path, context), format === 'html' ? pageOf(html) : render(format, plain));
+    writeReport(absolutePath(path, context), format === 'html' ? pageOf(html) : render(format, plain));
 }
 
 function pageOf(html: OutputOptions['html']): string {
@@ -89,7 +89,7 @@ export function requireWritable(files: readonly { readonly path: string; readonl
 
 /** Whether a file may be written there, as far as can be told beforehand. */
 export function isWritable(path: string, context: CliContext): boolean {
-  const place = absolute(path, context);
+  const place = absolutePath(path, context);
   try {
     accessSync(statSync(place, { throwIfNoEntry: false })?.isFile() === false ? place : dirname(place), constants.W_OK);
     return true;

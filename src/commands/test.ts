@@ -9,10 +9,10 @@ import { junitText } from '../report/junit.ts';
 import { plainPalette, type Terminal } from '../report/text/terminal.ts';
 import { trialsJson } from '../report/trials-json.ts';
 import { trialsText } from '../report/text/samples.ts';
-import { desiredFor } from './desired.ts';
+import { loadTarget } from '../project/manifests.ts';
 import type { ReportFlag, TargetFlags, TrialFormat } from './flags.ts';
 import { printerFor } from './printer.ts';
-import { absolute, chooseTarget, resolveConfig } from './resolved-config.ts';
+import { absolutePath, chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { requireWritable } from './tell.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -27,14 +27,14 @@ export async function test(flags: TestFlags, context: CliContext): Promise<numbe
   const warnings = new Map<string, string>();
   const { print, hint, results, errors } = printerFor(context, flags);
   const tried = targets.map((target): TargetSampleResults => {
-    const { value, diagnostics } = desiredFor(config, target, { flags, context, secrets: 'leave' });
+    const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave' });
     if (value === undefined || hasErrors(diagnostics)) throw new InputError(sortDiagnostics(diagnostics));
     for (const one of diagnostics) warnings.set(JSON.stringify(one), diagnosticsText([one], errors));
     return { target: target.name, rules: value.resources.flatMap((resource) => trySamples(resource, patterns) ?? []) };
   });
   for (const text of warnings.values()) hint(text);
   print(render(tried, flags.format, results));
-  for (const { format, path } of flags.report) writeReport(absolute(path, context), render(tried, format, { color: plainPalette }));
+  for (const { format, path } of flags.report) writeReport(absolutePath(path, context), render(tried, format, { color: plainPalette }));
   return tried.some(({ rules }) => rules.some(({ trials }) => trials.some(({ outcome }) => outcome === 'failed'))) ? 3 : 0;
 }
 

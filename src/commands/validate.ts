@@ -4,11 +4,11 @@ import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic
 import type { RuleSampleResults } from '../model/result/sample-result.ts';
 import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/text/diagnostics.ts';
 import { sarifText } from '../report/sarif.ts';
-import { desiredFor } from './desired.ts';
+import { loadTarget } from '../project/manifests.ts';
 import type { Format, TargetFlags } from './flags.ts';
 import { judgeManifests } from './policies.ts';
 import { printerFor } from './printer.ts';
-import { chooseTarget, resolveConfig } from './resolved-config.ts';
+import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { version } from './version.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -27,7 +27,7 @@ export async function validate(flags: ValidateFlags, context: CliContext): Promi
   const found = new Map<string, Diagnostic>();
   let resources = 0;
   for (const target of targets) {
-    const { value, diagnostics } = desiredFor(config, target, { flags, context, secrets: 'leave', inspect });
+    const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave', inspect });
     resources = Math.max(resources, value?.resources.length ?? 0);
     const asked = value === undefined ? [] : await judgeManifests(value, target, { flags, context });
     for (const one of [...diagnostics, ...(value === undefined ? [] : deferredReferences(value, registry)), ...asked])

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { desiredFor } from '../../src/commands/desired.ts';
-import type { BaseFlags, TargetFlags } from '../../src/commands/flags.ts';
-import { readPlanBase, type PlanBase, type PlanBaseInput } from '../../src/commands/plan-base.ts';
+import { loadTarget } from '../../src/project/manifests.ts';
+import type { TargetFlags } from '../../src/commands/flags.ts';
+import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../src/project/plan-base.ts';
 import { recordApplied } from '../../src/commands/recording.ts';
-import { chooseTarget, resolveConfig } from '../../src/commands/resolved-config.ts';
+import { chooseTarget, resolveConfig } from '../../src/project/resolved-config.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { InputError } from '../../src/model/errors.ts';
 import { gitEnv, type TestRepository } from '../support/repository.ts';
@@ -21,16 +21,16 @@ export const files: Readonly<Record<'ostiary.yaml' | 'access/a.yaml' | 'access/b
   'access/b.yaml': connection('b'),
 };
 
-export type Flags = Partial<BaseFlags & TargetFlags>;
+export type Flags = Partial<PlanBaseOptions & TargetFlags>;
 
 function inputAt(cwd: string, given: Flags): PlanBaseInput {
   const flags = { color: false, quiet: false, only: [], paths: [], origin: true, ...given };
   const { context } = createTestContext({ cwd, env: gitEnv, now: () => new Date(0) });
   const resolved = resolveConfig(flags, context);
   const target = chooseTarget(resolved, flags);
-  const { value: desired, diagnostics } = desiredFor(resolved, target, { flags, context, secrets: 'leave' });
+  const { value: desired, diagnostics } = loadTarget(resolved, target, { selection: flags, context, secrets: 'leave' });
   if (desired === undefined) throw new InputError(diagnostics);
-  return { config: resolved, target, desired, flags, context };
+  return { config: resolved, target, desired, options: flags, context };
 }
 
 /** What a plan in the folder would stand on. */

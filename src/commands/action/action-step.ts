@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
-import { desiredFor } from '../desired.ts';
-import type { TargetFlags } from '../flags.ts';
+import { loadTarget } from '../../project/manifests.ts';
+import type { ProjectSelection } from '../../project/project-selection.ts';
 import { argvOf, type ActionInputs, type ActionMode } from './inputs.ts';
-import { resolveReviewedConfig } from '../reviewed-config.ts';
-import { chooseTarget, isPending, tokenVariable } from '../resolved-config.ts';
+import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
+import { chooseTarget, isPendingTarget, tokenVariable } from '../../project/resolved-config.ts';
 import type { CliContext } from '../cli-context.ts';
 
 /** What a step does: a command line, and what is to be said beside its result. */
@@ -50,7 +50,7 @@ export async function reportSecrets(inputs: ActionInputs, { run, context }: Step
     const config = await resolveReviewedConfig(asked, context);
     const target = chooseTarget(config, asked);
     context.onEvent?.({ secret: context.env[target.token.env] ?? '' });
-    if (secrets === 'resolve') desiredFor(config, target, { flags: asked, context, secrets });
+    if (secrets === 'resolve') loadTarget(config, target, { selection: asked, context, secrets });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
   }
@@ -61,16 +61,14 @@ type StepContext = { readonly run: WorkflowRun; readonly context: CliContext };
 /** Why there is no gateway to ask yet. */
 async function withoutTarget({ flags }: ActionInputs, base: string, context: CliContext): Promise<string | undefined> {
   const config = await resolveReviewedConfig(configFlags({ flags }, base), context);
-  if (!isPending(config, flags)) return undefined;
+  if (!isPendingTarget(config, flags)) return undefined;
   return 'The target is new with this change, so no token is sent to it yet: the manifests were checked, and no gateway was asked. The plan is made after the merge.';
 }
 
 /** What says which config counts: that of a commit, where one is told. */
-function configFlags({ flags: { config, target, 'config-ref': told } }: Pick<ActionInputs, 'flags'>, usual?: string): TargetFlags {
+function configFlags({ flags: { config, target, 'config-ref': told } }: Pick<ActionInputs, 'flags'>, usual?: string): ProjectSelection {
   const configRef = told ?? usual;
   return {
-    color: false,
-    quiet: true,
     only: [],
     paths: [],
     ...(config === undefined ? {} : { config }),

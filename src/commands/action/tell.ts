@@ -21,7 +21,7 @@ import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
 import { reportOutputsOf, outputsOf, targetResultOf, type TargetResult } from './outputs.ts';
 import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
-import { absolute } from '../resolved-config.ts';
+import { absolutePath } from '../../project/resolved-config.ts';
 import { version } from '../version.ts';
 
 /** GitHub takes 1 MiB of a step's summary, and no character takes more than three bytes a unit. */
@@ -120,7 +120,7 @@ function writeSarif({ inputs, checkout }: ActionTask, results: readonly TaskResu
   } of results)
     for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalsOf(plan))]) all.set(JSON.stringify(one), one);
   const fallback = pathOf(inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
-  writeReport(absolute(inputs.sarif, context), sarifText([...all.values()], { version, pathOf, fallback }));
+  writeReport(absolutePath(inputs.sarif, context), sarifText([...all.values()], { version, pathOf, fallback }));
 }
 
 function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): string {

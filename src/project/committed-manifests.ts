@@ -14,38 +14,38 @@ import type { Policy } from '../model/protection/policy.ts';
 import { isManifestFolder, type SourceFile } from '../model/source.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
-/** The names that a config file has unless it is told. */
+/** The default names of a config file. */
 export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];
 
-/** A target whose manifests are under version control. */
-export type Site = { readonly repository: Repository; readonly config: ResolvedConfig; readonly target: Target };
+/** A target whose manifests are in a git repository. */
+export type CommittedTarget = { readonly repository: Repository; readonly config: ResolvedConfig; readonly target: Target };
 
-/** A config file under version control, and the name of the target that tells it from others. */
-export type ConfigSite = Pick<Site, 'repository' | 'config'> & { readonly target: Pick<Target, 'name'> };
+/** A config file in a git repository; the target's name distinguishes several config files of the repository. */
+export type CommittedConfig = Pick<CommittedTarget, 'repository' | 'config'> & { readonly target: Pick<Target, 'name'> };
 
-/** What a target's manifests were at a commit; folders count from the top of the repository. */
-export type TreeAt = {
+/** The manifest files of a target at a commit; folders are relative to the top of the repository. */
+export type CommittedTree = {
   readonly target: Target;
   readonly targets: readonly string[];
   readonly folders: readonly string[];
   readonly files: readonly SourceFile[];
   readonly overlays: readonly (readonly SourceFile[])[];
-  /** The folders of overlays, below that of the config file. */
+  /** The folders of overlays, relative to that of the config file. */
   readonly layers: readonly string[];
-  /** A file's path below the folder of the config file. */
+  /** Returns a file's path relative to the folder of the config file. */
   readonly pathInTree: (path: string) => string;
 };
 
-/** Reads the manifests of a target as of a commit; the config file of that commit says where they lie. */
-export async function readTreeOf(site: Site, commit: string): Promise<Checked<TreeAt>> {
-  const { value: committed, diagnostics: found } = await configAt(site, commit);
+/** Reads the manifest files of a target at a commit; the config file of that commit names their folders. */
+export async function readCommittedTree(site: CommittedTarget, commit: string): Promise<Checked<CommittedTree>> {
+  const { value: committed, diagnostics: found } = await readCommittedConfig(site, commit);
   const target = committed?.targets.find(({ name }) => name === site.target.name);
   if (committed === undefined) return { diagnostics: found };
   if (target === undefined) return { diagnostics: [noTarget(commit, site.target.name, committed.file ?? '')] };
   const root = inRepository(committed.root);
   const folders = target.manifests.map(inRepository);
   const overlays = target.overlays.map(inRepository);
-  const options = optionsAt(commit, root);
+  const options = treeOptionsAt(commit, root);
   const exclude = committed.targets.flatMap((one) => one.overlays.map(inRepository));
   const trees = await Promise.all([
     readTreeAt(site.repository, commit, { paths: folders, options: { ...options, exclude } }),
@@ -60,32 +60,36 @@ export async function readTreeOf(site: Site, commit: string): Promise<Checked<Tr
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
 }
 
-/** What the manifests of a target wanted at a commit; secrets are not resolved. */
-export function desiredAt({ target, targets, files, overlays, pathInTree }: TreeAt): Checked<DesiredState> {
+/** Loads the manifests of a commit without their secrets. */
+export function loadCommittedTree({ target, targets, files, overlays, pathInTree }: CommittedTree): Checked<DesiredState> {
   const { name, secretPrefixes, dialect } = target;
   const referencePrefixes = referencePrefixesOf(dialect);
   return loadManifests({ files, overlays, target: name, targets, secretPrefixes, referencePrefixes, registry, pathInTree });
 }
 
-/** What the manifests of a target asked of connections at a commit. */
-export function policiesAt({ target: { name }, targets, files }: TreeAt): Checked<readonly Policy[]> {
+/** Loads the policies of a commit. */
+export function readCommittedPolicies({ target: { name }, targets, files }: CommittedTree): Checked<readonly Policy[]> {
   return loadPolicies({ files, target: name, targets, registry });
 }
 
-/** Tells whether a commit's manifests are those that were loaded from files, overlays at the same places. */
-export function isAsLoaded({ files, overlays, layers, pathInTree }: TreeAt, { config, target }: Site, desired: DesiredState): boolean {
+/** Returns true if a commit has the same manifests as those that were loaded from the working tree, with overlays in the same folders. */
+export function isSameTree(
+  { files, overlays, layers, pathInTree }: CommittedTree,
+  { config, target }: CommittedTarget,
+  desired: DesiredState,
+): boolean {
   const loaded = target.overlays.map((folder) => relative(config.root, folder).split(sep).join('/'));
   return loaded.join('\0') === layers.join('\0') && treeHash([...files, ...overlays.flat()], pathInTree) === desired.tree;
 }
 
-/** The config as of the commit, its folders below a root that stands for the repository's top. */
-export async function configAt({ repository, config, target }: ConfigSite, commit: string): Promise<Checked<Config>> {
+/** Reads the config at a commit; its folders are absolute paths below `/`, which stands for the top of the repository. */
+export async function readCommittedConfig({ repository, config, target }: CommittedConfig, commit: string): Promise<Checked<Config>> {
   const { prefix } = repository;
-  if (config.file === undefined) return { value: withoutFile(config, prefix), diagnostics: [] };
+  if (config.file === undefined) return { value: configWithoutFile(config, prefix), diagnostics: [] };
   const path = prefix === '' ? basename(config.file) : `${prefix}/${basename(config.file)}`;
-  const options = optionsAt(commit, '');
+  const options = treeOptionsAt(commit, '');
   const here = await readTreeAt(repository, commit, { paths: [path], options });
-  const files = here.value?.length === 0 ? await movedConfigs(repository, commit, basename(path)) : here;
+  const files = here.value?.length === 0 ? await findMovedConfigs(repository, commit, basename(path)) : here;
   const configs = (files.value ?? []).map((file) => readConfig(file, dirname(`/${file.path.slice(options.show('').length)}`)));
   const named = configs.length < 2 ? configs : configs.filter(({ value }) => value?.targets.some(({ name }) => name === target.name));
   const [committed, second] = named;
@@ -93,16 +97,16 @@ export async function configAt({ repository, config, target }: ConfigSite, commi
   return committed === undefined || second !== undefined ? { diagnostics: [noConfig(commit, path)] } : committed;
 }
 
-/** The config files of a commit that stand anywhere else. */
-async function movedConfigs(repository: Repository, commit: string, name: string): Promise<Checked<readonly SourceFile[]>> {
+/** Reads the config files of a commit that are in other folders. */
+async function findMovedConfigs(repository: Repository, commit: string, name: string): Promise<Checked<readonly SourceFile[]>> {
   const names = new Set([name, ...configNames]);
   const isConfig = (path: string): boolean => names.has(basename(path)) && path.split('/').slice(0, -1).every(isManifestFolder);
   const paths = (await listCommit(repository, commit)).map(({ path }) => path).filter(isConfig);
-  return readTreeAt(repository, commit, { paths, options: optionsAt(commit, '') });
+  return readTreeAt(repository, commit, { paths, options: treeOptionsAt(commit, '') });
 }
 
-/** What flags alone say, as if the repository's top were the root of all; what lies outside it is in no commit. */
-function withoutFile(config: ResolvedConfig, prefix: string): Config {
+/** Returns a config without a file, with `/` as the top of the repository; folders outside the repository are left out because no commit has them. */
+function configWithoutFile(config: ResolvedConfig, prefix: string): Config {
   const placed = (paths: readonly string[]): readonly string[] =>
     paths
       .map((path) => posix.join('.', prefix, ...relative(config.root, path).split(sep)))
@@ -112,8 +116,8 @@ function withoutFile(config: ResolvedConfig, prefix: string): Config {
   return { root: `/${prefix}`, targets };
 }
 
-/** Files of a commit are shown as git names them, `COMMIT:PATH`. */
-function optionsAt(commit: string, root: string): TreeOptions {
+/** Returns the options for reading a tree; files of a commit are displayed as git names them, `COMMIT:PATH`. */
+function treeOptionsAt(commit: string, root: string): TreeOptions {
   return { root, exclude: [], show: (path) => `${commit.slice(0, 10)}:${path}`, most: maxBytes, decode: decodeFile };
 }
 

@@ -9,15 +9,31 @@ import type { Target } from '../model/config.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { configNames, desiredAt, isAsLoaded, readTreeOf, type Site, type TreeAt } from './at-commit.ts';
-import type { BaseFlags } from './flags.ts';
+import {
+  configNames,
+  loadCommittedTree,
+  isSameTree,
+  readCommittedTree,
+  type CommittedTarget,
+  type CommittedTree,
+} from './committed-manifests.ts';
+import type { ProjectContext } from './project-selection.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
 
-/** What a plan stands on besides manifests and gateway. */
+/** Which commits a plan compares with. */
+export type PlanBaseOptions = {
+  /** The commit to use as last applied, instead of the recorded one; `none` for none. */
+  readonly base?: string;
+  /** The target branch of the pull request; what changed since the branch point is the pull request's own. */
+  readonly own?: string;
+  /** Whether to fetch from origin what was last applied, and to push what is applied now. */
+  readonly origin: boolean;
+};
+
+/** The manifests of earlier commits that a plan compares with. */
 export type PlanBase = {
   readonly base: BaseState | undefined;
-  /** The manifests that the pull request began with, where `--own` asks for its own changes. */
+  /** The manifests at the branch point of the pull request; undefined unless `own` is set. */
   readonly own: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -26,75 +42,76 @@ export type PlanBaseInput = {
   readonly config: ResolvedConfig;
   readonly target: Target;
   readonly desired: DesiredState;
-  readonly flags: BaseFlags;
-  readonly context: CliContext;
+  readonly options: PlanBaseOptions;
+  readonly context: ProjectContext;
 };
 
-const nowhere: PlanBase = { base: undefined, own: undefined, diagnostics: [] };
+const noBase: PlanBase = { base: undefined, own: undefined, diagnostics: [] };
 
 /**
- * Finds what was last wholly applied to the target, or what `--base` says instead, and the commit that `--own` asks for.
- * A base that should be there and cannot be read is thrown: it is never taken for none.
+ * Reads the manifests that were last completely applied to the target, or those of the `base` option, and those of the `own`
+ * option. Throws InputError when a recorded base cannot be read: an unreadable base must never count as no base, because a
+ * plan without a base would undo what is stricter on the gateway.
  */
 export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
-  const { config, flags } = input;
-  const isAsked = (flags.base !== undefined && flags.base !== 'none') || flags.own !== undefined;
-  if (!isAsked && (flags.base === 'none' || !isTracked(input))) return nowhere;
+  const { config, options } = input;
+  const isAsked = (options.base !== undefined && options.base !== 'none') || options.own !== undefined;
+  if (!isAsked && (options.base === 'none' || !isTracked(input))) return noBase;
   const repository = await openRepository({ folder: config.root, env: input.context.env });
   if (repository === undefined && isAsked) {
     throw new AppError('git/no-repository', 3, `${config.root} lies in no git repository, so there is no commit to compare with`, {
       hint: 'leave out --base and --own, or run in a clone',
     });
   }
-  if (repository === undefined) return nowhere;
+  if (repository === undefined) return noBase;
   const site = { repository, config, target: input.target };
-  const based = await baseOf(site, input);
-  const own = flags.own === undefined ? undefined : await ownOf(site, flags.own);
+  const based = await readBase(site, input);
+  const own = options.own === undefined ? undefined : await readOwn(site, options.own);
   return { base: based.value, own: own?.value, diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])] };
 }
 
-/** Tells whether what is applied to the target is recorded: its gateway is the config's, and there is a repository. */
+/** Returns true if applies to the target are recorded: the config file names the same gateway URL, and there is a repository. */
 export function isTracked({ config, target }: Pick<PlanBaseInput, 'config' | 'target'>): boolean {
   const configured = config.targets.find(({ name }) => name === target.name);
   return config.file !== undefined && configured?.url === target.url && mayBeInRepository(config.root);
 }
 
-async function baseOf(site: Site, input: PlanBaseInput): Promise<Checked<BaseState>> {
-  const { flags, target } = input;
-  if (flags.base === 'none') return { diagnostics: [] };
-  if (flags.base !== undefined) {
-    const commit = await resolveCommit(site.repository, flags.base);
-    return { value: await loadBase(input, site, { commit, tree: await soundTree(site, commit) }), diagnostics: [] };
+async function readBase(site: CommittedTarget, input: PlanBaseInput): Promise<Checked<BaseState>> {
+  const { options, target } = input;
+  if (options.base === 'none') return { diagnostics: [] };
+  if (options.base !== undefined) {
+    const commit = await resolveCommit(site.repository, options.base);
+    return { value: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }), diagnostics: [] };
   }
   if (!isTracked(input)) return { diagnostics: [] };
   const { commit, diagnostics } = await findLastApplied(site.repository, {
     target: target.name,
     configs: configNames,
-    origin: flags.origin,
+    origin: options.origin,
   });
-  if (commit === undefined) return { diagnostics: [...diagnostics, ...(await noneRecorded(site.repository, target))] };
-  const tree = await soundTree(site, commit);
+  if (commit === undefined) return { diagnostics: [...diagnostics, ...(await warnNoneRecorded(site.repository, target))] };
+  const tree = await requireTree(site, commit);
   if (tree.target.url !== target.url) return { diagnostics: [...diagnostics, otherGateway(commit, tree.target, target)] };
   const value = await loadBase(input, site, { commit, tree });
-  const behind = value.desired === input.desired ? [] : await behindApplied(site, commit);
+  const behind = value.desired === input.desired ? [] : await warnOlderHead(site, commit);
   return { value, diagnostics: [...diagnostics, ...behind] };
 }
 
-/** The files of the base; throws where they cannot be read. */
-async function soundTree(site: Site, commit: string): Promise<TreeAt> {
-  const { value, diagnostics } = await readTreeOf(site, commit);
+/** Reads the files of the base. Throws InputError when they cannot be read. */
+async function requireTree(site: CommittedTarget, commit: string): Promise<CommittedTree> {
+  const { value, diagnostics } = await readCommittedTree(site, commit);
   if (value === undefined) throw unreadable(commit, diagnostics);
   return value;
 }
 
 async function loadBase(
   { desired: head }: PlanBaseInput,
-  site: Site,
-  { commit, tree }: { readonly commit: string; readonly tree: TreeAt },
+  site: CommittedTarget,
+  { commit, tree }: { readonly commit: string; readonly tree: CommittedTree },
 ): Promise<BaseState> {
-  // Nothing of it has changed: then it is what is loaded already.
-  if (head.unselected.length === 0 && isAsLoaded(tree, site, head)) return { commit, desired: head, removedIn: new Map() };
-  const { value: desired, diagnostics } = desiredAt(tree);
+  // The base has the same files as the working tree, so the state is loaded already.
+  if (head.unselected.length === 0 && isSameTree(tree, site, head)) return { commit, desired: head, removedIn: new Map() };
+  const { value: desired, diagnostics } = loadCommittedTree(tree);
   if (desired === undefined) throw unreadable(commit, diagnostics);
   const kept = new Set<ResourceId>([...head.resources, ...head.unselected].map(({ id }) => id));
   const ids = desired.resources.map(({ id }) => id).filter((id) => !kept.has(id));
@@ -122,14 +139,17 @@ function unreadable(commit: string, diagnostics: readonly Diagnostic[]): InputEr
   return new InputError([first, ...diagnostics.filter(({ severity }) => severity === 'error')]);
 }
 
-async function noneRecorded(repository: Repository, { name }: Target): Promise<readonly Diagnostic[]> {
+async function warnNoneRecorded(repository: Repository, { name }: Target): Promise<readonly Diagnostic[]> {
   if ((await headOf(repository)) === undefined) return [];
   const message = `no commit is recorded as wholly applied to "${name}": intent and drift are not told apart, nothing is held or deleted`;
   return [{ code: 'git/no-base', severity: 'notice', message, hint: 'the first whole apply records one; --base REF names one by hand' }];
 }
 
-/** Whoever runs an earlier job again, or runs two in the wrong order, takes back what came since. */
-async function behindApplied({ repository, target }: Pick<Site, 'repository' | 'target'>, commit: string): Promise<readonly Diagnostic[]> {
+/** Warns when HEAD is older than the last applied commit (an old job runs again, or two jobs run in the wrong order): the plan reverts later changes. */
+async function warnOlderHead(
+  { repository, target }: Pick<CommittedTarget, 'repository' | 'target'>,
+  commit: string,
+): Promise<readonly Diagnostic[]> {
   const head = await headOf(repository);
   if (head === undefined || head === commit || (await mergeBaseOf(repository, head, commit)) !== head) return [];
   const message = `HEAD (${head.slice(0, 10)}) is older than ${commit.slice(0, 10)}, which was last applied to "${target.name}": this takes back what came since`;
@@ -146,32 +166,32 @@ function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
   };
 }
 
-/** What cannot be read labels nothing, and says so; before there were any manifests, all of them are new. */
-async function ownOf({ repository, config, target }: Site, words: string): Promise<Checked<DesiredState>> {
-  const given = await resolveCommit(repository, words);
+/** Reads the manifests at the branch point. Unreadable manifests are a warning; a commit without manifests makes every change the pull request's own. */
+async function readOwn({ repository, config, target }: CommittedTarget, ref: string): Promise<Checked<DesiredState>> {
+  const given = await resolveCommit(repository, ref);
   const head = await headOf(repository);
   const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
-  const diagnostics = shared === undefined ? [noMergeBase(repository, words)] : [];
-  const { value: tree, diagnostics: unread } = await readTreeOf({ repository, config, target }, shared ?? given);
-  const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : desiredAt(tree);
+  const diagnostics = shared === undefined ? [noMergeBase(repository, ref)] : [];
+  const { value: tree, diagnostics: unread } = await readCommittedTree({ repository, config, target }, shared ?? given);
+  const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : loadCommittedTree(tree);
   if (value !== undefined) return { value, diagnostics };
   const errors = [...unread, ...found].filter(({ severity }) => severity === 'error');
-  if (errors.every(({ code }) => absences.has(code))) return { value: nothing, diagnostics };
+  if (errors.every(({ code }) => codesOfAbsence.has(code))) return { value: emptyState, diagnostics };
   const [first] = errors;
-  const message = `what is the pull request's own is not told: the manifests as of ${words} cannot be loaded`;
+  const message = `what is the pull request's own is not told: the manifests as of ${ref} cannot be loaded`;
   const at = first?.at === undefined ? {} : { at: first.at };
   return { diagnostics: [...diagnostics, { code: 'git/own-unreadable', severity: 'warning', message, hint: first?.message ?? '', ...at }] };
 }
 
-const absences: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);
+const codesOfAbsence: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);
 
-const nothing: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
+const emptyState: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
 
-function noMergeBase({ shallow }: Repository, words: string): Diagnostic {
+function noMergeBase({ shallow }: Repository, ref: string): Diagnostic {
   return {
     code: 'git/no-merge-base',
     severity: 'warning',
-    message: `history shows no commit that HEAD and ${words} both come from; ${words} itself is compared with`,
+    message: `history shows no commit that HEAD and ${ref} both come from; ${ref} itself is compared with`,
     hint: shallow ? 'the clone is shallow: check out with fetch-depth: 0' : 'check the name of the branch',
   };
 }

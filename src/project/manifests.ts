@@ -9,37 +9,36 @@ import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import type { SourceFile } from '../model/source.ts';
-import type { TargetFlags } from './flags.ts';
-import { absolute, type ResolvedConfig } from './resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
+import type { ProjectContext, ProjectSelection } from './project-selection.ts';
+import { absolutePath, type ResolvedConfig } from './resolved-config.ts';
 
-/** Which secrets are read: all, none, or those of some resources alone. */
-export type Loading = {
-  readonly flags: TargetFlags;
-  readonly context: CliContext;
+export type LoadOptions = {
+  readonly selection: ProjectSelection;
+  readonly context: ProjectContext;
+  /** The secrets to read: all, none, or those of the named resources. */
   readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
-  /** Looks through each resource. */
+  /** Checks each resource, for example the patterns of a rule. */
   readonly inspect?: LoadInput['inspect'];
 };
 
-/** Reads and loads all manifests of a target; every mistake is a diagnostic. */
-export function desiredFor(config: ResolvedConfig, target: Target, loading: Loading): Checked<DesiredState> {
-  const { flags, context } = loading;
+/** Reads and loads the selected manifests of a target; every mistake in them is a diagnostic. Throws UsageError when there are no folders to read. */
+export function loadTarget(config: ResolvedConfig, target: Target, loading: LoadOptions): Checked<DesiredState> {
+  const { selection, context } = loading;
   if (target.manifests.length === 0)
     throw new UsageError('there is no config file here and no path was given', 'run ostiary init, or give the folders of the manifests');
   const absent = missingPaths(
-    flags.paths.map((path) => absolute(path, context)),
+    selection.paths.map((path) => absolutePath(path, context)),
     context.cwd,
   );
   if (absent.length > 0) return { diagnostics: [...config.notices, ...absent] };
-  return loadSources(sourcesOf(config, target, context), { ...loading, config, target });
+  return loadSources(readSources(config, target, context), { ...loading, config, target });
 }
 
-/** The files of a target's manifests and overlays, and what was wrong with reading them. */
-export type Sources = Pick<LoadInput, 'files' | 'overlays'> & { readonly diagnostics: readonly Diagnostic[] };
+/** The files of a target's manifests and overlays, and the errors of reading them. */
+export type ManifestSources = Pick<LoadInput, 'files' | 'overlays'> & { readonly diagnostics: readonly Diagnostic[] };
 
-/** Reads the files of a target. */
-export function sourcesOf(config: ResolvedConfig, target: Target, context: CliContext): Sources {
+/** Reads the manifest files and overlay files of a target. */
+export function readSources(config: ResolvedConfig, target: Target, context: ProjectContext): ManifestSources {
   const options = { root: config.root, cwd: context.cwd, exclude: config.targets.flatMap((one) => one.overlays) };
   const tree = readTree(target.manifests, options);
   const folders = target.overlays.map((folder) => readTree([folder], { ...options, exclude: [] }));
@@ -48,49 +47,52 @@ export function sourcesOf(config: ResolvedConfig, target: Target, context: CliCo
     overlays: folders.map((folder) => folder.value ?? []),
     diagnostics: [
       ...config.notices,
-      ...[...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)].map((one) => whereNamed(one, config, context)),
+      ...[...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)].map((one) => atConfigLine(one, config, context)),
     ],
   };
 }
 
-/** A path that is not there is told of where the config file names it. */
-function whereNamed(found: Diagnostic, { placeOf }: ResolvedConfig, context: CliContext): Diagnostic {
+/** Moves the diagnostic of a missing path to the line of the config file that names the path. */
+function atConfigLine(found: Diagnostic, { placeOf }: ResolvedConfig, context: ProjectContext): Diagnostic {
   const path = found.code === 'manifest/no-such-path' ? found.at?.file : undefined;
-  const { at, frame } = (path === undefined ? undefined : placeOf?.(absolute(path, context))) ?? {};
+  const { at, frame } = (path === undefined ? undefined : placeOf?.(absolutePath(path, context))) ?? {};
   if (at === undefined) return found;
   return { ...found, at, message: `${JSON.stringify(path)} does not exist`, ...(frame === undefined ? {} : { frame }) };
 }
 
-/** The sources with other texts of files, by their paths. */
-export function withTexts(sources: Sources, files: readonly SourceFile[]): Sources {
+/** Returns the sources with the texts of the given files, matched by path. */
+export function replaceTexts(sources: ManifestSources, files: readonly SourceFile[]): ManifestSources {
   const texts = new Map(files.map(({ path, text }) => [path, text]));
   const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
   return { ...sources, files: sources.files.map(now), overlays: sources.overlays.map((folder) => folder.map(now)) };
 }
 
-/** How manifests of which target are loaded. */
-export type Site = Loading & { readonly config: ResolvedConfig; readonly target: Target };
+/** Everything that decides how files become a desired state, apart from the files. */
+export type LoadContext = LoadOptions & { readonly config: ResolvedConfig; readonly target: Target };
 
-/** Loads what was read of a target; every mistake is a diagnostic. */
-export function loadSources(sources: Sources, site: Site): Checked<DesiredState> {
+/** Loads files that were read before; every mistake in them is a diagnostic. */
+export function loadSources(sources: ManifestSources, site: LoadContext): Checked<DesiredState> {
   const { files, diagnostics } = sources;
   if (hasErrors(diagnostics) && files.length === 0) return { diagnostics };
-  const loaded = loadManifests(inputOf(sources, site));
+  const loaded = loadManifests(loadInputOf(sources, site));
   const all = [...diagnostics, ...loaded.diagnostics];
   return loaded.value === undefined || hasErrors(all) ? { diagnostics: all } : { value: loaded.value, diagnostics: all };
 }
 
-/** Everything that decides what the manifests that were read want. */
-export function inputOf({ files, overlays }: Sources, { config, target, flags, context, secrets, inspect }: Site): LoadInput {
+/** Returns the input of `loadManifests` for the given files. */
+export function loadInputOf(
+  { files, overlays }: ManifestSources,
+  { config, target, selection, context, secrets, inspect }: LoadContext,
+): LoadInput {
   return {
     files,
     overlays,
     target: target.name,
     targets: config.targets.map((one) => one.name),
-    ...selectionOf(flags, context),
+    ...selectionOf(selection, context),
     secretPrefixes: target.secretPrefixes,
     referencePrefixes: referencePrefixesOf(target.dialect),
-    ...(secrets === 'leave' ? {} : { resolve: resolver(config.root, context) }),
+    ...(secrets === 'leave' ? {} : { resolve: secretReader(config.root, context) }),
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     ...(inspect === undefined ? {} : { inspect }),
@@ -98,23 +100,23 @@ export function inputOf({ files, overlays }: Sources, { config, target, flags, c
   };
 }
 
-/** Makes a shown path one below the root; that of most files is what follows the root's own. */
-function pathBelow(root: string, context: CliContext): (path: string) => string {
+/** Returns a function that makes a displayed path relative to the root. Fast path: most displayed paths start with that of the root. */
+function pathBelow(root: string, context: ProjectContext): (path: string) => string {
   const home = shownFolder(root, context.cwd);
   const isBelowHome = (path: string): boolean => home !== '' && path.startsWith(home) && !path.includes('..');
-  return (path) => (isBelowHome(path) ? path.slice(home.length) : relative(root, absolute(path, context)).split(sep).join('/'));
+  return (path) => (isBelowHome(path) ? path.slice(home.length) : relative(root, absolutePath(path, context)).split(sep).join('/'));
 }
 
-/** `--only` and paths select; without a config file the paths are all there is, and each must hold something. */
-function selectionOf(flags: TargetFlags, context: CliContext): Pick<LoadInput, 'selection'> {
-  const { only } = flags;
-  if (flags.paths.length === 0 && only.length === 0) return {};
-  const paths = flags.paths.map((path) => ({ path, holds: holder(resolve(context.cwd, path), context.cwd) }));
+/** Returns the filter for `only` and `paths`; each path must contain a manifest. */
+function selectionOf(selection: ProjectSelection, context: ProjectContext): Pick<LoadInput, 'selection'> {
+  const { only } = selection;
+  if (selection.paths.length === 0 && only.length === 0) return {};
+  const paths = selection.paths.map((path) => ({ path, holds: pathMatcher(resolve(context.cwd, path), context.cwd) }));
   return { selection: { only, ...(paths.length === 0 ? {} : { paths }) } };
 }
 
-/** Tells of shown paths whether they lie at or below a place. They have one form: absolute, or below the working directory. */
-function holder(top: string, cwd: string): (file: SourceFile['path']) => boolean {
+/** Returns a function that tests whether a displayed path (absolute, or relative to the working directory) is at or below `top`. */
+function pathMatcher(top: string, cwd: string): (file: SourceFile['path']) => boolean {
   if (sep !== '/' || !isBelow(top, cwd)) return (file) => isBelow(resolve(cwd, file), top);
   if (top === cwd) return (file) => !file.startsWith('/');
   const shown = shower(cwd)(top);
@@ -126,7 +128,7 @@ function isBelow(file: string, path: string): boolean {
   return file === path || file.startsWith(path.endsWith(sep) ? path : `${path}${sep}`);
 }
 
-function resolver(root: string, context: CliContext): NonNullable<LoadInput['resolve']> {
+function secretReader(root: string, context: ProjectContext): NonNullable<LoadInput['resolve']> {
   return (source) => {
     if ('file' in source) {
       const file = readSecretFile(root, join(source.file));

@@ -1,0 +1,88 @@
+import { isAbsolute, join } from 'node:path';
+import { findConfig } from '../disk/config.ts';
+import { readConfig } from '../manifest/read-config.ts';
+import { defaultLimits, type Config, type Target } from '../model/config.ts';
+import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { InputError, UsageError } from '../model/errors.ts';
+import { suggest } from '../model/suggest.ts';
+import type { ProjectContext, ProjectSelection } from './project-selection.ts';
+
+/** The content of the config file; without one, a config made of command-line options and environment variables. */
+export type ResolvedConfig = Config & {
+  readonly notices: readonly Diagnostic[];
+  /** Names of targets that the working tree declares and the reviewed config does not. */
+  readonly pending?: readonly string[];
+};
+
+/**
+ * Reads the config file of the selection, or the nearest one upward. Without a config file, the URL (`--url` or OSTIARY_URL)
+ * and the paths make up a config. Throws InputError for an invalid config file.
+ */
+export function resolveConfig(selection: ProjectSelection, context: ProjectContext): ResolvedConfig {
+  const found = findConfig(context.cwd, selection.config);
+  if (hasErrors(found.diagnostics)) throw new InputError(found.diagnostics);
+  if (found.value === undefined) return configFromSelection(selection, context);
+  const { value, diagnostics } = readConfig(found.value.file, found.value.folder);
+  if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
+  return { ...value, notices: diagnostics };
+}
+
+/** Returns the name of the environment variable with the target's token; the default name if no readable config names one. */
+export function tokenVariable({ config, target: name }: Pick<ProjectSelection, 'config' | 'target'>, context: ProjectContext): string {
+  const { value: found } = findConfig(context.cwd, config);
+  const targets = found === undefined ? [] : (readConfig(found.file, found.folder).value?.targets ?? []);
+  const target = name === undefined ? targets[0] : targets.find((one) => one.name === name);
+  return (target?.token ?? defaultToken).env;
+}
+
+const defaultToken = { env: 'OSTIARY_TOKEN' } as const;
+
+function configFromSelection(selection: ProjectSelection, context: ProjectContext): ResolvedConfig {
+  const target: Target = {
+    name: selection.target ?? 'default',
+    url: selection.url ?? context.env['OSTIARY_URL'] ?? '',
+    dialect: 'auto',
+    auth: 'auto',
+    token: defaultToken,
+    secretPrefixes: ['OSTIARY_SECRET_'],
+    manifests: selection.paths.map((path) => absolutePath(path, context)),
+    overlays: [],
+    limits: defaultLimits,
+  };
+  return { root: context.cwd, targets: [target], notices: [] };
+}
+
+/**
+ * Returns the selected target with the URL, dialect and auth of the selection. Throws UsageError when the selection names no
+ * known target, or names none and the config has several.
+ */
+export function chooseTarget(config: ResolvedConfig, selection: ProjectSelection): Target {
+  const names = config.targets.map((target) => target.name);
+  if (isPendingTarget(config, selection))
+    throw new UsageError(
+      `the target "${selection.target ?? config.pending?.[0] ?? ''}" is new with this change`,
+      'it counts after the merge',
+    );
+  const [first] = config.targets;
+  const target = selection.target === undefined ? first : config.targets.find((one) => one.name === selection.target);
+  if (selection.target === undefined && names.length > 1)
+    throw new UsageError('which target?', `pass --target with one of ${names.join(', ')}`);
+  if (target === undefined) {
+    const near = suggest(selection.target ?? '', names);
+    throw new UsageError(
+      `there is no target "${selection.target ?? ''}" in ${config.file ?? 'the config'}`,
+      near === undefined ? `it has ${names.join(', ')}` : `did you mean "${near}"?`,
+    );
+  }
+  return { ...target, url: selection.url ?? target.url, dialect: selection.dialect ?? target.dialect, auth: selection.auth ?? target.auth };
+}
+
+/** Returns true if the selected target is not part of the reviewed config yet. */
+export function isPendingTarget({ targets, pending = [] }: ResolvedConfig, { target }: Pick<ProjectSelection, 'target'>): boolean {
+  return target === undefined ? targets.length === 0 && pending.length > 0 : pending.includes(target);
+}
+
+/** Returns the absolute form of a path of the command line. */
+export function absolutePath(path: string, context: ProjectContext): string {
+  return isAbsolute(path) ? path : join(context.cwd, path);
+}

@@ -1,0 +1,79 @@
+import { openRepository, resolveCommit } from '../git/repository.ts';
+import type { Config, Target } from '../model/config.ts';
+import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { AppError, InputError } from '../model/errors.ts';
+import { readCommittedConfig } from './committed-manifests.ts';
+import type { ProjectContext, ProjectSelection } from './project-selection.ts';
+import { resolveConfig, type ResolvedConfig } from './resolved-config.ts';
+
+/**
+ * Returns the resolved config. With `configRef`, its targets, URLs, names of tokens and secrets, and limits are those of that
+ * commit, and every difference is a warning: the author of a pull request must not choose how the pull request is checked.
+ * Throws AppError outside a repository, and InputError for an invalid config at that commit.
+ */
+export async function resolveReviewedConfig(selection: ProjectSelection, context: ProjectContext): Promise<ResolvedConfig> {
+  const config = resolveConfig(selection, context);
+  if (selection.configRef === undefined || config.file === undefined) return config;
+  const repository = await openRepository({ folder: config.root, env: context.env });
+  if (repository === undefined)
+    throw new AppError(
+      'git/no-repository',
+      3,
+      `${config.root} lies in no git repository, so there is no config of ${selection.configRef}`,
+      {
+        hint: 'leave out --config-ref, or run in a clone',
+      },
+    );
+  const commit = await resolveCommit(repository, selection.configRef);
+  const target = { name: selection.target ?? config.targets[0]?.name ?? '' };
+  const { value: reviewed, diagnostics } = await readCommittedConfig({ repository, config, target }, commit);
+  if (reviewed !== undefined && !hasErrors(diagnostics)) return withReviewedTargets(reviewed, config);
+  if (diagnostics.some(({ code }) => code === 'git/no-config')) return withReviewedTargets({ root: config.root, targets: [] }, config);
+  throw new InputError(diagnostics);
+}
+
+/** Returns the reviewed targets with the manifest folders of the working tree; adds a warning for each difference. */
+function withReviewedTargets(reviewed: Config, config: ResolvedConfig): ResolvedConfig {
+  const now = new Map(config.targets.map((target) => [target.name, target]));
+  const then = new Map(reviewed.targets.map((target) => [target.name, target]));
+  const targets = reviewed.targets.flatMap((target) => {
+    const found = now.get(target.name);
+    return found === undefined ? [] : [{ ...target, manifests: found.manifests, overlays: found.overlays }];
+  });
+  const at = { file: config.file ?? '', line: 1, column: 1 };
+  const sentences = [...new Set([...then.keys(), ...now.keys()])].flatMap((name) =>
+    describeDifferences(name, then.get(name), now.get(name)),
+  );
+  const warnings: readonly Diagnostic[] = sentences.map((message) => ({
+    code: 'config/after-merge',
+    severity: 'warning',
+    message,
+    hint: 'until the merge the config of the target branch counts',
+    at,
+  }));
+  const pending = [...now.keys()].filter((name) => !then.has(name));
+  return { ...config, targets, pending, notices: [...warnings, ...config.notices] };
+}
+
+function describeDifferences(name: string, then: Target | undefined, now: Target | undefined): readonly string[] {
+  if (now === undefined) return [`the target "${name}" is taken away`];
+  if (then === undefined) return [`the target "${name}" is new`];
+  const [before, after] = [checkFieldsOf(then), checkFieldsOf(now)];
+  return [...before].flatMap(([field, text]) => {
+    const other = after.get(field) ?? '';
+    return text === other ? [] : [`${field} of the target "${name}" is changed from ${text} to ${other}`];
+  });
+}
+
+/** Returns the fields of a target that decide how it is checked, as text. */
+function checkFieldsOf({ url, dialect, auth, token, secretPrefixes, limits }: Target): ReadonlyMap<string, string> {
+  const shares = Object.entries(limits).map(([key, value]) => [`limits.${key}`, String(value)] as const);
+  const fields = [
+    ['url', url],
+    ['dialect', dialect],
+    ['auth', auth],
+    ['token', token.env],
+    ['secret_prefixes', secretPrefixes.join(', ')],
+  ] as const;
+  return new Map([...fields, ...shares]);
+}
