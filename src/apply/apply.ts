@@ -2,16 +2,16 @@ import { ApiError, AppError } from '../model/errors.ts';
 import type { ApplyResult, Outcome } from '../model/result/outcome.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import type { ResourceId } from '../model/resource.ts';
+import { stepKeyText, type Step } from '../model/plan/schedule.ts';
 import { countsByStatus, isSuccess, outcomeOf, type StepResult, type TakenStep } from './outcomes.ts';
 import { runPool } from './pool.ts';
 import type { ApplyInput, Progress } from './progress.ts';
 import { readBack } from './read-back.ts';
-import { stepsOf, type Step } from './steps.ts';
 import { takeStep } from './take.ts';
 
 /** Carries out a plan, stage by stage, and tells what became of every change; a failing change never throws. */
 export async function apply(input: ApplyInput): Promise<ApplyResult> {
-  const steps = stepsOf(input.plan, input.live, input.registry);
+  const { steps } = input;
   const progress: Progress = {
     input,
     results: new Map(),
@@ -35,7 +35,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
 function outcomesOf(steps: readonly Step[], { input, results }: Progress): readonly Outcome[] {
   const taken = new Map<ResourceId, readonly TakenStep[]>();
   for (const { key, part, change } of steps) {
-    const result = results.get(key)?.result;
+    const result = results.get(stepKeyText(key))?.result;
     if (result !== undefined) taken.set(change.id, [...(taken.get(change.id) ?? []), { part, result }]);
   }
   return input.plan.changes.map((change) => outcomeOf(change, taken.get(change.id) ?? []));
@@ -47,7 +47,7 @@ async function runStage(steps: readonly Step[], progress: Progress): Promise<voi
   await runPool(steps, input.concurrency, async (step) => {
     const result = withheld(step, progress) ?? (await attempt(step, progress));
     const id = step.change.id;
-    results.set(step.key, { change: id, result });
+    results.set(stepKeyText(step.key), { change: id, result });
     const { status, message = '' } = result;
     if (status === 'failed' || status === 'skipped') input.observe({ event: status, id, step: step.part, detail: message });
   });
@@ -57,10 +57,10 @@ async function runStage(steps: readonly Step[], progress: Progress): Promise<voi
 /** Why a step is not begun at all, if it is not. */
 function withheld({ needs }: Step, { input, results, stopped }: Progress): StepResult | undefined {
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'interrupted before it began' };
-  const failed = needs.find((need) => !isSuccess(results.get(need)?.result));
+  const failed = needs.find((need) => !isSuccess(results.get(stepKeyText(need))?.result));
   if (failed !== undefined) {
-    const id = failed.replace(/#(early|name|open)$/, '');
-    return { status: 'skipped', code: 'apply/need-failed', message: `it needs ${id}: ${results.get(failed)?.result.message}` };
+    const message = `it needs ${failed.id}: ${results.get(stepKeyText(failed))?.result.message}`;
+    return { status: 'skipped', code: 'apply/need-failed', message };
   }
   return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not begun: ${stopped.message}` };
 }

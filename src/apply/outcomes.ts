@@ -1,12 +1,12 @@
 import type { Outcome, OutcomeStatus } from '../model/result/outcome.ts';
 import type { Change } from '../model/plan/plan.ts';
-import type { Part } from './steps.ts';
+import type { StepPart } from '../model/plan/schedule.ts';
 
 /** What became of one step. */
 export type StepResult = Pick<Outcome, 'status' | 'code' | 'message' | 'hint'>;
 
 /** A step and what became of it. */
-export type TakenStep = { readonly part: Part; readonly result: StepResult };
+export type TakenStep = { readonly part: StepPart; readonly result: StepResult };
 
 /** The worse a status, the lower its rank. */
 const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, held: 2, interrupted: 3, skipped: 4, done: 5, already: 6 };

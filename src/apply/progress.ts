@@ -5,6 +5,7 @@ import type { LiveResource, LiveState } from '../model/live.ts';
 import type { ApplyEvent } from '../model/result/outcome.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
+import type { Step } from '../model/plan/schedule.ts';
 import type { Seen } from './fingerprint.ts';
 import type { StepResult } from './outcomes.ts';
 import type { SecretOf } from './request.ts';
@@ -13,6 +14,8 @@ import type { Written } from './verify.ts';
 /** All that carrying out a plan needs. */
 export type ApplyInput = {
   readonly plan: Plan;
+  /** The writes of the plan, in their order. */
+  readonly steps: readonly Step[];
   /** What is live when apply begins. */
   readonly live: LiveState;
   readonly gateway: Gateway;

@@ -1,5 +1,6 @@
 import { AppError } from '../model/errors.ts';
 import { type LiveState, liveById } from '../model/live.ts';
+import { stepKeyText } from '../model/plan/schedule.ts';
 import type { StepResult } from './outcomes.ts';
 import { kindsToRead, type Progress } from './progress.ts';
 import { unkept, type Written } from './verify.ts';
@@ -11,7 +12,7 @@ export async function readBack(progress: Progress): Promise<void> {
   for (const one of written) {
     const { change, key, part } = one.step;
     const wrong = judge(one);
-    if (wrong !== undefined) results.set(key, { change: change.id, result: wrong });
+    if (wrong !== undefined) results.set(stepKeyText(key), { change: change.id, result: wrong });
     const event = wrong === undefined ? { event: 'verified' as const } : { event: 'failed' as const, detail: wrong.message };
     input.observe({ ...event, id: change.id, step: part });
   }

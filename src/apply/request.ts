@@ -3,14 +3,13 @@ import { compareText, equal, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
-import { liveKeyOf } from '../model/plan/plan.ts';
+import { liveKeyOf, otherEnd } from '../model/plan/plan.ts';
+import type { Step } from '../model/plan/schedule.ts';
 import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 import { specAfter } from '../model/spec/spec-after.ts';
-import { otherEnd } from './effects.ts';
-import type { Step } from './steps.ts';
 
 /** Finds the value of a secret that a plan names by its source. */
 export type SecretOf = (id: ResourceId, path: Pointer) => Secret | undefined;

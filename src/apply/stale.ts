@@ -1,14 +1,14 @@
 import type { Kind } from '../model/kind.ts';
-import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
+import { type LiveResource, liveById } from '../model/live.ts';
 import { isWritten, liveKeyOf, type Change, type Plan, type Refusal } from '../model/plan/plan.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
+import type { Step } from '../model/plan/schedule.ts';
 import { movedIn, movedText } from './fingerprint.ts';
 import type { ApplyInput } from './progress.ts';
-import { stepsOf, type Step } from './steps.ts';
 import { isMade } from './take.ts';
 
-type Input = Pick<ApplyInput, 'plan' | 'live' | 'registry' | 'secretOf' | 'seen'>;
+type Input = Pick<ApplyInput, 'plan' | 'steps' | 'live' | 'registry' | 'secretOf' | 'seen'>;
 
 /**
  * Why a plan of some time ago is not carried out: objects that somebody else changed, took away or made since. What an
@@ -20,7 +20,7 @@ export function staleness(input: Input): readonly Refusal[] {
   const index: Index = {
     byId: liveById(live.resources),
     byUid: new Map(live.resources.map((resource) => [uidKey(resource.id, resource.uid), resource])),
-    makers: makersOf(input, live),
+    makers: makersOf(input),
   };
   const changed = plan.changes.filter(isWritten).flatMap((change): readonly Refusal[] => {
     const kind = registry.get(kindOf(change.id));
@@ -51,10 +51,9 @@ type Index = {
   readonly makers: ReadonlyMap<ResourceId, Step>;
 };
 
-function makersOf({ plan, registry }: Input, live: LiveState): Index['makers'] {
-  if (!plan.changes.some(({ action }) => action === 'create')) return new Map();
-  const steps = stepsOf(plan, live, registry).filter(({ change, part }) => change.action === 'create' && part !== 'open');
-  return new Map(steps.toReversed().map((step) => [step.change.id, step]));
+function makersOf({ steps }: Input): Index['makers'] {
+  const making = steps.filter(({ change, part }) => change.action === 'create' && part !== 'open');
+  return new Map(making.toReversed().map((step) => [step.change.id, step]));
 }
 
 function uidKey(id: ResourceId, uid: string): string {

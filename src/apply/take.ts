@@ -1,11 +1,11 @@
 import { liveKeyOf } from '../model/plan/plan.ts';
+import type { Step } from '../model/plan/schedule.ts';
 import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { StepResult } from './outcomes.ts';
 import { kindsToRead, type Progress } from './progress.ts';
 import { movedIn, movedText, type Moved } from './fingerprint.ts';
 import { extras, isDone, requestOf, type SecretOf } from './request.ts';
-import type { Step } from './steps.ts';
 import { unkept } from './verify.ts';
 
 /** How often a step is begun again because somebody else wrote between its read and its write. */

@@ -1,11 +1,10 @@
-import { liveKeyOf } from '../model/plan/plan.ts';
+import { liveKeyOf, otherEnd } from '../model/plan/plan.ts';
+import type { Step } from '../model/plan/schedule.ts';
 import type { WriteRequest } from '../model/gateway.ts';
 import type { LiveResource } from '../model/live.ts';
 import { tokensOf } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { otherEnd } from './effects.ts';
 import { differences } from './request.ts';
-import type { Step } from './steps.ts';
 
 /** What was written and is to be found again by a bulk read. */
 export type Written = { readonly step: Step; readonly id: ResourceId; readonly request?: WriteRequest };

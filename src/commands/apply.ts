@@ -7,6 +7,7 @@ import { withoutBreakers } from '../reconcile/guard/refusals.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { planText } from '../report/text/changes.ts';
+import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
 import type { ApplyFlags } from './flags.ts';
 import { mayWrite } from './live.ts';
 import { openApplyJournal, type ApplyJournal } from './apply-journal.ts';
@@ -139,6 +140,7 @@ async function execute(
     return await carryOut({
       plan,
       live,
+      steps: rescheduleSteps(plan, live, registry),
       gateway,
       registry,
       concurrency: flags.concurrency,

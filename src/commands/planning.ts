@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { joinedSpecs } from '../apply/joined.ts';
-import { withWindows } from '../apply/windows.ts';
 import { cacheFolder } from '../disk/cache.ts';
 import { registry } from '../kinds/index.ts';
 import type { BaseState, DesiredState } from '../model/desired.ts';
@@ -19,6 +17,9 @@ import { referenceRefusals, withReferences } from '../reconcile/guard/named-else
 import { labelOwn, ownChanges } from '../reconcile/diff/own.ts';
 import { plan } from '../reconcile/diff/plan.ts';
 import { refuse } from '../reconcile/guard/refusals.ts';
+import { joinedSpecs } from '../reconcile/schedule/joined-specs.ts';
+import { scheduleSteps } from '../reconcile/schedule/schedule-steps.ts';
+import { withExposureWindows } from '../reconcile/schedule/schedule-writes.ts';
 import { verificationKey } from '../reconcile/prepare/verified.ts';
 import { assess } from '../protection/assess.ts';
 import { riskRefusals } from '../protection/risk-refusals.ts';
@@ -99,12 +100,14 @@ export async function planned(
     const found = [...loaded.diagnostics, ...untold, ...lost, ...checked.diagnostics];
     if (checked.value === undefined) throw new InputError(found);
     const wanted = narrow(checked.value, base);
-    const joined = joinedSpecs(wanted, live, registry);
+    const steps = scheduleSteps(wanted, live, registry);
+    const joined = joinedSpecs(steps, wanted.changes, live);
     const { diagnostics: problems, refusals, indivisible, references } = await gateway.preflight({ plan: wanted, desired, live, joined });
     // What comes of writing is told where something is written, or shown to be.
     const foreseen = flags.looking === true ? [] : problems;
     if (hasErrors(foreseen)) throw new InputError(sortDiagnostics([...found, ...foreseen]));
-    const windowed = withWindows(wanted, indivisible, live, registry);
+    const { singleWrites } = withExposureWindows(wanted, steps, { live, registry, indivisible });
+    const windowed = singleWrites.length === 0 ? wanted : { ...wanted, singleWrites };
     const applied = planBase.base?.desired === loaded.value ? desired : base?.desired;
     const judged = await judge(assess(windowed, { desired, live, base: applied, registry }), asking, { desired, live });
     const told = withReferences(judged.plan, references);

@@ -11,6 +11,7 @@ import type { SavedPlan } from '../model/plan/saved-plan.ts';
 import { longestPlan, openPlan } from '../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutBreakers } from '../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../protection/risk-refusals.ts';
+import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
 import type { ApplyFlags } from './flags.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion, strangeChanges } from './misfits.ts';
@@ -64,7 +65,7 @@ export async function resumed(
     await fit(unfit);
     const seen = seenOf(saved, desired, registry);
     const plan = withoutBreakers(saved.plan);
-    const stale = staleness({ plan, live, registry, seen, secretOf: secretOf(desired) });
+    const stale = staleness({ plan, live, steps: rescheduleSteps(plan, live, registry), registry, seen, secretOf: secretOf(desired) });
     return {
       config,
       target,

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { joinedSpecs } from '../../src/apply/joined.ts';
+import { joinedSpecs } from '../../src/reconcile/schedule/joined-specs.ts';
+import { scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
 import { fromWire, toWire } from '../../src/gateway/dialects/hoop/secret-spelling.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
@@ -126,7 +127,8 @@ test('whatever a gateway sends is read, or told as an error of the gateway', asy
         if (live === undefined) return;
         for (const resource of live.resources) await gateway.readOne(resource);
         const { value: plan } = checkedPlan(desired, live);
-        if (plan !== undefined) await gateway.preflight({ plan, desired, live, joined: joinedSpecs(plan, live, registry) });
+        if (plan !== undefined)
+          await gateway.preflight({ plan, desired, live, joined: joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live) });
         read += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -190,8 +192,13 @@ test('no text of a manifest makes the look ahead throw or take long', async () =
         if (error instanceof Error && error.message.includes('manifest/')) return { plan: undefined, live: undefined };
         throw error;
       });
-      fc.pre(plan !== undefined);
-      await gateway.preflight({ plan, desired: state.value, live, joined: joinedSpecs(plan, live, registry) });
+      if (plan === undefined) return;
+      await gateway.preflight({
+        plan,
+        desired: state.value,
+        live,
+        joined: joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live),
+      });
       expect(worked() - started).toBeLessThan(2000);
     }),
     { numRuns: tries(150) },

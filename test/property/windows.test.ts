@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { joinedSpecs } from '../../src/apply/joined.ts';
-import { withWindows } from '../../src/apply/windows.ts';
+import { singleWritesOf } from '../../src/reconcile/schedule/exposure-windows.ts';
+import { joinedSpecs } from '../../src/reconcile/schedule/joined-specs.ts';
+import { scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
@@ -24,16 +25,18 @@ test('where rules cannot be written twice, what is less protected for a moment i
       const before = gateway.state();
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
-      const indivisible = new Map([...joinedSpecs(plan, live, registry).keys()].map((id) => [id, 'it is too much']));
-      const complete = withWindows(plan, indivisible, live, registry);
+      const indivisible = new Map(
+        [...joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live).keys()].map((id) => [id, 'it is too much']),
+      );
+      const complete = { ...plan, singleWrites: singleWritesOf(plan, indivisible, live, registry) };
       const { outcomes } = await carryOut({ gateway, plan: complete, live, desired, concurrency });
       expect(outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked')).toEqual([]);
       const after = gateway.state();
-      const named = new Set((complete.once ?? []).flatMap((rule) => rule.windows.flatMap(({ connections }) => connections)));
+      const named = new Set(complete.singleWrites.flatMap((rule) => rule.windows.flatMap(({ connections }) => connections)));
       const found = states.flatMap((state) => windows(state, before, after)).map((text) => text.split(' ')[0] ?? '');
       expect(found.filter((connection) => !new Set<string>(named).has(connection))).toEqual([]);
       const written = gateway.writes.map(({ id }) => id);
-      for (const { id } of complete.once ?? []) expect(written.filter((other) => other === id)).toHaveLength(1);
+      for (const { id } of complete.singleWrites) expect(written.filter((other) => other === id)).toHaveLength(1);
       met += indivisible.size;
       open += named.size;
     }),

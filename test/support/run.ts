@@ -1,3 +1,4 @@
+import { rescheduleSteps } from '../../src/reconcile/schedule/schedule-writes.ts';
 import { apply } from '../../src/apply/apply.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
@@ -45,6 +46,7 @@ export async function carryOut({ gateway, plan: planned, live, desired, concurre
   return apply({
     plan: planned,
     live,
+    steps: rescheduleSteps(planned, live, registry),
     gateway,
     registry,
     concurrency,

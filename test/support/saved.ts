@@ -1,3 +1,4 @@
+import { rescheduleSteps } from '../../src/reconcile/schedule/schedule-writes.ts';
 import { fingerprintsOf, seenOf } from '../../src/apply/fingerprint.ts';
 import { apply } from '../../src/apply/apply.ts';
 import { staleness } from '../../src/apply/stale.ts';
@@ -40,7 +41,14 @@ export async function resume(text: string, { gateway, desired: declared, concurr
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('the list is not whole');
   const { desired, unfit } = await secretsFor(plan, declared, { live, gateway });
-  const input = { plan, live, registry, seen: seenOf(saved, desired, registry), secretOf: secretOf(desired) };
+  const input = {
+    plan,
+    live,
+    steps: rescheduleSteps(plan, live, registry),
+    registry,
+    seen: seenOf(saved, desired, registry),
+    secretOf: secretOf(desired),
+  };
   const refusals = [...unfit, ...staleness(input)];
   if (refusals.length > 0) return { refusals };
   const signal = new AbortController().signal;

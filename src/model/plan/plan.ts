@@ -96,6 +96,11 @@ export type EdgeChange = {
   readonly own?: boolean;
 };
 
+/** Returns the end of an edge that is not the resource itself. */
+export function otherEnd(edge: Pick<EdgeChange, 'rule' | 'connection'>, key: ResourceId): ResourceId {
+  return edge.rule === key ? edge.connection : edge.rule;
+}
+
 /** A live object of ours that no manifest declares any more, and the commit that took its manifest away. */
 export type Orphan = {
   readonly id: ResourceId;
@@ -121,7 +126,7 @@ export type Refusal = {
 export type Allowance = { readonly code: string; readonly reason: string };
 
 /**
- * A moment in which connections are less protected than both before and after: `from` has taken away what it takes,
+ * A time between two writes in which connections are less protected than both before and after: `from` has taken away what it takes,
  * and `until` has not yet brought what it brings. Paths are fields of the change they stand beside.
  */
 export type ExposureWindow = {
@@ -132,16 +137,16 @@ export type ExposureWindow = {
   readonly connections: readonly ResourceId[];
 };
 
-/** When a rule is written that is written once: before all that needs its gain, beside what changes, or with what loses. */
+/** When a rule that the gateway accepts only as one write is written: before all that needs its gain, just before or after the objects that change, or with the rules that weaken. */
 export type WriteSlot = 'first' | 'before-objects' | 'after-objects' | 'last';
 
-/** A rule that would be written twice, first with live and desired joined, on a gateway that does not take the two at once. */
+/** A rule that would be written twice, first with live and desired joined, on a gateway that does not accept the joined form. */
 export type SingleWrite = {
   /** The change. */
   readonly id: ResourceId;
   /** Why the gateway does not take them. */
   readonly why: string;
-  readonly moment: WriteSlot;
+  readonly slot: WriteSlot;
   /** What that opens; empty where the order of writes leaves nothing open. */
   readonly windows: readonly ExposureWindow[];
 };
@@ -176,7 +181,7 @@ export type Plan = {
   /** Live secrets that were not read, and come from where they were applied from, as far as is known; absent where there are none. */
   readonly unverified?: readonly { readonly id: ResourceId; readonly path: Pointer }[];
   /** Rules that are written once although they both gain and lose; absent where there are none. */
-  readonly once?: readonly SingleWrite[];
+  readonly singleWrites?: readonly SingleWrite[];
   /** What names something that is replaced, and is not ours to write; absent where there is none. */
   readonly references?: readonly OutsideReference[];
   /** What became of policies; absent where there are none. */

@@ -3,7 +3,7 @@ import type { EdgeOwner, ExplanationRow } from '../../model/result/explanation.t
 import type { FieldRule } from '../../model/field.ts';
 import { compareText } from '../../model/json.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
-import type { EdgeChange } from '../../model/plan/plan.ts';
+import { otherEnd, type EdgeChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { explainedOrigin, originText } from './explain-origin.ts';
@@ -108,8 +108,4 @@ function foreignReason(
 
 function told(owner: EdgeOwner, why: string): Pick<Reason, 'why' | 'owner'> {
   return { owner, why };
-}
-
-function otherEnd(edge: EdgeChange, key: ResourceId): ResourceId {
-  return edge.rule === key ? edge.connection : edge.rule;
 }

@@ -48,9 +48,9 @@ function sorted(found: readonly Refusal[], allowed: readonly Allowance[]): Sorte
   };
 }
 
-function windowRefusals({ once = [], changes }: Plan): readonly Refusal[] {
+function windowRefusals({ singleWrites = [], changes }: Plan): readonly Refusal[] {
   const places = new Map(changes.map(({ id, at }) => [id, at]));
-  return once
+  return singleWrites
     .filter(({ windows }) => windows.length > 0)
     .map(({ id, why, windows }): Refusal => {
       const at = places.get(id);

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Checked } from '../../model/diagnostic.ts';
 import { canonical, isObject, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { isOnLiveObject, liveKeyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
+import { isOnLiveObject, liveKeyOf, type Change, type EdgeChange, type Plan } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { SavedPlan } from '../../model/plan/saved-plan.ts';
 import { digestOf } from './digest.ts';
 import { repeatedKey } from './repeated-key.ts';
-import { plan as isPlanDocument } from './validators.js';
+import { plan as isPlanDocument, type EncodedPlan } from './validators.js';
 
 /** Longer files are not read, and not written. */
 export const longestPlan: number = 64 * 1024 * 1024;
@@ -50,7 +50,11 @@ export function openPlan(text: string, registry: Registry): Checked<Opened> {
   const mistake = mistakeIn(plan, saved, registry);
   if (mistake !== undefined) return broken(mistake);
   const { checksum: _, ...rest } = saved;
-  return { value: { plan, ...rest }, diagnostics: [] };
+  return { value: { plan: decoded(plan), ...rest }, diagnostics: [] };
+}
+
+function decoded({ once, ...plan }: EncodedPlan): Plan {
+  return once === undefined ? plan : { ...plan, singleWrites: once.map(({ moment, ...one }) => ({ ...one, slot: moment })) };
 }
 
 function broken(reason: string): Checked<never> {

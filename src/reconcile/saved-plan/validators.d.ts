@@ -1,14 +1,19 @@
-import type { Plan } from '../../model/plan/plan.ts';
+import type { Plan, SingleWrite } from '../../model/plan/plan.ts';
 import type { SavedPlan } from '../../model/plan/saved-plan.ts';
+
+/** A plan in a document: single writes have their public names. */
+export type EncodedPlan = Omit<Plan, 'singleWrites'> & {
+  readonly once?: readonly (Omit<SingleWrite, 'slot'> & { readonly moment: SingleWrite['slot'] })[];
+};
 
 /** A plan document as `schemas/documents/plan.schema.json` describes it. */
 type PlanDocument = {
   readonly version: 1;
-  readonly plans: readonly Plan[];
+  readonly plans: readonly EncodedPlan[];
   readonly saved?: Omit<SavedPlan, 'plan'> & { readonly checksum: string };
 };
 
-/** The compiled schema of plan documents; it tells the first mistake alone. */
+/** The compiled schema of plan documents; it reports the first error only. */
 export const plan: {
   (value: unknown): value is PlanDocument;
   errors?: readonly { readonly keyword: string; readonly instancePath: string }[] | null;

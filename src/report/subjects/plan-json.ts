@@ -38,7 +38,7 @@ export function planObject(plan: Plan): JsonObject {
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     ...(plan.unverified === undefined ? {} : { unverified: plan.unverified.map(({ id, path }) => ({ id, path })) }),
-    ...(plan.once === undefined ? {} : { once: plan.once.map(onceObject) }),
+    ...(plan.singleWrites === undefined ? {} : { once: plan.singleWrites.map(singleWriteObject) }),
     ...(plan.references === undefined ? {} : { references: plan.references.map(referenceObject) }),
     ...(plan.unwritten === undefined ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
     ...(highest === undefined ? {} : { maxRisk: highest }),
@@ -109,11 +109,11 @@ function edgeObject({ rule, connection, action, declared, bySelector, by, origin
   };
 }
 
-function onceObject({ id, why, moment, windows }: SingleWrite): JsonObject {
+function singleWriteObject({ id, why, slot, windows }: SingleWrite): JsonObject {
   return {
     id,
     why,
-    moment,
+    moment: slot,
     windows: windows.map(({ from, lost, until, missing, connections }) => ({ from, lost, until, missing, connections })),
   };
 }

@@ -47,7 +47,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
       entries: (plan.unverified ?? []).map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
     },
   ];
-  const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : (plan.once ?? []).flatMap(({ windows }) => windows);
+  const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : (plan.singleWrites ?? []).flatMap(({ windows }) => windows);
   const windows = {
     title: `${plural(open.length, 'window')}: less protected than before and after, for a moment`,
     entries: open.map((window) => escapeTerminal(exposureWindowText(window))),

@@ -1,3 +1,4 @@
+import { rescheduleSteps } from '../../../src/reconcile/schedule/schedule-writes.ts';
 import { apply } from '../../../src/apply/apply.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { ApiError } from '../../../src/model/errors.ts';
@@ -71,6 +72,7 @@ export async function run({
   const shown: Gateway = { ...gateway, ...wrap?.(gateway) };
   const result = await apply({
     ...planned,
+    steps: rescheduleSteps(planned.plan, planned.live, registry),
     gateway: shown,
     registry,
     secretOf,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { movedIn } from '../../../src/apply/fingerprint.ts';
 import { differences, extras, isDone, requestOf } from '../../../src/apply/request.ts';
-import type { Part, Step } from '../../../src/apply/steps.ts';
 import type { WriteRequest } from '../../../src/model/gateway.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 import type { Change, EdgeAction, EdgeChange, FieldChange, Value } from '../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
+import type { Step, StepPart } from '../../../src/model/plan/schedule.ts';
 import { seal } from '../../../src/model/secret.ts';
 import { fieldOf } from '../../support/field.ts';
 import { fakeKind, liveOf } from '../../support/resources.ts';
@@ -32,13 +32,13 @@ function edge(rule: ResourceId, action: EdgeAction): EdgeChange {
 }
 
 function stepOf(
-  part: Part,
+  part: StepPart,
   fields: readonly FieldChange[],
   given: Partial<Change> & { readonly edges?: readonly EdgeChange[] } = {},
 ): Step {
   const { edges = [], ...rest } = given;
   const change: Change = { id, action: 'update', fields, needs: [], reasons: [], carried: [], ...rest };
-  return { key: id, change, kind, edges, part, stage: 0, needs: [] };
+  return { key: { id, phase: 'main' }, change, kind, edges, part, stage: 'update', needs: [] };
 }
 
 const live = liveOf(id, {

@@ -1,3 +1,4 @@
+import { rescheduleSteps } from '../../../src/reconcile/schedule/schedule-writes.ts';
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../../src/apply/apply.ts';
 import { registry } from '../../../src/kinds/index.ts';
@@ -109,10 +110,10 @@ describe('a create that meets an object', () => {
     };
     gateway.put(made);
     const { live } = await planAgainst(gateway, desired);
-    expect((await apply({ ...input, live })).outcomes).toMatchObject([{ status: 'already' }]);
+    expect((await apply({ ...input, live, steps: rescheduleSteps(plan, live, registry) })).outcomes).toMatchObject([{ status: 'already' }]);
     expect(gateway.requests.some(({ method }) => method === 'POST')).toBe(false);
     gateway.drop(db);
-    expect((await apply({ ...input, live })).outcomes).toMatchObject([{ status: 'done' }]);
+    expect((await apply({ ...input, live, steps: rescheduleSteps(plan, live, registry) })).outcomes).toMatchObject([{ status: 'done' }]);
   });
 
   it('fails as it was refused where the object cannot be found', async () => {

@@ -11,7 +11,7 @@ export function quietPlan(): Plan {
     orphans: [],
     unmanaged: [],
     unwatched: [],
-    once: [],
+    singleWrites: [],
     protection: { headlines: [], connections: [], losing: [] },
     refusals: [],
     allowed: [],

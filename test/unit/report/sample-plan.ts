@@ -180,11 +180,11 @@ export function samplePlan(): Plan {
       { code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' },
       { code: 'plan/window', reason: 'at night' },
     ],
-    once: [
+    singleWrites: [
       {
         id: 'GuardrailRule/no-drop',
         why: 'the free licence allows one entry of input rules, and there are 2',
-        moment: 'before-objects',
+        slot: 'before-objects',
         windows: [
           {
             from: 'GuardrailRule/no-drop',

@@ -1,54 +1,56 @@
-import { specAfter } from '../model/spec/spec-after.ts';
-import { noEffect, specDirection, type Direction } from '../model/spec/direction.ts';
-import { compareText } from '../model/json.ts';
-import type { Registry } from '../model/kind.ts';
-import type { LiveState } from '../model/live.ts';
-import { liveKeyOf, type WriteSlot, type Plan, type ExposureWindow, type SingleWrite } from '../model/plan/plan.ts';
-import { pointer, type Pointer } from '../model/pointer.ts';
-import { renamesOf, withNames } from '../model/plan/renames.ts';
-import type { ResourceId, Spec } from '../model/resource.ts';
-import { effectOn, effectsOf, isRule, otherEnd, type Effect } from './effects.ts';
-import { ownDirection, stepsOf, type Step } from './steps.ts';
+import { specAfter } from '../../model/spec/spec-after.ts';
+import { noEffect, specDirection, type Direction } from '../../model/spec/direction.ts';
+import { compareText } from '../../model/json.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { LiveState } from '../../model/live.ts';
+import { liveKeyOf, otherEnd, type ExposureWindow, type Plan, type SingleWrite, type WriteSlot } from '../../model/plan/plan.ts';
+import { pointer, type Pointer } from '../../model/pointer.ts';
+import { renamesOf, withNames } from '../../model/plan/renames.ts';
+import type { ResourceId, Spec } from '../../model/resource.ts';
+import { stagesBetween, type Stage, type Step } from '../../model/plan/schedule.ts';
+import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
+import { ownDirection, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
 
-const moments: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first', 'last'];
+const slots: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first', 'last'];
 
 /**
- * The plan with those rules written once that the gateway does not take with live and desired joined, each at the
- * moment that opens the fewest and shortest windows; and what is open then.
+ * Returns the rules that the gateway accepts only as one write, each in the slot that opens the fewest and shortest exposure
+ * windows, and those windows. `indivisible` states the gateway's reason by the id of the change.
  */
-export function withWindows(plan: Plan, indivisible: ReadonlyMap<ResourceId, string>, live: LiveState, registry: Registry): Plan {
-  if (indivisible.size === 0) return plan;
+export function singleWritesOf(
+  plan: Pick<Plan, 'changes' | 'edges'>,
+  indivisible: ReadonlyMap<ResourceId, string>,
+  live: LiveState,
+  registry: Registry,
+): readonly SingleWrite[] {
+  if (indivisible.size === 0) return [];
   const named = withNames(live, renamesOf(plan.changes));
   const effects = new Map(effectsOf(plan, named, registry).map((effect) => [effect.change.id, effect]));
   const ids = [...indivisible.keys()].toSorted(compareText);
-  const windowsAt = (chosen: ReadonlyMap<ResourceId, WriteSlot>): readonly Opening[] => {
-    const once = ids.map((id): SingleWrite => ({ id, why: '', moment: chosen.get(id) ?? 'before-objects', windows: [] }));
-    return openings(effects, stepsOf({ ...plan, once }, live, registry), new Set(ids));
+  const windowsIn = (chosen: WriteSlots): readonly Opening[] => {
+    const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
+    return openings(effects, scheduleSteps(plan, live, registry, all), new Set(ids));
   };
-  const chosen = choose(ids, windowsAt);
-  const open = windowsAt(chosen);
+  const chosen = chooseSlots(ids, windowsIn);
+  const open = windowsIn(chosen);
   const specs = new Map(named.resources.map((resource) => [resource.id, resource.spec]));
-  const once = ids.map((id): SingleWrite => {
+  return ids.map((id): SingleWrite => {
     const own = open.filter((one) => one.from.change.id === id || (one.until.change.id === id && !indivisible.has(one.from.change.id)));
-    return { id, why: indivisible.get(id) ?? '', moment: chosen.get(id) ?? 'before-objects', windows: grouped(own, specs) };
+    return { id, why: indivisible.get(id) ?? '', slot: chosen.get(id) ?? 'before-objects', windows: grouped(own, specs) };
   });
-  return { ...plan, once };
 }
 
 /** One connection between two writes that should have been one. */
 type Opening = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly stages: number };
 
-/** Tries the moments of one rule after the other, twice: the second time with all others in place. */
-function choose(
-  ids: readonly ResourceId[],
-  windowsAt: (chosen: ReadonlyMap<ResourceId, WriteSlot>) => readonly Opening[],
-): ReadonlyMap<ResourceId, WriteSlot> {
-  let chosen: ReadonlyMap<ResourceId, WriteSlot> = new Map();
+/** Tries the slots of one rule after the other, twice: the second time with all others in place. */
+function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots) => readonly Opening[]): WriteSlots {
+  let chosen: WriteSlots = new Map();
   for (const id of [...ids, ...ids]) {
-    const [best] = moments
-      .map((moment) => ({ moment, cost: costOf(windowsAt(new Map([...chosen, [id, moment]]))) }))
+    const [best] = slots
+      .map((slot) => ({ slot, cost: costOf(windowsIn(new Map([...chosen, [id, slot]]))) }))
       .toSorted((left, right) => left.cost - right.cost);
-    if (best !== undefined) chosen = new Map([...chosen, [id, best.moment]]);
+    if (best !== undefined) chosen = new Map([...chosen, [id, best.slot]]);
   }
   return chosen;
 }
@@ -61,11 +63,11 @@ function costOf(open: readonly Opening[]): number {
   return [...stages.values()].reduce((sum, length) => sum + 100 + length, 0);
 }
 
-type Event = Direction & { readonly effect: Effect; readonly stage: number };
+type ProtectionEvent = Direction & { readonly effect: Effect; readonly stage: Stage };
 
 /** On which connections a loss comes before, or beside, a gain of another change; only as far as a rule written once has part in it. */
 function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step[], once: ReadonlySet<ResourceId>): readonly Opening[] {
-  const events = new Map<ResourceId, Event[]>();
+  const events = new Map<ResourceId, ProtectionEvent[]>();
   const halved = new Set(steps.filter(({ part }) => part === 'gain').map(({ change }) => change.id));
   for (const step of steps) {
     const effect = effects.get(step.change.id);
@@ -80,9 +82,11 @@ function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step
   return [...events].flatMap(([connection, all]) =>
     all.flatMap((from) =>
       all.flatMap((until): readonly Opening[] => {
-        const apart = from.effect !== until.effect && from.weakens && until.strengthens && from.stage <= until.stage;
+        const apart = from.effect !== until.effect && from.weakens && until.strengthens && stagesBetween(from.stage, until.stage) >= 0;
         const ours = once.has(from.effect.change.id) || once.has(until.effect.change.id);
-        return apart && ours ? [{ connection, from: from.effect, until: until.effect, stages: until.stage - from.stage }] : [];
+        return apart && ours
+          ? [{ connection, from: from.effect, until: until.effect, stages: stagesBetween(from.stage, until.stage) }]
+          : [];
       }),
     ),
   );

@@ -1,10 +1,10 @@
-import { specAfter } from '../model/spec/spec-after.ts';
-import { combineDirections, noEffect, specDirection, type Direction } from '../model/spec/direction.ts';
-import type { Kind, Registry } from '../model/kind.ts';
-import { liveEdges } from '../model/edges.ts';
-import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { isWritten, liveKeyOf, type Change, type EdgeChange, type Plan } from '../model/plan/plan.ts';
-import { kindOf, type ResourceId } from '../model/resource.ts';
+import { specAfter } from '../../model/spec/spec-after.ts';
+import { combineDirections, noEffect, specDirection, type Direction } from '../../model/spec/direction.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
+import { liveEdges } from '../../model/edges.ts';
+import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Plan } from '../../model/plan/plan.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 
 /** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */
 export type Effect = {
@@ -25,7 +25,7 @@ export function isRule(kind: Kind): boolean {
 }
 
 /** The effects of all changes that write something. */
-export function effectsOf(plan: Plan, live: LiveState, registry: Registry): readonly Effect[] {
+export function effectsOf(plan: Pick<Plan, 'changes' | 'edges'>, live: LiveState, registry: Registry): readonly Effect[] {
   const byId = liveById(live.resources);
   const protects = protectedBy(live, plan.edges, registry);
   const edgesBy = groupByWriter(plan.edges);
@@ -45,11 +45,6 @@ export function effectsOf(plan: Plan, live: LiveState, registry: Registry): read
       connections: protects.get(key) ?? new Set(),
     };
   });
-}
-
-/** The end of an edge that is not the resource itself. */
-export function otherEnd(edge: EdgeChange, key: ResourceId): ResourceId {
-  return edge.rule === key ? edge.connection : edge.rule;
 }
 
 /** What cannot be carried out is never passed over in silence. */

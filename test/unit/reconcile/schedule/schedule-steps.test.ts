@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { stepsOf } from '../../../src/apply/steps.ts';
-import { registry } from '../../../src/kinds/index.ts';
-import type { DeclaredEdge, DesiredResource } from '../../../src/model/desired.ts';
-import type { Json } from '../../../src/model/json.ts';
-import type { LiveResource } from '../../../src/model/live.ts';
-import type { Change, Plan } from '../../../src/model/plan/plan.ts';
-import type { ResourceId } from '../../../src/model/resource.ts';
-import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../support/resources.ts';
-import { planOf } from '../../support/run.ts';
+import { scheduleSteps } from '../../../../src/reconcile/schedule/schedule-steps.ts';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
+import type { Json } from '../../../../src/model/json.ts';
+import type { LiveResource } from '../../../../src/model/live.ts';
+import type { Change, Plan } from '../../../../src/model/plan/plan.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
+import type { StepKey } from '../../../../src/model/plan/schedule.ts';
+import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
+import { planOf } from '../../../support/run.ts';
 
 const [db, other, g, h, mask] = [
   'Connection/db',
@@ -32,88 +33,100 @@ function on(...connections: readonly ResourceId[]): { readonly edges: LiveResour
 const open = { spec: { access_mode_connect: 'enabled' } };
 const closed = { spec: { access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' } };
 
+/** The id of a step, with its phase unless that is the main one. */
+function keyText({ id, phase }: StepKey): string {
+  return phase === 'main' ? id : `${id}#${phase}`;
+}
+
 /** The steps in words, as they come: `stage part key < needs`. */
 function stepsFor(resources: readonly DesiredResource[], edges: readonly DeclaredEdge[], live: readonly LiveResource[]): readonly string[] {
   const state = stateOf(...live);
-  const steps = stepsOf(planOf(wantedOf(resources, edges), state), state, registry);
-  return steps.map(({ stage, part, key, needs }) => [stage, part, key, ...(needs.length === 0 ? [] : ['<', ...needs])].join(' '));
+  const steps = scheduleSteps(planOf(wantedOf(resources, edges), state), state, registry);
+  return steps.map(({ stage, part, key, needs }) =>
+    [stage, part, keyText(key), ...(needs.length === 0 ? [] : ['<', ...needs.map(keyText)])].join(' '),
+  );
 }
 
 describe('the steps of a rule', () => {
   it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
-    ['that is new come first', [desiredOf(g)], [], [], [`0 whole ${g}#early`]],
-    ['that gains come first', [desiredOf(g, blocking('a', 'b'))], [], [liveOf(g, blocking('a'))], [`0 whole ${g}#early`]],
-    ['that loses come last', [desiredOf(g, blocking('a'))], [], [liveOf(g, blocking('a', 'b'))], [`4 whole ${g}`]],
+    ['that is new come first', [desiredOf(g)], [], [], [`strengthen whole ${g}#early`]],
+    ['that gains come first', [desiredOf(g, blocking('a', 'b'))], [], [liveOf(g, blocking('a'))], [`strengthen whole ${g}#early`]],
+    ['that loses come last', [desiredOf(g, blocking('a'))], [], [liveOf(g, blocking('a', 'b'))], [`weaken whole ${g}`]],
     [
       'that attaches come first',
       [desiredOf(g)],
       [edgeOf(g, db), edgeOf(g, other)],
       [liveOf(g, on('Connection/theirs')), liveOf(db), liveOf(other)],
-      [`0 whole ${g}#early`],
+      [`strengthen whole ${g}#early`],
     ],
-    ['that detaches come last', [desiredOf(g), desiredOf(db)], [], [liveOf(g, on(db)), liveOf(db)], [`4 whole ${g}`]],
+    ['that detaches come last', [desiredOf(g), desiredOf(db)], [], [liveOf(g, on(db)), liveOf(db)], [`weaken whole ${g}`]],
     [
       'that does both alone are one',
       [desiredOf(g, blocking('a'))],
       [],
       [liveOf(g, { ...blocking('b'), ...on(db) })],
-      [`0 whole ${g}#early`],
+      [`strengthen whole ${g}#early`],
     ],
     [
       'that do both on one connection are two each',
       [desiredOf(g, blocking('a')), desiredOf(h, blocking('b'))],
       [],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(h, { ...blocking('a'), ...on(db) })],
-      [`0 gain ${g}#early`, `0 gain ${h}#early`, `4 whole ${g} < ${g}#early ${h}#early`, `4 whole ${h} < ${h}#early ${g}#early`],
+      [
+        `strengthen gain ${g}#early`,
+        `strengthen gain ${h}#early`,
+        `weaken whole ${g} < ${g}#early ${h}#early`,
+        `weaken whole ${h} < ${h}#early ${g}#early`,
+      ],
     ],
     [
       'that do both on connections apart are one each',
       [desiredOf(g, blocking('a')), desiredOf(h, blocking('b'))],
       [],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(h, { ...blocking('a'), ...on(other) })],
-      [`0 whole ${g}#early`, `0 whole ${h}#early`],
+      [`strengthen whole ${g}#early`, `strengthen whole ${h}#early`],
     ],
     [
       'that loses what another gains wait for it',
       [desiredOf(g, blocking()), desiredOf(h, blocking('a'))],
       [edgeOf(h, db)],
       [liveOf(g, { ...blocking('a'), ...on(db) }), liveOf(h), liveOf(db)],
-      [`0 whole ${h}#early`, `4 whole ${g} < ${h}#early`],
+      [`strengthen whole ${h}#early`, `weaken whole ${g} < ${h}#early`],
     ],
     [
       'that loses what the connection gains wait for that',
       [desiredOf(g), desiredOf(db, guarded('dba'))],
       [],
       [liveOf(g, { ...blocking('a'), edges: {} }), liveOf(db, { edges: { guardrail_rules: [g] } })],
-      [`3 whole ${db}`, `4 whole ${g} < ${db}`],
+      [`update whole ${db}`, `weaken whole ${g} < ${db}`],
     ],
     [
       'that does both come last where the connection only gains',
       [desiredOf(g, blocking('a')), desiredOf(db, guarded('dba'))],
       [edgeOf(g, db)],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db)],
-      [`3 whole ${db}`, `4 whole ${g} < ${db}`],
+      [`update whole ${db}`, `weaken whole ${g} < ${db}`],
     ],
     [
       'that does both come first where the connection only loses',
       [desiredOf(g, blocking('a')), desiredOf(db, guarded())],
       [edgeOf(g, db)],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db, guarded('dba'))],
-      [`0 whole ${g}#early`, `3 whole ${db} < ${g}#early`],
+      [`strengthen whole ${g}#early`, `update whole ${db} < ${g}#early`],
     ],
     [
       'that does both are two where the connection does, too',
       [desiredOf(g, blocking('a')), desiredOf(db, guarded('sre'))],
       [edgeOf(g, db)],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db, guarded('dba'))],
-      [`0 gain ${g}#early`, `3 whole ${db} < ${g}#early`, `4 whole ${g} < ${g}#early ${db}`],
+      [`strengthen gain ${g}#early`, `update whole ${db} < ${g}#early`, `weaken whole ${g} < ${g}#early ${db}`],
     ],
     [
       'that does both are two where one connection is new and another gains',
       [desiredOf(g, blocking('a')), desiredOf(db, open), desiredOf(other, guarded('dba'))],
       [edgeOf(g, db), edgeOf(g, other)],
       [liveOf(g, { ...blocking('b'), ...on(other) }), liveOf(other)],
-      [`0 gain ${g}#early`, `1 whole ${db} < ${g}#early`, `3 whole ${other}`, `4 whole ${g} < ${g}#early ${other}`],
+      [`strengthen gain ${g}#early`, `create whole ${db} < ${g}#early`, `update whole ${other}`, `weaken whole ${g} < ${g}#early ${other}`],
     ],
   ])('%s', (_, resources, edges, live, expected) => {
     expect(stepsFor(resources, edges, live)).toEqual(expected);
@@ -122,55 +135,60 @@ describe('the steps of a rule', () => {
 
 describe('the steps of an object', () => {
   it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
-    ['that is new are one', [desiredOf(db, open)], [], [], [`1 whole ${db}`]],
+    ['that is new are one', [desiredOf(db, open)], [], [], [`create whole ${db}`]],
     [
       'that is new come after its new rules',
       [desiredOf(db, open), desiredOf(g), desiredOf(h)],
       [edgeOf(g, db), edgeOf(h, db)],
       [],
-      [`0 whole ${g}#early`, `0 whole ${h}#early`, `1 whole ${db} < ${g}#early ${h}#early`],
+      [`strengthen whole ${g}#early`, `strengthen whole ${h}#early`, `create whole ${db} < ${g}#early ${h}#early`],
     ],
     [
       'that is new do not wait for a rule that loses',
       [desiredOf(db, open), desiredOf(g, blocking())],
       [edgeOf(g, db)],
       [liveOf(g, blocking('a'))],
-      [`1 whole ${db}`, `4 whole ${g}`],
+      [`create whole ${db}`, `weaken whole ${g}`],
     ],
     [
       'that is new begin closed where a rule is attached afterwards',
       [desiredOf(db, open), desiredOf(mask), desiredOf(g)],
       [edgeOf(mask, db), edgeOf(g, db)],
       [],
-      [`0 whole ${g}#early`, `1 closed ${db} < ${g}#early`, `2 whole ${mask}#early < ${db}`, `3 open ${db}#open < ${db} ${mask}#early`],
+      [
+        `strengthen whole ${g}#early`,
+        `create closed ${db} < ${g}#early`,
+        `strengthen-created whole ${mask}#early < ${db}`,
+        `update open ${db}#open < ${db} ${mask}#early`,
+      ],
     ],
     [
       'that is new and stays closed are one',
       [desiredOf(db, closed), desiredOf(mask)],
       [edgeOf(mask, db)],
       [],
-      [`1 whole ${db}`, `2 whole ${mask}#early < ${db}`],
+      [`create whole ${db}`, `strengthen-created whole ${mask}#early < ${db}`],
     ],
     [
       'that loses come after the rules that gain on it',
       [desiredOf(db, guarded()), desiredOf(g, blocking('a')), desiredOf(h, blocking('a'))],
       [edgeOf(g, db)],
       [liveOf(db, guarded('dba')), liveOf(g, on(db)), liveOf(h)],
-      [`0 whole ${g}#early`, `0 whole ${h}#early`, `3 whole ${db} < ${g}#early`],
+      [`strengthen whole ${g}#early`, `strengthen whole ${h}#early`, `update whole ${db} < ${g}#early`],
     ],
     [
       'that gains wait for nobody',
       [desiredOf(db, guarded('dba')), desiredOf(g, blocking('a'))],
       [edgeOf(g, db)],
       [liveOf(db), liveOf(g, on(db))],
-      [`0 whole ${g}#early`, `3 whole ${db}`],
+      [`strengthen whole ${g}#early`, `update whole ${db}`],
     ],
     [
       'that is no rule and protects nothing is changed in the middle',
       [desiredOf('RunbookConfiguration/books', { spec: { git_hook_ttl: 5 } })],
       [],
       [liveOf('RunbookConfiguration/books')],
-      ['3 whole RunbookConfiguration/books'],
+      ['update whole RunbookConfiguration/books'],
     ],
   ])('%s', (_, resources, edges, live, expected) => {
     expect(stepsFor(resources, edges, live)).toEqual(expected);
@@ -181,7 +199,7 @@ describe('the steps of an object', () => {
     const state = stateOf(liveOf(db));
     const plan = planOf(wantedOf(resources, [edgeOf(g, db)]), state);
     const edges = plan.edges.map((edge) => ({ ...edge, by: db }) as const);
-    expect(stepsOf({ ...plan, edges }, state, registry).map(({ key, needs }) => [key, ...needs].join(' < '))).toEqual([
+    expect(scheduleSteps({ ...plan, edges }, state, registry).map(({ key, needs }) => [key, ...needs].map(keyText).join(' < '))).toEqual([
       `${g}#early`,
       `${db} < ${g}#early`,
     ]);
@@ -198,11 +216,11 @@ describe('what cannot be carried out', () => {
   it.each<[string, Change, string]>([['a kind that nobody knows', { ...change, id: 'Other/x' }, 'Other/x is of no known kind']])(
     'throws: %s',
     (_, one, message) => {
-      expect(() => stepsOf(planWith(one), stateOf(liveOf('Other/x')), registry)).toThrow(message);
+      expect(() => scheduleSteps(planWith(one), stateOf(liveOf('Other/x')), registry)).toThrow(message);
     },
   );
 
   it('has no steps where a manager blocks it', () => {
-    expect(stepsOf(planWith({ ...change, action: 'blocked' }), stateOf(), registry)).toEqual([]);
+    expect(scheduleSteps(planWith({ ...change, action: 'blocked' }), stateOf(), registry)).toEqual([]);
   });
 });

@@ -1,0 +1,78 @@
+import type { Kind } from '../kind.ts';
+import type { Change, EdgeChange, WriteSlot, SingleWrite } from './plan.ts';
+import type { ResourceId } from '../resource.ts';
+
+/**
+ * The stages of an apply, in their order; a stage begins when the one before is read back. Names change first, so that every
+ * later write knows them. Rules strengthen before the objects that need them change, and weaken after; a rule that the gateway
+ * accepts only as one write is written just before or just after those objects. Deletions come last, protected objects before
+ * the rules that protect them.
+ */
+export const stages = [
+  'rename',
+  'strengthen',
+  'create',
+  'strengthen-created',
+  'before-objects',
+  'update',
+  'close',
+  'after-objects',
+  'weaken',
+  'delete',
+  'delete-rules',
+] as const;
+
+export type Stage = (typeof stages)[number];
+
+const positions: ReadonlyMap<Stage, number> = new Map(stages.map((stage, index) => [stage, index]));
+
+/** Counts the stages from one to another; negative where the other comes first. */
+export function stagesBetween(from: Stage, until: Stage): number {
+  return (positions.get(until) ?? 0) - (positions.get(from) ?? 0);
+}
+
+/** The stage of a rule that is written once, by its slot. */
+export const slotStages: Readonly<Record<WriteSlot, Stage>> = {
+  first: 'strengthen',
+  'before-objects': 'before-objects',
+  'after-objects': 'after-objects',
+  last: 'weaken',
+};
+
+/**
+ * How much of its change a step writes: all of it, only the part that adds protection (live and desired joined), all of it with
+ * access closed, the opening of an object that was created closed, the new name alone, or the deletion.
+ */
+export type StepPart = 'whole' | 'gain' | 'closed' | 'open' | 'name' | 'delete';
+
+/** Which write of its change a step is: `rename` its new name, `early` what later writes rely on, `open` the end of a creation, `main` all others. */
+export type StepPhase = 'rename' | 'early' | 'main' | 'open';
+
+/** Identifies a step; `id` is the one under which live state knows the resource. */
+export type StepKey = { readonly id: ResourceId; readonly phase: StepPhase };
+
+/** Returns one text for a step key, for maps and sets. */
+export function stepKeyText({ id, phase }: StepKey): string {
+  return `${phase} ${id}`;
+}
+
+/** Returns the keys, each once, in their first order. */
+export function uniqueStepKeys(keys: readonly StepKey[]): readonly StepKey[] {
+  return keys.length < 2 ? keys : [...new Map(keys.map((key) => [stepKeyText(key), key])).values()];
+}
+
+/** One write. Steps of a stage run together. */
+export type Step = {
+  readonly key: StepKey;
+  readonly change: Change;
+  readonly kind: Kind;
+  /** The edges that the change writes. */
+  readonly edges: readonly EdgeChange[];
+  readonly part: StepPart;
+  readonly stage: Stage;
+  /** Steps that must succeed before this one starts. */
+  readonly needs: readonly StepKey[];
+};
+
+/** The writes of a plan in their order, and the rules that are written once although they both strengthen and weaken. */
+export type Schedule = { readonly steps: readonly Step[]; readonly singleWrites: readonly SingleWrite[] };

@@ -1,0 +1,230 @@
+import { specAfter } from '../../model/spec/spec-after.ts';
+import { combineDirections, type Direction } from '../../model/spec/direction.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { LiveState } from '../../model/live.ts';
+import { liveKeyOf, type Plan, type WriteSlot } from '../../model/plan/plan.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
+import { renamesOf, withNames } from '../../model/plan/renames.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { slotStages, stagesBetween, stepKeyText, uniqueStepKeys, type Stage, type Step, type StepKey } from '../../model/plan/schedule.ts';
+import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
+
+/** The slot of each rule that the gateway accepts only as one write, by the id of its change. */
+export type WriteSlots = ReadonlyMap<ResourceId, WriteSlot>;
+
+const noSlots: WriteSlots = new Map();
+
+/** Orders the writes of a plan so that no connection is ever less protected than both before and after. */
+export function scheduleSteps(
+  plan: Pick<Plan, 'changes' | 'edges'>,
+  live: LiveState,
+  registry: Registry,
+  slots: WriteSlots = noSlots,
+): readonly Step[] {
+  if (plan.changes.length === 0) return [];
+  const all = effectsOf(plan, withNames(live, renamesOf(plan.changes)), registry);
+  const effects = all.filter(({ change }) => change.action !== 'delete');
+  const objects = new Map(effects.filter(({ kind }) => !isRule(kind)).map((effect) => [liveKeyOf(effect.change), effect]));
+  const rules = placeRules(
+    effects.filter(({ kind }) => isRule(kind)),
+    { objects, slots },
+  );
+  const layout: Layout = { objects, guards: guardsOf(rules) };
+  const steps = [
+    ...rules.flatMap((rule) => ruleSteps(rule, layout)),
+    ...[...objects.values()].flatMap((one) => objectSteps(one, layout)),
+    ...deletions(all, layout),
+  ];
+  const sorted = steps.toSorted(byStage);
+  const last = new Map(sorted.map((step) => [liveKeyOf(step.change), step.key]));
+  const closed = sorted.map((step) => closeAfterSuccessor(step, last));
+  return (slots.size === 0 ? closed : withoutLaterNeeds(closed)).toSorted(byStage);
+}
+
+function byStage(left: Step, right: Step): number {
+  return stagesBetween(right.stage, left.stage);
+}
+
+function laterStage(one: Stage, other: Stage): Stage {
+  return stagesBetween(one, other) > 0 ? other : one;
+}
+
+/** Closes or deletes a replaced object after the last step of its successor. */
+function closeAfterSuccessor(step: Step, last: ReadonlyMap<ResourceId, StepKey>): Step {
+  if (!step.change.reasons.includes('replaced')) return step;
+  const needs = step.change.needs.flatMap((id) => last.get(id) ?? []);
+  return { ...step, stage: laterStage(step.stage, 'close'), needs: uniqueStepKeys([...step.needs, ...needs]) };
+}
+
+/** Drops needs that are not earlier: a rule that is written once may come after a step that would wait for it, and the plan names that window. */
+function withoutLaterNeeds(steps: readonly Step[]): readonly Step[] {
+  const stageOf = new Map(steps.map(({ key, stage }) => [stepKeyText(key), stage]));
+  return steps.map((step) => ({
+    ...step,
+    needs: step.needs.filter((need) => stagesBetween(stageOf.get(stepKeyText(need)) ?? step.stage, step.stage) > 0),
+  }));
+}
+
+/** Deletes removed objects; a rule stays until no connection that it protects is worse off without it. */
+function deletions(effects: readonly Effect[], layout: Layout): readonly Step[] {
+  const deleted = effects.filter(({ change }) => change.action === 'delete');
+  const keys = new Set(deleted.map(({ change }) => liveKeyOf(change)));
+  return deleted.map((effect): Step => {
+    const { change, kind, edges } = effect;
+    const step = { key: mainKey(liveKeyOf(change)), change, kind, edges, part: 'delete' } as const;
+    if (!isRule(kind)) return { ...step, stage: 'delete', needs: [] };
+    const protectedToo = [...effect.connections].filter((id) => keys.has(id)).map(mainKey);
+    return { ...step, stage: 'delete-rules', needs: [...lateNeeds(effect, layout), ...protectedToo] };
+  });
+}
+
+/** Changes a name by a write of its own, before all others: whatever refers to it uses the new name. */
+function nameStep({ change, kind }: Effect): Step {
+  return { key: { id: liveKeyOf(change), phase: 'rename' }, change, kind, edges: [], part: 'name', stage: 'rename', needs: [] };
+}
+
+/**
+ * When a changed rule is written: early where it strengthens, late where it weakens, twice only where a single write would
+ * open a window; `at` names the stage of a rule that the plan writes once.
+ */
+type Placement = 'early' | 'late' | 'twice' | { readonly at: Stage };
+
+type PlacedRule = Effect & { readonly placement: Placement };
+
+type Objects = ReadonlyMap<ResourceId, Effect>;
+
+type Layout = {
+  /** The changed objects that are not rules. */
+  readonly objects: Objects;
+  /** By connection, the rules whose early write strengthens it. */
+  readonly guards: ReadonlyMap<ResourceId, readonly PlacedRule[]>;
+};
+
+function placeRules(
+  rules: readonly Effect[],
+  { objects, slots }: { readonly objects: Objects; readonly slots: WriteSlots },
+): readonly PlacedRule[] {
+  const counts = new Map<ResourceId, number>();
+  for (const id of rules.flatMap((rule) => [...rule.connections])) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const shared = new Set([...counts].filter(([, count]) => count > 1).map(([id]) => id));
+  return rules.map((rule) => {
+    const slot = slots.get(rule.change.id);
+    return { ...rule, placement: slot === undefined ? placementOf(rule, shared, objects) : { at: slotStages[slot] } };
+  });
+}
+
+function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, objects: Objects): Placement {
+  const total = totalOf(rule);
+  if (!total.weakens) return 'early';
+  if (!total.strengthens) return 'late';
+  const connections = [...rule.connections];
+  if (connections.some((id) => shared.has(id))) return 'twice';
+  const meeting = connections.map((id) => ({ on: effectOn(rule, id), own: ownDirection(objects.get(id)) }));
+  const early = meeting.some(({ on, own }) => on.strengthens && own.weakens);
+  const late = meeting.some(({ on, own }) => on.weakens && own.strengthens);
+  if (early && late) return 'twice';
+  return late ? 'late' : 'early';
+}
+
+function totalOf(effect: Effect): Direction {
+  return combineDirections([effect.content, { strengthens: effect.attaches.size > 0, weakens: effect.detaches.size > 0 }]);
+}
+
+/** Returns the direction of an object's own change; a new object is an opening, so the gains of its rules must come first. */
+export function ownDirection(effect: Effect | undefined): Direction {
+  if (effect === undefined) return { strengthens: false, weakens: false };
+  return effect.change.action === 'create' ? { strengthens: false, weakens: true } : totalOf(effect);
+}
+
+function guardsOf(rules: readonly PlacedRule[]): Layout['guards'] {
+  const guards = new Map<ResourceId, PlacedRule[]>();
+  for (const rule of rules) {
+    if (rule.placement === 'late') continue;
+    for (const id of rule.connections) {
+      if (effectOn(rule, id).strengthens) guards.set(id, [...(guards.get(id) ?? []), rule]);
+    }
+  }
+  return guards;
+}
+
+function mainKey(id: ResourceId): StepKey {
+  return { id, phase: 'main' };
+}
+
+function earlyKey(effect: Effect): StepKey {
+  return { id: liveKeyOf(effect.change), phase: 'early' };
+}
+
+function ruleSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
+  if (rule.change.action !== 'rename') return contentSteps(rule, layout);
+  const name = nameStep(rule);
+  const isMore = rule.edges.length > 0 || rule.change.fields.some(({ held }) => held !== true);
+  if (!isMore) return [name];
+  return [name, ...contentSteps(rule, layout).map((step) => ({ ...step, needs: [name.key, ...step.needs] }))];
+}
+
+function contentSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
+  const { change, kind, edges, placement } = rule;
+  const createdEnds = [...rule.attaches].filter((id) => layout.objects.get(id)?.change.action === 'create').map(mainKey);
+  const early: Step = {
+    key: earlyKey(rule),
+    change,
+    kind,
+    edges,
+    part: placement === 'twice' ? 'gain' : 'whole',
+    stage: createdEnds.length > 0 ? 'strengthen-created' : 'strengthen',
+    needs: createdEnds,
+  };
+  if (placement === 'early') return [early];
+  const needs = lateNeeds(rule, layout);
+  if (typeof placement === 'object') return [{ ...early, stage: laterStage(early.stage, placement.at), needs: [...createdEnds, ...needs] }];
+  const late: Step = { key: mainKey(liveKeyOf(change)), change, kind, edges, part: 'whole', stage: 'weaken', needs };
+  return placement === 'late' ? [late] : [early, { ...late, needs: [early.key, ...needs] }];
+}
+
+/** Returns what makes up for a loss on the same connection: other rules' gains and the connection's own. */
+function lateNeeds(rule: Effect, { guards, objects }: Layout): readonly StepKey[] {
+  const lost = [...rule.connections].filter((id) => effectOn(rule, id).weakens);
+  const strengthening = new Set(lost.flatMap((id) => guards.get(id) ?? []));
+  return [
+    ...[...strengthening].filter((other) => other !== rule).map(earlyKey),
+    ...lost.filter((id) => ownDirection(objects.get(id)).strengthens).map(mainKey),
+  ];
+}
+
+/**
+ * Returns the steps of an object that is not a rule: created closed where protection can only be attached to it afterwards,
+ * and changed in two writes where a single one would open it before the gateway has attached what it gains.
+ */
+function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
+  const { change, kind, edges } = effect;
+  const id = liveKeyOf(change);
+  const step = { key: mainKey(id), change, kind, edges, part: 'whole' } as const;
+  const guards = layout.guards.get(id) ?? [];
+  if (change.action === 'update') {
+    const { weakens } = ownDirection(effect);
+    const first = guards.filter((rule) => weakens || effect.attaches.has(liveKeyOf(rule.change))).map(earlyKey);
+    if (!weakens || !attachesLate(effect)) return [{ ...step, stage: 'update', needs: first }];
+    const gain = { ...step, key: earlyKey(effect), part: 'gain', stage: 'strengthen-created', needs: first } as const;
+    return [gain, { ...step, stage: 'update', needs: [gain.key] }];
+  }
+  const attaching = guards.filter((rule) => rule.attaches.has(id));
+  const first = guards.filter((rule) => !rule.attaches.has(id)).map(earlyKey);
+  if ((attaching.length === 0 && !attachesLate(effect)) || !opens(effect)) return [{ ...step, stage: 'create', needs: first }];
+  return [
+    { ...step, part: 'closed', stage: 'create', needs: first },
+    { ...step, key: { id, phase: 'open' }, part: 'open', stage: 'update', needs: [step.key, ...attaching.map(earlyKey)] },
+  ];
+}
+
+/** Tells whether the gateway attaches some of the object's protection only after it has saved it. */
+function attachesLate({ change, kind }: Effect): boolean {
+  const late = kind.fields.filter((field) => field.late === true).map(({ name }) => pointer(name));
+  return change.fields.some(({ path }) => late.some((field) => isPointerWithin(path, field)));
+}
+
+/** Tells whether the change, once whole, opens something that can be closed. */
+function opens({ change, kind }: Effect): boolean {
+  const spec = specAfter(change, kind, {});
+  return kind.fields.some((field) => field.closed !== undefined && spec[field.name] !== field.closed);
+}

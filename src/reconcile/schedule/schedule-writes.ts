@@ -1,0 +1,35 @@
+import type { Registry } from '../../model/kind.ts';
+import type { LiveState } from '../../model/live.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import type { Schedule, Step } from '../../model/plan/schedule.ts';
+import { singleWritesOf } from './exposure-windows.ts';
+import { scheduleSteps } from './schedule-steps.ts';
+
+/** What a schedule follows from besides the changes; `indivisible` states by change why the gateway does not accept its joined form. */
+export type ScheduleInput = {
+  readonly live: LiveState;
+  readonly registry: Registry;
+  readonly indivisible: ReadonlyMap<ResourceId, string>;
+};
+
+/** Orders all writes of a plan; rules that the gateway accepts only as one write get the slots that expose the least. */
+export function withExposureWindows(
+  plan: Pick<Plan, 'changes' | 'edges'>,
+  steps: readonly Step[],
+  { live, registry, indivisible }: ScheduleInput,
+): Schedule {
+  const singleWrites = singleWritesOf(plan, indivisible, live, registry);
+  return singleWrites.length === 0
+    ? { steps, singleWrites }
+    : { steps: rescheduleSteps({ ...plan, singleWrites }, live, registry), singleWrites };
+}
+
+/** Orders the writes of a plan that was made before: single writes keep their slots. */
+export function rescheduleSteps(
+  plan: Pick<Plan, 'changes' | 'edges' | 'singleWrites'>,
+  live: LiveState,
+  registry: Registry,
+): readonly Step[] {
+  return scheduleSteps(plan, live, registry, new Map((plan.singleWrites ?? []).map(({ id, slot }) => [id, slot])));
+}
