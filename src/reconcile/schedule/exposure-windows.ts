@@ -7,7 +7,7 @@ import { liveKeyOf, otherEnd, type ExposureWindow, type Plan, type SingleWrite, 
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
-import { stagesBetween, type Stage, type Step } from '../../model/plan/schedule.ts';
+import { stages, stagesBetween, type Stage, type Step } from '../../model/plan/schedule.ts';
 import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
 import { ownDirection, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
 
@@ -41,7 +41,7 @@ export function singleWritesOf(
 }
 
 /** One connection between two writes that should have been one. */
-type Opening = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly stages: number };
+type Opening = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly length: number };
 
 /** Tries the slots of one rule after the other, twice: the second time with all others in place. */
 function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots) => readonly Opening[]): WriteSlots {
@@ -55,12 +55,38 @@ function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots)
   return chosen;
 }
 
+/**
+ * The relative length of each stage, from its start to that of the next one: the stages that write all objects are long, the
+ * slots around them are short.
+ */
+const stageLengths: Readonly<Record<Stage, number>> = {
+  rename: 4,
+  strengthen: 4,
+  create: 4,
+  'strengthen-created': 2,
+  'before-objects': 2,
+  update: 2,
+  close: 1,
+  'after-objects': 1,
+  weaken: 4,
+  delete: 4,
+  'delete-rules': 4,
+};
+
+/** More than any window is long, so fewer windows are always better than shorter ones. */
+const longest = 400;
+
+function lengthBetween(from: Stage, until: Stage): number {
+  const passed = stages.slice(stages.indexOf(from), stages.indexOf(until));
+  return passed.reduce((sum, stage) => sum + stageLengths[stage], 0);
+}
+
 /** A window counts more than the length of any; two writes side by side open one, whichever comes first. */
 function costOf(open: readonly Opening[]): number {
-  const stages = new Map(
-    open.map((one) => [[one.connection, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one.stages]),
+  const lengths = new Map(
+    open.map((one) => [[one.connection, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one.length]),
   );
-  return [...stages.values()].reduce((sum, length) => sum + 100 + length, 0);
+  return [...lengths.values()].reduce((sum, length) => sum + longest + length, 0);
 }
 
 type ProtectionEvent = Direction & { readonly effect: Effect; readonly stage: Stage };
@@ -85,7 +111,7 @@ function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step
         const apart = from.effect !== until.effect && from.weakens && until.strengthens && stagesBetween(from.stage, until.stage) >= 0;
         const ours = once.has(from.effect.change.id) || once.has(until.effect.change.id);
         return apart && ours
-          ? [{ connection, from: from.effect, until: until.effect, stages: stagesBetween(from.stage, until.stage) }]
+          ? [{ connection, from: from.effect, until: until.effect, length: lengthBetween(from.stage, until.stage) }]
           : [];
       }),
     ),
