@@ -4,8 +4,8 @@ import { shower } from '../disk/walk.ts';
 import { appliedName } from '../git/applied.ts';
 import { openRepository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
-import { acceptLive, type Acceptance } from '../manifest/accept/accept-live.ts';
-import type { Difference } from '../manifest/accept/differences.ts';
+import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
+import type { LiveDifference } from '../manifest/accept/differences.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
@@ -105,7 +105,7 @@ function bothMoved({ changes, edges }: Drift['plan']): readonly Diagnostic[] {
   });
 }
 
-function partOf(accepted: readonly Difference[]): Parameters<typeof acceptedPart>[1] {
+function partOf(accepted: readonly LiveDifference[]): Parameters<typeof acceptedPart>[1] {
   return {
     fields: new Set(accepted.flatMap((one) => (one.is === 'field' ? [`${one.id} ${one.field.path}`] : []))),
     edges: new Set(accepted.flatMap((one) => (one.is === 'edge' ? [`${one.ends.rule} ${one.ends.connection}`] : []))),
@@ -113,7 +113,7 @@ function partOf(accepted: readonly Difference[]): Parameters<typeof acceptedPart
 }
 
 /** Plans with the edited manifests: throws where something that was accepted would still be a change. */
-function requireAccepted({ files, accepted }: Acceptance, sources: ManifestSources, seen: Planned, context: CliContext): void {
+function requireAccepted({ files, accepted }: AcceptResult, sources: ManifestSources, seen: Planned, context: CliContext): void {
   const { config, target, live, base, plan, identity } = seen;
   const { value: declared, diagnostics } = loadSources(replaceTexts(sources, files), loadingOf(config, target, context));
   if (declared === undefined) throw new InputError(diagnostics);

@@ -4,7 +4,7 @@ import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
 import { registry } from '../kinds/index.ts';
 import { policyKind, policySchema } from '../manifest/read-policies.ts';
-import { kebabName } from '../manifest/pull/file-names.ts';
+import { toKebabCase } from '../manifest/pull/file-names.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
@@ -74,7 +74,7 @@ export const schemaFiles: readonly (readonly [string, string])[] = [
 
 /** Where a kind's schema lies in a project. */
 export function schemaPath(kind: string): string {
-  return `schemas/${kebabName(kind)}.schema.json`;
+  return `schemas/${toKebabCase(kind)}.schema.json`;
 }
 
 /** Writes a first project into a folder, or what lacks of the schemas where there is one; a file that is there is never touched. */

@@ -9,7 +9,7 @@ import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan } from '../model/plan/plan.ts';
-import { isPrivate } from '../manifest/read-config.ts';
+import { isSecureUrl } from '../manifest/read-config.ts';
 import { forDialect } from '../reconcile/prepare/dialect.ts';
 import { strangersOf } from '../reconcile/diff/edges.ts';
 import { inherited } from '../reconcile/prepare/inherit.ts';
@@ -148,7 +148,7 @@ function labelled(made: Plan, desired: DesiredState, { own }: PlanBase): Plan {
 /** A url of the command line is told of like one of the config file. */
 function insecureOverride(text: string | undefined): readonly Diagnostic[] {
   const url = text === undefined || !URL.canParse(text) ? undefined : new URL(text);
-  if (url === undefined || isPrivate(url)) return [];
+  if (url === undefined || isSecureUrl(url)) return [];
   return [
     { code: 'config/insecure-url', severity: 'warning', message: `the token travels unencrypted to ${url.host}`, hint: 'use https://' },
   ];

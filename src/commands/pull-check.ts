@@ -1,6 +1,6 @@
 import { registry } from '../kinds/index.ts';
-import { ignorablePath } from '../manifest/validate/check-manifest.ts';
-import type { Draft } from '../manifest/pull/draft-manifests.ts';
+import { findIgnorablePath } from '../manifest/validate/check-manifest.ts';
+import type { DraftManifest } from '../manifest/pull/draft-manifests.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
@@ -25,7 +25,7 @@ export type Verdict = {
 };
 
 export type Case = {
-  readonly drafts: readonly Draft[];
+  readonly drafts: readonly DraftManifest[];
   /** All manifests of the project, the drafts among them. */
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -68,7 +68,7 @@ function changesOf({ changes, edges }: Plan, keys: ReadonlyMap<ResourceId, Resou
     const paths = fields.map(({ path }) => path);
     const known = { id, ...(at === undefined ? {} : { at }) };
     const rules = registry.get(kindOf(id))?.fields ?? [];
-    if (key !== undefined) ignored.set(key, [...new Set(paths.flatMap((path) => ignorablePath(rules, path) ?? []))]);
+    if (key !== undefined) ignored.set(key, [...new Set(paths.flatMap((path) => findIgnorablePath(rules, path) ?? []))]);
     else if (action === 'create') gone.push({ ...known, fields: [] });
     else if (action !== 'blocked') differing.set(id, { ...known, fields: paths });
   }

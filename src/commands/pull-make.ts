@@ -3,8 +3,8 @@ import { maxBytes } from '../disk/text-file.ts';
 import { shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
-import { draftManifests, type Draft, type Drafting, type Drafts } from '../manifest/pull/draft-manifests.ts';
-import { manifestFiles } from '../manifest/pull/file-names.ts';
+import { draftManifests, type DraftManifest, type DraftInput, type DraftResult } from '../manifest/pull/draft-manifests.ts';
+import { assignFileNames } from '../manifest/pull/file-names.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { edgeKey, liveEdges } from '../model/edges.ts';
@@ -39,7 +39,7 @@ export type Making = {
 /** Manifests to write, with their paths below the project, and what is told of them. */
 export type Made = {
   readonly manifests: readonly SourceFile[];
-  readonly drafts: Drafts;
+  readonly drafts: DraftResult;
   readonly pulled: Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'>;
 };
 
@@ -65,7 +65,7 @@ export function makeFiles(making: Making): Made {
 
 const agreed: Verdict = { ignored: new Map(), wrong: new Map(), differing: [], gone: [] };
 
-function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<Drafting, 'ignored' | 'excluded' | 'doubtful'> {
+function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<DraftInput, 'ignored' | 'excluded' | 'doubtful'> {
   const { declared, target, config, folder } = project;
   const known = new Set(declaredEnds(declared, indexOf({ desired: declared, live, registry })).map(edgeKey));
   const isShared = config.targets.some(({ name, manifests }) => name !== target.name && manifests.some((path) => isWithin(folder, path)));
@@ -87,8 +87,8 @@ function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<Dra
 }
 
 /** The text of each manifest, and its path below the project. */
-function filesOf(drafts: readonly Draft[], { project, taken }: Making): readonly SourceFile[] {
-  const names = manifestFiles(
+function filesOf(drafts: readonly DraftManifest[], { project, taken }: Making): readonly SourceFile[] {
+  const names = assignFileNames(
     drafts.map(({ id }) => id),
     taken,
   );
@@ -105,7 +105,11 @@ function filesOf(drafts: readonly Draft[], { project, taken }: Making): readonly
 }
 
 /** What a plan would say of the project with the manifests; of wrong ones, what is wrong. Mistakes elsewhere are thrown. */
-function verdictOn(drafts: readonly Draft[], manifests: readonly SourceFile[], { project, live, identity, context }: Making): Verdict {
+function verdictOn(
+  drafts: readonly DraftManifest[],
+  manifests: readonly SourceFile[],
+  { project, live, identity, context }: Making,
+): Verdict {
   const { sources, config, target, declared } = project;
   if (drafts.length === 0 && declared.resources.length === 0) return agreed;
   const files = shown(manifests, project, context);
@@ -130,7 +134,7 @@ export function shown(manifests: readonly SourceFile[], { root }: Project, conte
 }
 
 type Outcome = {
-  readonly drafts: Drafts;
+  readonly drafts: DraftResult;
   readonly manifests: readonly SourceFile[];
   readonly verdict: Verdict;
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
@@ -153,13 +157,13 @@ function pulledOf(
     gone: verdict.gone,
     leftOut: [...managed, ...[...drafts.excluded].map(([id, reason]): SkippedObject => ({ id, why: 'inexpressible', reason }))],
     unstated: [...drafts.unstated, ...drafts.drafts.flatMap((draft) => unsaid(draft, ignored, drafts.unstated))],
-    secrets: { form: secrets, ...drafts.secrets.tally() },
+    secrets: { form: secrets, ...drafts.secrets.countSecrets() },
     diagnostics: [],
   };
 }
 
 /** What a manifest ignores for no other reason than that it cannot say it. */
-function unsaid({ id, key }: Draft, ignored: Outcome['ignored'], told: readonly UnstatedPart[]): readonly UnstatedPart[] {
+function unsaid({ id, key }: DraftManifest, ignored: Outcome['ignored'], told: readonly UnstatedPart[]): readonly UnstatedPart[] {
   const known = told.filter((one) => one.id === id).map(({ path }) => path.split('/')[1]);
   return (ignored.get(key) ?? [])
     .filter((path) => !known.includes(path.split('/')[1]))

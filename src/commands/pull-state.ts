@@ -1,7 +1,7 @@
 import { readStateFile } from '../disk/state-file.ts';
 import { terraform } from '../gateway/dialects/index.ts';
 import { registry } from '../kinds/index.ts';
-import { inheritState, type Matched, readState, type StateObject } from '../manifest/pull/terraform-state.ts';
+import { handOverState, type MatchedObjects, readTerraformState, type StateObject } from '../manifest/pull/terraform-state.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { InputError } from '../model/errors.ts';
 import type { Made } from './pull-make.ts';
@@ -11,15 +11,15 @@ import type { CliContext } from './cli-context.ts';
 export function ownedIn(path: string, context: CliContext): readonly StateObject[] {
   const { value: file, diagnostics: unread } = readStateFile(path, context.cwd);
   if (file === undefined) throw new InputError(unread);
-  const { value, diagnostics } = readState(file, { ...terraform, registry });
+  const { value, diagnostics } = readTerraformState(file, { ...terraform, registry });
   if (value === undefined) throw new InputError(diagnostics);
   return value;
 }
 
-export type Inheritance = ReturnType<typeof inheritState>;
+export type Inheritance = ReturnType<typeof handOverState>;
 
 /** What Terraform may forget once the manifests are there, and the addresses of what it forgets. */
-export function inheritance(objects: Matched, { drafts, pulled }: Made, declared: DesiredState): Inheritance {
+export function inheritance(objects: MatchedObjects, { drafts, pulled }: Made, declared: DesiredState): Inheritance {
   const keys = [...declared.resources, ...drafts.drafts].map(({ key }) => key);
-  return inheritState(objects, new Set(keys), new Map(pulled.leftOut.map(({ id, reason }) => [id, reason])));
+  return handOverState(objects, new Set(keys), new Map(pulled.leftOut.map(({ id, reason }) => [id, reason])));
 }

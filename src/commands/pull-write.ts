@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { codeOf } from '../disk/reason.ts';
 import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
-import type { OpenVariable } from '../manifest/pull/secret-writer.ts';
+import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
 import type { PullResult } from '../model/result/pull-result.ts';
 import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';
@@ -30,7 +30,7 @@ export function writeAll(
   const extend = (path: string, textAfter: (before: string | undefined) => string): void => {
     if (extended(writer, join(root, path), path, textAfter)) files.push(path);
   };
-  const { open } = drafts.secrets;
+  const { variables: open } = drafts.secrets;
   if (open.length > 0) extend('secrets.env.example', (before) => environmentText(before, open.map(variableOf)));
   if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedBlocks(before, inherited.blocks));
   // The config names the folder, and neither a plan nor git knows one without anything in it.
@@ -52,7 +52,7 @@ function terraformOf({ blocks, taken, gone, kept }: Inheritance, file: string): 
   return { taken, gone, kept, ...(blocks.length === 0 ? {} : { file }) };
 }
 
-function variableOf({ name, id }: OpenVariable): { readonly name: string; readonly about: string } {
+function variableOf({ name, id }: SecretVariable): { readonly name: string; readonly about: string } {
   return { name, about: id };
 }
 

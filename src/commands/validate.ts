@@ -1,5 +1,5 @@
 import { registry } from '../kinds/index.ts';
-import { deferredReferences } from '../manifest/deferred-references.ts';
+import { findDeferredReferences } from '../manifest/deferred-references.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import type { RuleSampleResults } from '../model/result/sample-result.ts';
 import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/text/diagnostics.ts';
@@ -30,7 +30,7 @@ export async function validate(flags: ValidateFlags, context: CliContext): Promi
     const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave', inspect });
     resources = Math.max(resources, value?.resources.length ?? 0);
     const asked = value === undefined ? [] : await judgeManifests(value, target, { flags, context });
-    for (const one of [...diagnostics, ...(value === undefined ? [] : deferredReferences(value, registry)), ...asked])
+    for (const one of [...diagnostics, ...(value === undefined ? [] : findDeferredReferences(value, registry)), ...asked])
       found.set(JSON.stringify(one), one);
   }
   const all = sortDiagnostics([...found.values(), ...notSimulated(tried)]);

@@ -5,24 +5,24 @@ import type { Registry } from '../model/kind.ts';
 import { pointer } from '../model/pointer.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { suggest } from '../model/suggest.ts';
-import { didYouMean } from './wording.ts';
+import { suggestWord } from './wording.ts';
 
-type Deferred = { readonly kind: string; readonly text: string; readonly at: () => Position; readonly count: number };
+type DeferredReference = { readonly kind: string; readonly text: string; readonly at: () => Position; readonly count: number };
 
 /** Beyond so many, no near names are searched: the search is slow, and the reason is another one. */
-const mostSuggestions = 50;
+const maxSuggestions = 50;
 
 /**
  * Tells of each name that no manifest declares, once: only the gateway knows whether it is there. A name that is near
  * one of a manifest is a warning.
  */
-export function deferredReferences(desired: DesiredState, registry: Registry): readonly Diagnostic[] {
-  const names = declaredNames(desired);
-  const deferred = [...namedBy(desired, registry, names).values()].toSorted((left, right) =>
+export function findDeferredReferences(desired: DesiredState, registry: Registry): readonly Diagnostic[] {
+  const names = collectDeclaredNames(desired);
+  const deferred = [...collectReferences(desired, registry, names).values()].toSorted((left, right) =>
     compareText(`${left.kind}/${left.text}`, `${right.kind}/${right.text}`),
   );
   return deferred.map(({ kind, text, at, count }, index) => {
-    const near = index < mostSuggestions ? didYouMean(suggest(text, names.get(kind) ?? [])) : undefined;
+    const near = index < maxSuggestions ? suggestWord(suggest(text, names.get(kind) ?? [])) : undefined;
     const times = count === 1 ? '' : ` (named ${count} times)`;
     return {
       code: 'manifest/deferred-reference',
@@ -34,7 +34,7 @@ export function deferredReferences(desired: DesiredState, registry: Registry): r
   });
 }
 
-function declaredNames(desired: DesiredState): ReadonlyMap<string, ReadonlySet<string>> {
+function collectDeclaredNames(desired: DesiredState): ReadonlyMap<string, ReadonlySet<string>> {
   const names = new Map<string, Set<string>>();
   for (const id of [...desired.resources, ...desired.unselected].map((resource) => resource.id)) {
     const known = names.get(kindOf(id));
@@ -44,12 +44,12 @@ function declaredNames(desired: DesiredState): ReadonlyMap<string, ReadonlySet<s
   return names;
 }
 
-function namedBy(
+function collectReferences(
   desired: DesiredState,
   registry: Registry,
   names: ReadonlyMap<string, ReadonlySet<string>>,
-): ReadonlyMap<string, Deferred> {
-  const found = new Map<string, Deferred>();
+): ReadonlyMap<string, DeferredReference> {
+  const found = new Map<string, DeferredReference>();
   const byId = desiredById(desired.resources);
   const note = (kind: string, text: string, at: () => Position): void => {
     if (names.get(kind)?.has(text) === true) return;

@@ -2,9 +2,9 @@ import type { FieldRule } from '../model/field.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
-import { annotation, fieldsOf, nodeAt } from './validate/schema-nodes.ts';
-import type { SecretPlace } from './secrets/read-secret.ts';
-import { familiarIn, type Familiar } from './validate/known-values.ts';
+import { readAnnotation, fieldNodes, findNode } from './validate/schema-nodes.ts';
+import type { SecretSlot } from './secrets/read-secret.ts';
+import { findKnownValues, type KnownValues } from './validate/known-values.ts';
 
 /** A selector field: adds the manifests with certain tags to an edge field. */
 export type SelectorField = { readonly name: string; readonly edge: string; readonly tags: string };
@@ -14,10 +14,10 @@ export type SecretField = {
   readonly name: string;
   readonly path: Pointer;
   /** The path in a list of its own: the list of most manifests. */
-  readonly alone: readonly Pointer[];
+  readonly ownPath: readonly Pointer[];
   readonly secret: 'base64' | 'plain';
   /** The places of the keys that were met so far; most manifests have the same. */
-  readonly places: Map<string, { readonly path: Pointer; readonly place: SecretPlace }>;
+  readonly slots: Map<string, { readonly path: Pointer; readonly place: SecretSlot }>;
 };
 
 /** A kind's fields, sorted by what the loader does with them; made once. */
@@ -31,7 +31,7 @@ export type KindView = {
   readonly edges: readonly (FieldRule & { readonly edge: 'rule' | 'connection'; readonly refers: string })[];
   readonly selectors: readonly SelectorField[];
   /** Where spec has lists of known values. */
-  readonly familiar: Familiar | undefined;
+  readonly knownValues: KnownValues | undefined;
   /** A list of entries with keys is somewhere among the fields. */
   readonly keyed: boolean;
   /** Manifests may have samples beside spec. */
@@ -41,35 +41,35 @@ export type KindView = {
 };
 
 /** Sorts the fields of a kind. */
-export function viewKind(kind: Kind): KindView {
+export function createKindView(kind: Kind): KindView {
   const plain = kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
   return {
     kind,
     plain,
     derived: plain.filter((field) => field.omitted === 'derived'),
     secrets: kind.fields.flatMap(({ name, secret }) =>
-      secret === undefined ? [] : [{ name, path: pointer(name), alone: [pointer(name)], secret, places: new Map() }],
+      secret === undefined ? [] : [{ name, path: pointer(name), ownPath: [pointer(name)], secret, slots: new Map() }],
     ),
     edges: kind.fields.flatMap((field) =>
       field.edge === undefined || field.refers === undefined ? [] : [{ ...field, edge: field.edge, refers: field.refers }],
     ),
-    selectors: selectorsOf(kind.schema),
-    familiar: familiarIn(kind.schema, nodeAt(kind.schema, ['spec']) ?? {}),
-    keyed: hasKeyed(kind.fields),
-    sampled: Object.hasOwn(fieldsOf(kind.schema), 'tests'),
+    selectors: findSelectors(kind.schema),
+    knownValues: findKnownValues(kind.schema, findNode(kind.schema, ['spec']) ?? {}),
+    keyed: hasKeyedList(kind.fields),
+    sampled: Object.hasOwn(fieldNodes(kind.schema), 'tests'),
     stated: new Map(),
   };
 }
 
-function hasKeyed(fields: readonly FieldRule[]): boolean {
-  return fields.some((field) => field.shape === 'keyed' || (field.shape === 'object' && hasKeyed(field.fields)));
+function hasKeyedList(fields: readonly FieldRule[]): boolean {
+  return fields.some((field) => field.shape === 'keyed' || (field.shape === 'object' && hasKeyedList(field.fields)));
 }
 
-function selectorsOf(schema: JsonObject): readonly SelectorField[] {
-  return Object.entries(fieldsOf(nodeAt(schema, ['spec']) ?? {})).flatMap(([name, node]) => {
+function findSelectors(schema: JsonObject): readonly SelectorField[] {
+  return Object.entries(fieldNodes(findNode(schema, ['spec']) ?? {})).flatMap(([name, node]) => {
     const selector = isObject(node) && isObject(node['x-ostiary-selector']) ? node['x-ostiary-selector'] : undefined;
-    const edge = annotation(selector, 'edge');
-    const tags = annotation(selector, 'tags');
+    const edge = readAnnotation(selector, 'edge');
+    const tags = readAnnotation(selector, 'tags');
     return edge === undefined || tags === undefined ? [] : [{ name, edge, tags }];
   });
 }

@@ -8,18 +8,18 @@ import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { checkManifest } from './validate/check-manifest.ts';
-import { diagnose, type Book } from './source-map.ts';
-import { withoutDuplicates, readDocuments } from './read-documents.ts';
+import { locateDiagnostic, type SourceMap } from './source-map.ts';
+import { removeDuplicates, readDocuments } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
-import { viewKind } from './kind-view.ts';
-import { keyOf, locateIn, type Manifest } from './manifest.ts';
+import { createKindView } from './kind-view.ts';
+import { toGatewayKey, createManifestLocate, type Manifest } from './manifest.ts';
 import { mergeOverlays } from './merge-overlays.ts';
 import type { Problem } from './wording.ts';
 import { policyKind, readPolicies } from './read-policies.ts';
-import { secretProblems, textsOf, toResource } from './to-resource.ts';
+import { checkSecrets, textsOf, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
 import { isSelected, selectManifests, type Selection } from './select-manifests.ts';
-import { isFamiliar, unfamiliarValues } from './validate/known-values.ts';
+import { hasOnlyKnownValues, checkKnownValues } from './validate/known-values.ts';
 
 /** Everything that decides what the manifests of one target want. */
 export type LoadInput = {
@@ -47,18 +47,18 @@ export type LoadInput = {
 
 /** Reads the manifests of a target into one state; every mistake is a diagnostic, and with an error there is no state. */
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
-  const { book, manifests, policies, diagnostics } = readTarget(input);
+  const { sources, manifests, policies, diagnostics } = readTargetManifests(input);
   const sound = !hasErrors(diagnostics);
-  const { resources, diagnostics: found } = toResources(book, manifests, input);
+  const { resources, diagnostics: found } = toResources(sources, manifests, input);
   diagnostics.push(...found);
   const { edges, problems } = collectEdges(manifests);
   const selected = selectManifests(manifests, input.selection);
   if (sound) {
     diagnostics.push(
-      ...problems.map(({ manifest, problem }) => diagnose(book, locateIn(manifest), problem, manifest.id)),
+      ...problems.map(({ manifest, problem }) => locateDiagnostic(sources, createManifestLocate(manifest), problem, manifest.id)),
       ...selected.diagnostics,
     );
-    if (manifests.length === 0) diagnostics.push(nothing(input.target));
+    if (manifests.length === 0) diagnostics.push(noManifests(input.target));
   }
   const sorted = sortDiagnostics(diagnostics);
   if (hasErrors(sorted)) return { diagnostics: sorted };
@@ -68,22 +68,22 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     resources: resources.filter(({ id }) => chosen(id)),
     edges: edges.filter(({ rule, connection }) => chosen(`${rule.kind}/${rule.text}`) || chosen(`${connection.kind}/${connection.text}`)),
     ...(policies.length === 0 ? {} : { policies }),
-    tree: treeHash([...input.files, ...input.overlays.flat()], input.pathInTree),
+    tree: hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,
-    diagnose: diagnoserOf(book, manifests),
+    diagnose: createDiagnose(sources, manifests),
   };
   return { value, diagnostics: sorted };
 }
 
 /** Prepares to tell of what is found later; the manifests are sorted by id when that is first asked for. */
-function diagnoserOf(book: Book, manifests: readonly Manifest[]): NonNullable<DesiredState['diagnose']> {
+function createDiagnose(sources: SourceMap, manifests: readonly Manifest[]): NonNullable<DesiredState['diagnose']> {
   let byId: ReadonlyMap<ResourceId, Manifest> | undefined;
   return (id, finding) => {
     byId ??= new Map(manifests.map((manifest) => [manifest.id, manifest]));
     const manifest = byId.get(id);
     if (manifest === undefined) throw new Error(`${id} has no manifest`);
-    return diagnose(book, locateIn(manifest), finding, id);
+    return locateDiagnostic(sources, createManifestLocate(manifest), finding, id);
   };
 }
 
@@ -96,40 +96,42 @@ export function loadPolicies({
 }: Pick<LoadInput, 'files' | 'target' | 'targets' | 'registry'>): Checked<readonly Policy[]> {
   // Other files have none: reading them would take as long as reading all manifests again.
   const some = files.filter(({ text }) => text.includes(policyKind));
-  const views = new Map([...registry].map(([name, kind]) => [name, viewKind(kind)]));
-  const { book, policies, diagnostics } = readDocuments(some, [], views);
+  const views = new Map([...registry].map(([name, kind]) => [name, createKindView(kind)]));
+  const { sources, policies, diagnostics } = readDocuments(some, [], views);
   const unread = diagnostics.filter(({ severity, resource }) => severity === 'error' && resource === undefined);
-  const { policies: value, diagnostics: found } = readPolicies(book, policies, { name: target, all: targets });
+  const { policies: value, diagnostics: found } = readPolicies(sources, policies, { name: target, all: targets });
   return { value, diagnostics: [...unread, ...found] };
 }
 
-type Reading = {
-  readonly book: Book;
+type TargetManifests = {
+  readonly sources: SourceMap;
   readonly manifests: readonly Manifest[];
   readonly policies: readonly Policy[];
   readonly diagnostics: Diagnostic[];
 };
 
 /** Reads the manifests that are for the target, overlays merged, sorted by id. */
-export function readTarget(input: LoadInput): Reading {
-  const views = new Map([...input.registry].map(([name, kind]) => [name, viewKind(kind)]));
-  const { book, base, broken, overlays, policies, declared, whole, diagnostics } = readDocuments(input.files, input.overlays, views);
-  const asked = readPolicies(book, policies, { name: input.target, all: input.targets });
+export function readTargetManifests(input: LoadInput): TargetManifests {
+  const views = new Map([...input.registry].map(([name, kind]) => [name, createKindView(kind)]));
+  const { sources, base, invalid, overlays, policies, declared, complete, diagnostics } = readDocuments(input.files, input.overlays, views);
+  const asked = readPolicies(sources, policies, { name: input.target, all: input.targets });
   const here = base.filter((manifest) => isFor(manifest, input.target));
-  const unique = withoutDuplicates(book, here, ({ id }) => id, 'manifest/duplicate-name');
-  const merged = mergeOverlays(book, unique.manifests, overlays, { declared, whole });
-  const distinct = withoutDuplicates(
-    book,
+  const unique = removeDuplicates(sources, here, ({ id }) => id, 'manifest/duplicate-name');
+  const merged = mergeOverlays(sources, unique.manifests, overlays, { declared, complete });
+  const distinct = removeDuplicates(
+    sources,
     merged.manifests.filter((manifest) => isFor(manifest, input.target)),
     // What the gateway names has its id, of which there is one only.
-    (manifest) => (manifest.view.kind.named ? undefined : keyOf(manifest)),
+    (manifest) => (manifest.view.kind.named ? undefined : toGatewayKey(manifest)),
     'manifest/duplicate-name',
   );
-  const aside = broken.flatMap(({ manifest, places }) => told(book, manifest, besides(manifest, places, input)));
+  const aside = invalid.flatMap(({ manifest, places }) => locateAll(sources, manifest, findFurtherProblems(manifest, places, input)));
   const elsewhere = base.filter((manifest) => !isFor(manifest, input.target));
-  const checked = [...elsewhere, ...merged.manifests].flatMap((manifest) => told(book, manifest, checkManifest(manifest, input.targets)));
+  const checked = [...elsewhere, ...merged.manifests].flatMap((manifest) =>
+    locateAll(sources, manifest, checkManifest(manifest, input.targets)),
+  );
   return {
-    book,
+    sources,
     manifests: distinct.manifests.toSorted((left, right) => compareText(left.id, right.id)),
     policies: asked.policies,
     diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, aside, checked, asked.diagnostics].flat(),
@@ -137,27 +139,33 @@ export function readTarget(input: LoadInput): Reading {
 }
 
 function toResources(
-  book: Book,
+  sources: SourceMap,
   manifests: readonly Manifest[],
   input: LoadInput,
 ): { readonly resources: readonly DesiredResource[]; readonly diagnostics: readonly Diagnostic[] } {
-  const rules = rulesOf(input);
+  const rules = createSecretRules(input);
   const diagnostics: Diagnostic[] = [];
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
-    if (problems.length > 0) diagnostics.push(...told(book, manifest, problems));
-    if (!isFamiliar(manifest.view.familiar, manifest.spec)) {
-      diagnostics.push(...told(book, manifest, unfamiliarValues(manifest.view.familiar, manifest.spec, ['spec'])));
+    if (problems.length > 0) diagnostics.push(...locateAll(sources, manifest, problems));
+    if (!hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)) {
+      diagnostics.push(...locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec'])));
     }
     if (input.inspect !== undefined && (input.selection === undefined || isSelected(manifest, input.selection)))
-      diagnostics.push(...told(book, manifest, input.inspect(resource)));
+      diagnostics.push(...locateAll(sources, manifest, input.inspect(resource)));
     return resource;
   });
   return { resources, diagnostics };
 }
 
 /** The rules for each manifest's secrets: the sources of those that the run is not about are never read. */
-function rulesOf({ secretPrefixes, referencePrefixes, resolve, resolveOnly, selection }: LoadInput): (manifest: Manifest) => SecretRules {
+function createSecretRules({
+  secretPrefixes,
+  referencePrefixes,
+  resolve,
+  resolveOnly,
+  selection,
+}: LoadInput): (manifest: Manifest) => SecretRules {
   const unresolved: SecretRules = { envPrefixes: secretPrefixes, referencePrefixes };
   if (resolve === undefined) return () => unresolved;
   const resolved: SecretRules = { ...unresolved, resolve };
@@ -169,11 +177,11 @@ function rulesOf({ secretPrefixes, referencePrefixes, resolve, resolveOnly, sele
 }
 
 /** What else is wrong with a manifest, besides and apart from the places that its schema refuses. */
-function besides(manifest: Manifest, places: readonly Pointer[], input: LoadInput): readonly Problem[] {
+function findFurtherProblems(manifest: Manifest, places: readonly Pointer[], input: LoadInput): readonly Problem[] {
   const problems = [
     ...checkManifest(manifest, input.targets),
-    ...secretProblems(manifest, rulesOf(input)(manifest)),
-    ...unfamiliarValues(manifest.view.familiar, manifest.spec, ['spec']),
+    ...checkSecrets(manifest, createSecretRules(input)(manifest)),
+    ...checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec']),
   ];
   return problems.filter(({ at }) => !places.some((place) => isPointerWithin(at, place) || isPointerWithin(place, at)));
 }
@@ -183,11 +191,11 @@ function isFor(manifest: Manifest, target: string): boolean {
   return targets.length === 0 || targets.includes(target);
 }
 
-function told(book: Book, manifest: Manifest, problems: readonly Problem[]): readonly Diagnostic[] {
-  return problems.map((problem) => diagnose(book, locateIn(manifest), problem, manifest.id));
+function locateAll(sources: SourceMap, manifest: Manifest, problems: readonly Problem[]): readonly Diagnostic[] {
+  return problems.map((problem) => locateDiagnostic(sources, createManifestLocate(manifest), problem, manifest.id));
 }
 
-function nothing(target: string): Diagnostic {
+function noManifests(target: string): Diagnostic {
   return {
     code: 'manifest/none',
     severity: 'error',
@@ -197,10 +205,10 @@ function nothing(target: string): Diagnostic {
 }
 
 // Many short texts cost more to hand over than to hash.
-const enough = 65_536;
+const batchLength = 65_536;
 
 /** Hashes files by path in the tree and text, whatever order they come in and however their lines end: SHA-256 in hex. */
-export function treeHash(files: readonly SourceFile[], pathInTree: (path: string) => string = (path) => path): string {
+export function hashTree(files: readonly SourceFile[], pathInTree: (path: string) => string = (path) => path): string {
   const hash = createHash('sha256');
   const placed = files.map(({ path, text }) => ({
     path: pathInTree(path),
@@ -209,7 +217,7 @@ export function treeHash(files: readonly SourceFile[], pathInTree: (path: string
   let waiting = '';
   for (const { path, text } of placed.toSorted((left, right) => compareText(left.path, right.path))) {
     waiting += `${path.length}:${path}${text.length}:${text}`;
-    if (waiting.length < enough) continue;
+    if (waiting.length < batchLength) continue;
     hash.update(waiting);
     waiting = '';
   }

@@ -43,20 +43,20 @@ export function makeManifest(view: KindView, value: ManifestValue, layers: Manif
 const none: readonly JsonObject[] = [];
 
 /** What the gateway knows the resource by: its id, but for kinds that the gateway does not name. */
-export function keyOf({ view, id, name, spec }: Manifest): ResourceId {
+export function toGatewayKey({ view, id, name, spec }: Manifest): ResourceId {
   return view.kind.named ? id : `${view.kind.name}/${view.kind.identity(name, spec)}`;
 }
 
 /** Finds places in whichever of the manifest's documents had the last word on them. */
-export function locateIn(manifest: Manifest): Locate {
+export function createManifestLocate(manifest: Manifest): Locate {
   const { layers } = manifest;
   // Most manifests have no overlay, and nothing to decide.
   if (layers.length === 1) return layers[0].locate;
-  return (path, part) => (decidingLayer(manifest, tokensOf(path)) ?? layers[0]).locate(path, part);
+  return (path, part) => (findDecidingLayer(manifest, tokensOf(path)) ?? layers[0]).locate(path, part);
 }
 
 /** The manifest's document that has the last word on a place; undefined where none speaks of it. */
-export function decidingLayer({ layers }: Pick<Manifest, 'layers'>, tokens: readonly string[]): ManifestDocument | undefined {
+export function findDecidingLayer({ layers }: Pick<Manifest, 'layers'>, tokens: readonly string[]): ManifestDocument | undefined {
   return layers.findLast((layer) => decides(layer.value, tokens));
 }
 
@@ -78,7 +78,7 @@ export function locateInSpec(manifest: Manifest, path: Pointer): Position {
   let rule: FieldRule | undefined;
   let fields: readonly FieldRule[] = manifest.view.kind.fields;
   for (const token of tokensOf(path)) {
-    const index: number = Array.isArray(found) ? indexOf(found, token, rule) : -1;
+    const index: number = Array.isArray(found) ? findEntryIndex(found, token, rule) : -1;
     if (Array.isArray(found) && index === -1) break;
     if (isObject(found) && !Object.hasOwn(found, token)) break;
     if (!Array.isArray(found) && !isObject(found)) break;
@@ -89,10 +89,10 @@ export function locateInSpec(manifest: Manifest, path: Pointer): Position {
       fields = rule?.shape === 'object' || rule?.shape === 'keyed' ? rule.fields : [];
     }
   }
-  return locateIn(manifest)(pointer(...tokens));
+  return createManifestLocate(manifest)(pointer(...tokens));
 }
 
-function indexOf(entries: readonly Json[], token: string, rule: FieldRule | undefined): number {
+function findEntryIndex(entries: readonly Json[], token: string, rule: FieldRule | undefined): number {
   const key = rule?.shape === 'keyed' ? rule.key : undefined;
   const byName = entries.findIndex((entry) => entry === token || (key !== undefined && isObject(entry) && entry[key] === token));
   if (byName !== -1 || !/^\d+$/.test(token)) return byName;

@@ -4,36 +4,36 @@ import { suggest } from '../model/suggest.ts';
 import type { FieldRule } from '../model/field.ts';
 import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import { diagnose, type Book } from './source-map.ts';
-import { withoutDuplicates } from './read-documents.ts';
-import { locateIn, type Manifest, makeManifest } from './manifest.ts';
-import { didYouMean, quoted, type Problem } from './wording.ts';
-import { validate } from './validate/validate-manifest.ts';
+import { locateDiagnostic, type SourceMap } from './source-map.ts';
+import { removeDuplicates } from './read-documents.ts';
+import { createManifestLocate, type Manifest, makeManifest } from './manifest.ts';
+import { suggestWord, quoteValue, type Problem } from './wording.ts';
+import { validateManifest } from './validate/validate-manifest.ts';
 
-type Merged = { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] };
+type MergeResult = { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] };
 
 /** Applies the overlays of each folder in order, and holds what they made against the schema again. */
 export function mergeOverlays(
-  book: Book,
+  sources: SourceMap,
   base: readonly Manifest[],
   overlays: readonly (readonly Manifest[])[],
-  known: { readonly declared: ReadonlySet<ResourceId>; readonly whole: boolean },
-): Merged {
+  known: { readonly declared: ReadonlySet<ResourceId>; readonly complete: boolean },
+): MergeResult {
   if (overlays.length === 0) return { manifests: base, diagnostics: [] };
   const byId = new Map(base.map((manifest) => [manifest.id, manifest]));
   const touched = new Set<ResourceId>();
   const diagnostics: Diagnostic[] = [];
   for (const folder of overlays) {
-    const { manifests, diagnostics: doubles } = withoutDuplicates(book, folder, ({ id }) => id, 'overlay/duplicate');
+    const { manifests, diagnostics: doubles } = removeDuplicates(sources, folder, ({ id }) => id, 'overlay/duplicate');
     diagnostics.push(...doubles);
     for (const overlay of manifests) {
       const below = byId.get(overlay.id);
       if (below === undefined) {
-        if (known.whole && !known.declared.has(overlay.id)) diagnostics.push(noManifest(book, overlay, byId));
+        if (known.complete && !known.declared.has(overlay.id)) diagnostics.push(noManifest(sources, overlay, byId));
         continue;
       }
       const { manifest, problems } = applyOverlay(below, overlay);
-      diagnostics.push(...problems.map((problem) => diagnose(book, locateIn(overlay), problem, overlay.id)));
+      diagnostics.push(...problems.map((problem) => locateDiagnostic(sources, createManifestLocate(overlay), problem, overlay.id)));
       byId.set(manifest.id, manifest);
       touched.add(manifest.id);
     }
@@ -42,19 +42,23 @@ export function mergeOverlays(
     const manifest = byId.get(id);
     if (manifest === undefined) continue;
     const value = { apiVersion: 'ostiary/v1', kind: manifest.view.kind.name, metadata: manifest.metadata, spec: manifest.spec };
-    diagnostics.push(...validate(manifest.view, value, 'manifest').map((problem) => diagnose(book, locateIn(manifest), problem, id)));
+    diagnostics.push(
+      ...validateManifest(manifest.view, value, 'manifest').map((problem) =>
+        locateDiagnostic(sources, createManifestLocate(manifest), problem, id),
+      ),
+    );
   }
   return { manifests: [...byId.values()], diagnostics };
 }
 
-function noManifest(book: Book, overlay: Manifest, manifests: ReadonlyMap<ResourceId, Manifest>): Diagnostic {
+function noManifest(sources: SourceMap, overlay: Manifest, manifests: ReadonlyMap<ResourceId, Manifest>): Diagnostic {
   const kind = kindOf(overlay.id);
   const names = [...manifests.keys()].filter((id) => kindOf(id) === kind).map(nameOf);
-  const hint = didYouMean(suggest(overlay.name, names)) ?? 'an overlay changes a manifest of the same kind and name; write that first';
+  const hint = suggestWord(suggest(overlay.name, names)) ?? 'an overlay changes a manifest of the same kind and name; write that first';
   const message = `the overlay of ${overlay.id} has no manifest to change`;
-  return diagnose(
-    book,
-    locateIn(overlay),
+  return locateDiagnostic(
+    sources,
+    createManifestLocate(overlay),
     { code: 'overlay/no-manifest', severity: 'error', at: '/metadata/name', message, hint },
     overlay.id,
   );
@@ -90,7 +94,7 @@ function mergeFields(
     const rule = fields.find((field) => field.name === name);
     const below = base[name];
     const place = [...tokens, name];
-    if (rule !== undefined && protectsByEntries(rule)) problems.push(...lostEntries(rule, below, value, place));
+    if (rule !== undefined && protectsByEntries(rule)) problems.push(...warnOfLostEntries(rule, below, value, place));
     const result = mergeValue(rule, below, value, place, problems);
     if (result !== undefined) merged[name] = result;
   }
@@ -106,7 +110,8 @@ function mergeValue(
 ): Json | undefined {
   if (rule === undefined) return overlay;
   if (rule.shape === 'object' && overlay === null && isObject(base)) {
-    for (const field of rule.fields) if (protectsByEntries(field)) problems.push(...lostEntries(field, base[field.name], null, place));
+    for (const field of rule.fields)
+      if (protectsByEntries(field)) problems.push(...warnOfLostEntries(field, base[field.name], null, place));
   }
   if (!isObject(overlay)) return overlay;
   if (rule.shape === 'object') return mergeFields(rule.fields, isObject(base) ? base : {}, overlay, place, problems);
@@ -129,7 +134,7 @@ function protectsByEntries(rule: FieldRule): boolean {
 }
 
 /** Warns of each list that stands in the overlay with fewer entries than below it, at any depth. */
-function lostEntries(rule: FieldRule, base: Json | undefined, overlay: Json, place: readonly string[]): readonly Problem[] {
+function warnOfLostEntries(rule: FieldRule, base: Json | undefined, overlay: Json, place: readonly string[]): readonly Problem[] {
   if (!Array.isArray(base)) return [];
   const entries: readonly Json[] = Array.isArray(overlay) ? overlay : [];
   const indexes = new Map(entries.map((entry, index) => [entryName(rule, entry), index]));
@@ -138,22 +143,27 @@ function lostEntries(rule: FieldRule, base: Json | undefined, overlay: Json, pla
   for (const entry of base) {
     const index = indexes.get(entryName(rule, entry));
     if (index === undefined) lost.push(entry);
-    else if (rule.shape === 'keyed') within.push(...lostWithin(rule.fields, entry, entries[index], [...place, String(index)]));
+    else if (rule.shape === 'keyed') within.push(...warnOfLostWithin(rule.fields, entry, entries[index], [...place, String(index)]));
   }
-  return lost.length === 0 ? within : [lossAt(rule, lost, place), ...within];
+  return lost.length === 0 ? within : [lossWarning(rule, lost, place), ...within];
 }
 
 /** The lists inside an entry that keeps its key. */
-function lostWithin(fields: readonly FieldRule[], base: Json, overlay: Json | undefined, place: readonly string[]): readonly Problem[] {
+function warnOfLostWithin(
+  fields: readonly FieldRule[],
+  base: Json,
+  overlay: Json | undefined,
+  place: readonly string[],
+): readonly Problem[] {
   if (!isObject(base) || !isObject(overlay)) return [];
   return fields.filter(protectsByEntries).flatMap((field) => {
     const value = overlay[field.name];
-    return lostEntries(field, base[field.name], value ?? null, value === undefined ? place : [...place, field.name]);
+    return warnOfLostEntries(field, base[field.name], value ?? null, value === undefined ? place : [...place, field.name]);
   });
 }
 
-function lossAt(rule: FieldRule, lost: readonly Json[], place: readonly string[]): Problem {
-  const names = lost.map((entry) => quoted(isObject(entry) && rule.shape === 'keyed' ? (entry[rule.key] ?? 'an entry') : entry));
+function lossWarning(rule: FieldRule, lost: readonly Json[], place: readonly string[]): Problem {
+  const names = lost.map((entry) => quoteValue(isObject(entry) && rule.shape === 'keyed' ? (entry[rule.key] ?? 'an entry') : entry));
   return {
     code: 'overlay/loses-protection',
     severity: 'warning',

@@ -4,11 +4,11 @@ import { hasErrors, sortDiagnostics, type Checked, type Diagnostic } from '../mo
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { SourceFile } from '../model/source.ts';
-import { diagnose, openBook, withoutSecrets } from './source-map.ts';
+import { locateDiagnostic, createSourceMap, maskFrames } from './source-map.ts';
 import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';
-import { placeName, quoted, sortOf, textOf, type Problem } from './wording.ts';
+import { formatPlace, quoteValue, describeType, textOf, type Problem } from './wording.ts';
 import { textsOf } from './to-resource.ts';
-import { schemaProblems } from './validate/schema-diagnostics.ts';
+import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { config as validator } from './validate/validators.js';
 
 /** The prefix that names of secret variables have where a target says nothing else. */
@@ -20,18 +20,21 @@ const defaultTokenVariable = 'OSTIARY_TOKEN';
 /** Reads the config file; its paths become absolute, below the folder that it lies in. */
 export function readConfig(file: SourceFile, folder: string): Checked<Config> {
   const { value: documents = [], diagnostics: unread } = parseDocuments(file);
-  const found = withoutSecrets(file, unread, [schema]);
-  const book = openBook([{ file, documents }], () => schema);
+  const found = maskFrames(file, unread, [schema]);
+  const sources = createSourceMap([{ file, documents }], () => schema);
   const [document, second] = documents;
   if (document === undefined) return { diagnostics: found.length > 0 ? found : [emptyFile(file)] };
   const problems = second === undefined ? problemsOf(document) : [onlyOne(second)];
-  const diagnostics = sortDiagnostics([...found, ...problems.map((problem) => diagnose(book, (second ?? document).locate, problem))]);
+  const diagnostics = sortDiagnostics([
+    ...found,
+    ...problems.map((problem) => locateDiagnostic(sources, (second ?? document).locate, problem)),
+  ]);
   if (hasErrors(diagnostics) || !isObject(document.value)) return { diagnostics };
   const config = toConfig(document.value, file, folder);
   const { value } = document;
   const placeOf = (path: string): Pick<Diagnostic, 'at' | 'frame'> | undefined => {
-    const at = namesIn(value, config.root).get(path);
-    return at === undefined ? undefined : diagnose(book, document.locate, { ...named, at });
+    const at = findPathPlaces(value, config.root).get(path);
+    return at === undefined ? undefined : locateDiagnostic(sources, document.locate, { ...named, at });
   };
   return { value: { ...config, placeOf }, diagnostics };
 }
@@ -39,11 +42,20 @@ export function readConfig(file: SourceFile, folder: string): Checked<Config> {
 function problemsOf(document: ManifestDocument): readonly Problem[] {
   const { value } = document;
   if (!isObject(value))
-    return [wrong('manifest/not-a-map', '', `the config file is ${sortOf(value)}, not a map`, 'it begins with apiVersion: ostiary/v1')];
+    return [
+      createError(
+        'manifest/not-a-map',
+        '',
+        `the config file is ${describeType(value)}, not a map`,
+        'it begins with apiVersion: ostiary/v1',
+      ),
+    ];
   if (typeof value['kind'] === 'string' && value['kind'] !== 'Config') {
-    return [wrong('manifest/unknown-kind', '/kind', `${quoted(value['kind'])} is no kind of a config file`, 'write kind: Config')];
+    return [
+      createError('manifest/unknown-kind', '/kind', `${quoteValue(value['kind'])} is no kind of a config file`, 'write kind: Config'),
+    ];
   }
-  if (!validator(value)) return schemaProblems(schema, value, validator.errors ?? []);
+  if (!validator(value)) return describeSchemaErrors(schema, value, validator.errors ?? []);
   return [...pathProblems(value, []), ...targetsOf(value).flatMap(([name, target]) => targetProblems(name, target))];
 }
 
@@ -54,10 +66,10 @@ function targetProblems(name: string, target: JsonObject): readonly Problem[] {
 function urlProblems(text: string, at: string): readonly Problem[] {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined)
-    return [wrong('config/bad-url', at, `${quoted(text)} is no address`, 'write http:// or https://, a host and perhaps a path')];
+    return [createError('config/bad-url', at, `${quoteValue(text)} is no address`, 'write http:// or https://, a host and perhaps a path')];
   if (url.username !== '' || url.password !== '') {
     return [
-      wrong(
+      createError(
         'config/credentials-in-url',
         at,
         'the url holds credentials',
@@ -65,26 +77,26 @@ function urlProblems(text: string, at: string): readonly Problem[] {
       ),
     ];
   }
-  if (isPrivate(url)) return [];
+  if (isSecureUrl(url)) return [];
   const message = `the token travels unencrypted to ${url.host}`;
   return [{ code: 'config/insecure-url', severity: 'warning', at, message, hint: 'use https://' }];
 }
 
 /** Tells whether what is sent to the address stays between the two: encrypted, or on this machine. */
-export function isPrivate(url: URL): boolean {
+export function isSecureUrl(url: URL): boolean {
   return url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
 }
 
 function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Problem[] {
   return ['manifests', 'overlays'].flatMap((field) =>
     textsOf(value[field]).flatMap((path, index) => {
-      if (below(path) !== undefined) return [];
+      if (normalizePath(path) !== undefined) return [];
       const at = [...tokens, field, String(index)];
       return [
-        wrong(
+        createError(
           'config/path-outside',
           pointer(...at),
-          `"${path}" leads out of the folder of the config file (${placeName(at)})`,
+          `"${path}" leads out of the folder of the config file (${formatPlace(at)})`,
           'name a folder or file below it, with /',
         ),
       ];
@@ -95,7 +107,7 @@ function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Pr
 const named = { code: 'manifest/no-such-path', severity: 'error', message: '' } as const;
 
 /** Where each path is named first, by the path as an absolute one. */
-function namesIn(value: JsonObject, root: string): ReadonlyMap<string, string> {
+function findPathPlaces(value: JsonObject, root: string): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const holders: readonly (readonly [readonly string[], JsonObject])[] = [
     [[], value],
@@ -104,7 +116,7 @@ function namesIn(value: JsonObject, root: string): ReadonlyMap<string, string> {
   for (const [tokens, holder] of holders) {
     for (const field of ['manifests', 'overlays']) {
       for (const [index, path] of textsOf(holder[field]).entries()) {
-        const full = joined(root, below(path) ?? '');
+        const full = joinPath(root, normalizePath(path) ?? '');
         if (!names.has(full)) names.set(full, pointer(...tokens, field, String(index)));
       }
     }
@@ -113,7 +125,7 @@ function namesIn(value: JsonObject, root: string): ReadonlyMap<string, string> {
 }
 
 /** The path without `.` and `..`, or undefined where it leads out of the folder. */
-function below(path: string): string | undefined {
+function normalizePath(path: string): string | undefined {
   if (/^([/\\~]|[A-Za-z]:)/.test(path) || path.includes('\\')) return undefined;
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -126,7 +138,7 @@ function below(path: string): string | undefined {
 
 function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   const root = folder.length > 1 ? folder.replace(/\/+$/, '') : folder;
-  const paths = (list: Json | undefined): readonly string[] => textsOf(list).map((path) => joined(root, below(path) ?? ''));
+  const paths = (list: Json | undefined): readonly string[] => textsOf(list).map((path) => joinPath(root, normalizePath(path) ?? ''));
   const shared = paths(value['manifests']);
   const targets = targetsOf(value).map(([name, target]) => {
     const manifests = [...new Set([...shared, ...paths(target['manifests'])])];
@@ -153,16 +165,16 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
 }
 
 /** The share that a percentage is. */
-function share(text: Json | undefined, fallback: number): number {
+function parsePercentage(text: Json | undefined, fallback: number): number {
   return typeof text === 'string' ? Number.parseInt(text, 10) / 100 : fallback;
 }
 
 function toLimits(limits: JsonObject): Limits {
   return {
     from: typeof limits['from'] === 'number' ? limits['from'] : defaultLimits.from,
-    updates: share(limits['updates'], defaultLimits.updates),
-    deletes: share(limits['deletes'], defaultLimits.deletes),
-    protections: share(limits['protections'], defaultLimits.protections),
+    updates: parsePercentage(limits['updates'], defaultLimits.updates),
+    deletes: parsePercentage(limits['deletes'], defaultLimits.deletes),
+    protections: parsePercentage(limits['protections'], defaultLimits.protections),
   };
 }
 
@@ -172,7 +184,7 @@ function targetsOf(value: JsonObject): readonly (readonly [string, JsonObject])[
   return Object.entries(targets).flatMap(([name, target]) => (isObject(target) ? [[name, target] as const] : []));
 }
 
-function joined(root: string, path: string): string {
+function joinPath(root: string, path: string): string {
   if (path === '') return root;
   return root.endsWith('/') ? `${root}${path}` : `${root}/${path}`;
 }
@@ -194,7 +206,7 @@ function emptyFile(file: SourceFile): Diagnostic {
 }
 
 function onlyOne(second: ManifestDocument): Problem {
-  return wrong(
+  return createError(
     'config/one-document',
     '',
     `the config file has a ${second.index === 1 ? 'second' : 'further'} document`,
@@ -202,6 +214,6 @@ function onlyOne(second: ManifestDocument): Problem {
   );
 }
 
-function wrong(code: Problem['code'], at: string, message: string, hint: string): Problem {
+function createError(code: Problem['code'], at: string, message: string, hint: string): Problem {
   return { code, severity: 'error', at, message, hint };
 }

@@ -3,19 +3,19 @@ import { compareText, isObject, type JsonObject } from '../model/json.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { type ResourceId, resourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import { diagnose, openBook, withoutSecrets, type Book } from './source-map.ts';
-import { type ManifestDocument, parsePage, parseDocuments } from './yaml/parse-documents.ts';
-import { makeManifest, type Manifest, locateIn } from './manifest.ts';
+import { locateDiagnostic, createSourceMap, maskFrames, type SourceMap } from './source-map.ts';
+import { type ManifestDocument, parseLeniently, parseDocuments } from './yaml/parse-documents.ts';
+import { makeManifest, type Manifest, createManifestLocate } from './manifest.ts';
 import { policyKind, policySchema } from './read-policies.ts';
 import type { Problem } from './wording.ts';
-import { classify, validate, type Views } from './validate/validate-manifest.ts';
+import { classifyDocument, validateManifest, type KindViews } from './validate/validate-manifest.ts';
 
 /** Everything that files say, before manifests and overlays meet. */
-export type Reading = {
-  readonly book: Book;
+export type DocumentSet = {
+  readonly sources: SourceMap;
   readonly base: readonly Manifest[];
   /** Manifests that are wrong somewhere, with the places where they are. */
-  readonly broken: readonly Broken[];
+  readonly invalid: readonly InvalidManifest[];
   /** The overlays of each folder, in the folders' order. */
   readonly overlays: readonly (readonly Manifest[])[];
   /** Documents of policies, not yet looked into. */
@@ -23,20 +23,20 @@ export type Reading = {
   /** What the files declare, also where the manifest itself is wrong. */
   readonly declared: ReadonlySet<ResourceId>;
   /** No manifest is wrong, so what is not declared is not there. */
-  readonly whole: boolean;
+  readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-type Broken = { readonly manifest: Manifest; readonly places: readonly Pointer[] };
+type InvalidManifest = { readonly manifest: Manifest; readonly places: readonly Pointer[] };
 
-type Page = Parameters<typeof openBook>[0][number] & { readonly diagnostics: readonly Diagnostic[] };
+type ParsedFile = Parameters<typeof createSourceMap>[0][number] & { readonly diagnostics: readonly Diagnostic[] };
 
 /** Parses and validates manifests and overlays, file by file in the order of their paths. */
-export function readDocuments(files: readonly SourceFile[], overlays: readonly (readonly SourceFile[])[], views: Views): Reading {
-  const pages = parseAll(files, views);
-  const overlayPages = overlays.map((folder) => parseAll(folder, views));
+export function readDocuments(files: readonly SourceFile[], overlays: readonly (readonly SourceFile[])[], views: KindViews): DocumentSet {
+  const pages = parseFiles(files, views);
+  const overlayPages = overlays.map((folder) => parseFiles(folder, views));
   const all = [...pages, ...overlayPages.flat()];
-  const book = openBook(all, ({ value }) => {
+  const sources = createSourceMap(all, ({ value }) => {
     const kind = isObject(value) ? value['kind'] : undefined;
     if (kind === policyKind) return policySchema;
     return typeof kind === 'string' ? views.get(kind)?.kind.schema : undefined;
@@ -44,9 +44,9 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
   const policies: ManifestDocument[] = [];
   const declared = new Set<ResourceId>();
   const foreign: ManifestDocument[] = [];
-  const broken: Broken[] = [];
+  const invalid: InvalidManifest[] = [];
   const diagnostics: Diagnostic[] = all.flatMap((page) => page.diagnostics);
-  const readPages = (list: readonly Page[], form: 'manifest' | 'overlay'): readonly Manifest[] => {
+  const readPages = (list: readonly ParsedFile[], form: 'manifest' | 'overlay'): readonly Manifest[] => {
     const manifests: Manifest[] = [];
     for (const document of list.flatMap((page) => page.documents)) {
       const { manifest, id, problems, skipped, isPolicy } = readDocument(document, views, form);
@@ -54,35 +54,44 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
       const sound = problems.length === 0;
       if (skipped === true) foreign.push(document);
       if (id !== undefined && overlays.length > 0 && form === 'manifest') declared.add(id);
-      for (const problem of problems) diagnostics.push(diagnose(book, document.locate, problem, id));
+      for (const problem of problems) diagnostics.push(locateDiagnostic(sources, document.locate, problem, id));
       if (manifest !== undefined && sound) manifests.push(manifest);
-      if (manifest !== undefined && !sound && form === 'manifest') broken.push({ manifest, places: placesOf(problems) });
+      if (manifest !== undefined && !sound && form === 'manifest') invalid.push({ manifest, places: listInvalidPlaces(problems) });
     }
     return manifests;
   };
   const base = readPages(pages, 'manifest');
-  const whole = !hasErrors(diagnostics);
+  const complete = !hasErrors(diagnostics);
   const merged = overlayPages.map((list) => readPages(list, 'overlay'));
-  return { book, base, broken, overlays: merged, policies, declared, whole, diagnostics: [...diagnostics, ...skippedNotice(foreign)] };
+  return {
+    sources,
+    base,
+    invalid,
+    overlays: merged,
+    policies,
+    declared,
+    complete,
+    diagnostics: [...diagnostics, ...noticeSkipped(foreign)],
+  };
 }
 
 /** The places that are wrong; where something is missing, what is there may be right. */
-function placesOf(problems: readonly Problem[]): readonly Pointer[] {
+function listInvalidPlaces(problems: readonly Problem[]): readonly Pointer[] {
   return problems.filter(({ code }) => code !== 'manifest/missing-field').map(({ at }) => at);
 }
 
-function parseAll(files: readonly SourceFile[], views: Views): readonly Page[] {
+function parseFiles(files: readonly SourceFile[], views: KindViews): readonly ParsedFile[] {
   return files
     .toSorted((left, right) => compareText(left.path, right.path))
     .map((file) => {
-      const { documents, diagnostics } = parsePage(file);
+      const { documents, diagnostics } = parseLeniently(file);
       if (diagnostics.length === 0) return { file, documents, diagnostics };
       const schemas = [...views.values()].map(({ kind }) => kind.schema);
-      return { file, documents, diagnostics: withoutSecrets(file, diagnostics, schemas), unread: schemas };
+      return { file, documents, diagnostics: maskFrames(file, diagnostics, schemas), unread: schemas };
     });
 }
 
-type Read = {
+type ClassifiedDocument = {
   readonly manifest?: Manifest;
   readonly id?: ResourceId;
   readonly problems: readonly Problem[];
@@ -90,11 +99,11 @@ type Read = {
   readonly isPolicy?: boolean;
 };
 
-function readDocument(document: ManifestDocument, views: Views, form: 'manifest' | 'overlay'): Read {
-  const classified = classify(document, views);
+function readDocument(document: ManifestDocument, views: KindViews, form: 'manifest' | 'overlay'): ClassifiedDocument {
+  const classified = classifyDocument(document, views);
   switch (classified.is) {
     case 'foreign':
-      return { problems: [], skipped: document.damaged !== true };
+      return { problems: [], skipped: document.incomplete !== true };
     case 'config':
       // At the top of a commit nothing but its name stands before the file.
       return { problems: /(?:^|\/|^[\da-f]{10}:)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
@@ -102,11 +111,11 @@ function readDocument(document: ManifestDocument, views: Views, form: 'manifest'
       return form === 'overlay' ? { problems: [misplacedPolicy] } : { problems: [], isPolicy: true };
     case 'wrong':
       // What it would be may stand at the key that was left out.
-      return { problems: document.damaged === true ? [] : [classified.problem] };
+      return { problems: document.incomplete === true ? [] : [classified.problem] };
     case 'manifest': {
       const { view, value } = classified;
-      const found = validate(view, value, form);
-      const problems = document.damaged === true ? found.filter(isThere) : found;
+      const found = validateManifest(view, value, form);
+      const problems = document.incomplete === true ? found.filter(isPresent) : found;
       const manifest = makeManifest(view, { metadata: objectAt(value, 'metadata'), spec: objectAt(value, 'spec'), tests: value['tests'] }, [
         document,
       ]);
@@ -116,7 +125,7 @@ function readDocument(document: ManifestDocument, views: Views, form: 'manifest'
 }
 
 /** What is missing may have stood at a key that was left out. */
-function isThere({ code }: Problem): boolean {
+function isPresent({ code }: Problem): boolean {
   return code !== 'manifest/missing-field';
 }
 
@@ -142,7 +151,7 @@ function objectAt(value: JsonObject, key: string): JsonObject {
 }
 
 /** Tells of all documents that are somebody else's in one notice. */
-function skippedNotice(documents: readonly ManifestDocument[]): readonly Diagnostic[] {
+function noticeSkipped(documents: readonly ManifestDocument[]): readonly Diagnostic[] {
   const [first] = documents;
   if (first === undefined) return [];
   const files = [...new Set(documents.map(({ file }) => file.path))];
@@ -160,7 +169,7 @@ function skippedNotice(documents: readonly ManifestDocument[]): readonly Diagnos
 }
 
 /** The resources whose manifests stand in a file, as far as it can be read. */
-export function declaredIn(file: SourceFile): readonly ResourceId[] {
+export function listDeclared(file: SourceFile): readonly ResourceId[] {
   return (parseDocuments(file).value ?? []).flatMap(({ value }) => {
     if (!isObject(value) || !isObject(value['metadata'])) return [];
     const { kind } = value;
@@ -170,8 +179,8 @@ export function declaredIn(file: SourceFile): readonly ResourceId[] {
 }
 
 /** Keeps the first manifest of each identity and names both places of every other one; what has none is kept. */
-export function withoutDuplicates(
-  book: Book,
+export function removeDuplicates(
+  sources: SourceMap,
   manifests: readonly Manifest[],
   identityOf: (manifest: Manifest) => string | undefined,
   code: Diagnostic['code'],
@@ -184,15 +193,20 @@ export function withoutDuplicates(
     const known = identity === undefined ? undefined : first.get(identity);
     if (identity !== undefined && known === undefined) first.set(identity, manifest);
     if (known === undefined) kept.push(manifest);
-    else diagnostics.push(declaredTwice(book, known, manifest, code));
+    else diagnostics.push(declaredTwice(sources, known, manifest, code));
   }
   return { manifests: kept, diagnostics };
 }
 
-function declaredTwice(book: Book, known: Manifest, manifest: Manifest, code: Diagnostic['code']): Diagnostic {
-  const { file, line, column } = locateIn(known)('/metadata/name');
+function declaredTwice(sources: SourceMap, known: Manifest, manifest: Manifest, code: Diagnostic['code']): Diagnostic {
+  const { file, line, column } = createManifestLocate(known)('/metadata/name');
   const same = known.id === manifest.id;
   const message = same ? `${manifest.id} is declared twice` : `${manifest.id} and ${known.id} are the same thing on the gateway`;
   const hint = `the other one is at ${file}:${line}:${column}; keep one of them`;
-  return diagnose(book, locateIn(manifest), { code, severity: 'error', at: '/metadata/name', message, hint }, manifest.id);
+  return locateDiagnostic(
+    sources,
+    createManifestLocate(manifest),
+    { code, severity: 'error', at: '/metadata/name', message, hint },
+    manifest.id,
+  );
 }

@@ -4,14 +4,14 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
-import { unknownTarget } from './validate/check-manifest.ts';
-import { diagnose, diagnoseAt, type Book } from './source-map.ts';
+import { checkTargetName } from './validate/check-manifest.ts';
+import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
-import { lineFinder } from './yaml/locate.ts';
-import { quoted, textOf, type Problem } from './wording.ts';
+import { createLineFinder } from './yaml/locate.ts';
+import { quoteValue, textOf, type Problem } from './wording.ts';
 import { textsOf } from './to-resource.ts';
-import { offsetInScalar } from './yaml/locate.ts';
-import { schemaProblems } from './validate/schema-diagnostics.ts';
+import { findScalarOffset } from './yaml/locate.ts';
+import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { policy as validator } from './validate/validators.js';
 
 /** The kind of documents that are policies. */
@@ -22,7 +22,7 @@ export const policySchema: JsonObject = schema;
 
 /** The policies of a target, sorted by name; expressions are not looked into. */
 export function readPolicies(
-  book: Book,
+  sources: SourceMap,
   documents: readonly ManifestDocument[],
   target: { readonly name: string; readonly all: readonly string[] },
 ): { readonly policies: readonly Policy[]; readonly diagnostics: readonly Diagnostic[] } {
@@ -30,18 +30,21 @@ export function readPolicies(
   const known = new Map<string, Policy>();
   for (const document of documents) {
     const { value } = document;
-    const problems = isObject(value) && validator(value) ? waiverProblems(value) : schemaProblems(schema, value, validator.errors ?? []);
-    diagnostics.push(...[...problems, ...targetProblems(value, target.all)].map((problem) => diagnose(book, document.locate, problem)));
+    const problems =
+      isObject(value) && validator(value) ? waiverProblems(value) : describeSchemaErrors(schema, value, validator.errors ?? []);
+    diagnostics.push(
+      ...[...problems, ...targetProblems(value, target.all)].map((problem) => locateDiagnostic(sources, document.locate, problem)),
+    );
     if (problems.length > 0 || !isObject(value) || !isFor(value, target.name)) continue;
-    const policy = policyOf(book, document, value);
+    const policy = toPolicy(sources, document, value);
     const earlier = known.get(policy.name);
     if (earlier === undefined) known.set(policy.name, policy);
-    else diagnostics.push(diagnose(book, document.locate, twice(policy, earlier)));
+    else diagnostics.push(locateDiagnostic(sources, document.locate, duplicatePolicy(policy, earlier)));
   }
   return { policies: [...known.values()].toSorted((left, right) => compareText(left.name, right.name)), diagnostics };
 }
 
-function policyOf(book: Book, document: ManifestDocument, value: JsonObject): Policy {
+function toPolicy(sources: SourceMap, document: ManifestDocument, value: JsonObject): Policy {
   const spec = objectIn(value, 'spec');
   const name = textOf(objectIn(value, 'metadata')['name']);
   const match = objectIn(spec, 'match');
@@ -55,15 +58,19 @@ function policyOf(book: Book, document: ManifestDocument, value: JsonObject): Po
       subtype: oneOrMore(match['subtype']),
       name: oneOrMore(match['name']),
     },
-    require: listOf(require).map((entry, index) => requirementOf(book, document, { entry, index })),
+    require: listOf(require).map((entry, index) => toRequirement(sources, document, { entry, index })),
     message: typeof message === 'string' ? message : `does not do as ${name} asks`,
     severity: spec['severity'] === 'warning' ? 'warning' : 'error',
-    waivers: listOf(waivers).flatMap((entry, index) => waiverOf(document, entry, index)),
+    waivers: listOf(waivers).flatMap((entry, index) => toWaivers(document, entry, index)),
     text: canonical(value),
   };
 }
 
-function requirementOf(book: Book, { file, locate }: ManifestDocument, { entry, index }: { entry: Json; index: number }): Requirement {
+function toRequirement(
+  sources: SourceMap,
+  { file, locate }: ManifestDocument,
+  { entry, index }: { entry: Json; index: number },
+): Requirement {
   const isMap = isObject(entry);
   const expression = textOf(isMap ? entry['expression'] : entry);
   const message = isMap ? entry['message'] : undefined;
@@ -74,8 +81,8 @@ function requirementOf(book: Book, { file, locate }: ManifestDocument, { entry, 
     diagnose: (problem, offset) => {
       const begins = locate(path);
       const start = offsetOf(file.text, begins);
-      const at = offsetInScalar(file.text, start, { value: expression, offset });
-      return diagnoseAt(book, { file: file.path, ...lineFinder(file.text)(at) }, problem);
+      const at = findScalarOffset(file.text, start, { value: expression, offset });
+      return placeDiagnostic(sources, { file: file.path, ...createLineFinder(file.text)(at) }, problem);
     },
   };
 }
@@ -87,7 +94,7 @@ function offsetOf(text: string, { line, column }: { readonly line: number; reado
   return start + column - 1;
 }
 
-function waiverOf({ locate }: ManifestDocument, entry: Json, index: number): readonly Waiver[] {
+function toWaivers({ locate }: ManifestDocument, entry: Json, index: number): readonly Waiver[] {
   if (!isObject(entry)) return [];
   const { connection, until, reason } = entry;
   const at = locate(pointer('spec', 'waivers', String(index)));
@@ -100,14 +107,14 @@ function waiverProblems(value: JsonObject): readonly Problem[] {
     if (isDay(until)) return [];
     const at = pointer('spec', 'waivers', String(index), 'until');
     return [
-      { code: 'policy/no-such-day', severity: 'error', at, message: `there is no day ${quoted(until)}`, hint: 'write YEAR-MONTH-DAY' },
+      { code: 'policy/no-such-day', severity: 'error', at, message: `there is no day ${quoteValue(until)}`, hint: 'write YEAR-MONTH-DAY' },
     ];
   });
 }
 
 function targetProblems(value: Json, targets: readonly string[]): readonly Problem[] {
   const named = isObject(value) ? textsOf(objectIn(value, 'metadata')['targets']) : [];
-  return named.flatMap((name, index) => unknownTarget(name, index, targets));
+  return named.flatMap((name, index) => checkTargetName(name, index, targets));
 }
 
 function isFor(value: JsonObject, target: string): boolean {
@@ -115,7 +122,7 @@ function isFor(value: JsonObject, target: string): boolean {
   return targets.length === 0 || targets.includes(target);
 }
 
-function twice({ name }: Policy, { at }: Policy): Problem {
+function duplicatePolicy({ name }: Policy, { at }: Policy): Problem {
   const message = `the policy "${name}" is declared twice`;
   const hint = `the other one is at ${at.file}:${at.line}:${at.column}; keep one of them`;
   return { code: 'manifest/duplicate-name', severity: 'error', at: '/metadata/name', message, hint };

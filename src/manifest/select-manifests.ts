@@ -2,7 +2,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { suggest } from '../model/suggest.ts';
 import type { Manifest } from './manifest.ts';
-import { didYouMean } from './wording.ts';
+import { suggestWord } from './wording.ts';
 
 /** Which resources a run is about: those named, and those whose files lie at one of the paths. */
 export type Selection = { readonly only: readonly string[]; readonly paths?: readonly SelectedPath[] };
@@ -35,7 +35,7 @@ export function selectManifests(
 function unknownName(text: string, known: ReadonlySet<string>): Diagnostic {
   const hint = text.includes('*')
     ? 'patterns are not supported: repeat --only KIND/NAME, or give folders'
-    : (didYouMean(suggest(text, known)) ?? 'write KIND/NAME, as plan prints it');
+    : (suggestWord(suggest(text, known)) ?? 'write KIND/NAME, as plan prints it');
   return { code: 'manifest/unknown-selection', severity: 'error', message: `no manifest of this target is "${text}"`, hint };
 }
 

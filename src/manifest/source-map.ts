@@ -3,12 +3,12 @@ import type { JsonObject } from '../model/json.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
-import { frameOf } from './yaml/code-frame.ts';
+import { cutCodeFrame } from './yaml/code-frame.ts';
 import type { Locate } from './manifest.ts';
-import { maskAddresses, maskText, maskUnread } from './secrets/mask-secrets.ts';
+import { maskUrlCredentials, maskSecrets, maskUnreadText } from './secrets/mask-secrets.ts';
 import type { Problem } from './wording.ts';
 
-type Page = {
+type MappedFile = {
   readonly file: SourceFile;
   readonly documents: readonly ManifestDocument[];
   /** Not all of the file was read, so where its secrets are is told by the fields of these schemas alone. */
@@ -16,33 +16,33 @@ type Page = {
 };
 
 /** All files of a load, and which schema each of their documents follows: what a code frame needs to show no secret. */
-export type Book = {
-  readonly pageOf: (path: string) => Page | undefined;
+export type SourceMap = {
+  readonly findFile: (path: string) => MappedFile | undefined;
   readonly schemaOf: (document: ManifestDocument) => JsonObject | undefined;
   /** The files' texts without secrets, as far as they were needed, by path. */
   readonly masked: Map<string, string>;
 };
 
-/** Opens a book over files and their documents. */
-export function openBook(pages: readonly Page[], schemaOf: Book['schemaOf']): Book {
-  let byPath: ReadonlyMap<string, Page> | undefined;
-  const pageOf = (path: string): Page | undefined => {
+/** Opens a sources over files and their documents. */
+export function createSourceMap(pages: readonly MappedFile[], schemaOf: SourceMap['schemaOf']): SourceMap {
+  let byPath: ReadonlyMap<string, MappedFile> | undefined;
+  const pageOf = (path: string): MappedFile | undefined => {
     byPath ??= new Map(pages.map((page) => [page.file.path, page]));
     return byPath.get(path);
   };
-  return { pageOf, schemaOf, masked: new Map() };
+  return { findFile: pageOf, schemaOf, masked: new Map() };
 }
 
 /** Makes a diagnostic of a problem in a document, with its place and a code frame that shows no secret. */
-export function diagnose(book: Book, locate: Locate, problem: Problem, resource?: ResourceId): Diagnostic {
+export function locateDiagnostic(sources: SourceMap, locate: Locate, problem: Problem, resource?: ResourceId): Diagnostic {
   const { part, at, within, ...rest } = problem;
   const place = locate(at, part ?? 'value');
-  return diagnoseAt(book, within === undefined ? place : inside(book, place, within), rest, resource);
+  return placeDiagnostic(sources, within === undefined ? place : findCharacter(sources, place, within), rest, resource);
 }
 
 /** The place of a character inside a text, where the text stands in its line as it is; else the text's. */
-function inside(book: Book, at: Position, { text, index }: NonNullable<Problem['within']>): Position {
-  const line = book.pageOf(at.file)?.file.text.split('\n', at.line)[at.line - 1] ?? '';
+function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNullable<Problem['within']>): Position {
+  const line = sources.findFile(at.file)?.file.text.split('\n', at.line)[at.line - 1] ?? '';
   const quote = /["']/.test(line[at.column - 1] ?? '') ? 1 : 0;
   const start = at.column - 1 + quote;
   // A quoted quote, or an escape, before the character takes more room than it has in the text.
@@ -50,56 +50,52 @@ function inside(book: Book, at: Position, { text, index }: NonNullable<Problem['
 }
 
 /** Makes a diagnostic of what is wrong at a position. */
-export function diagnoseAt(
-  book: Book,
+export function placeDiagnostic(
+  sources: SourceMap,
   at: Position,
   problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>,
   resource?: ResourceId,
 ): Diagnostic {
-  const page = book.pageOf(at.file);
+  const page = sources.findFile(at.file);
   return {
     ...problem,
-    message: maskAddresses(problem.message),
+    message: maskUrlCredentials(problem.message),
     at,
-    ...(page === undefined ? {} : { frame: frameIn(maskedText(book, page), at) }),
+    ...(page === undefined ? {} : { frame: cutWordFrame(maskFile(sources, page), at) }),
     ...(resource === undefined ? {} : { resource }),
   };
 }
 
 /** Cuts the frame of a diagnostic of the parser out of its file again, without what may be a secret. */
-export function withoutSecrets(
-  file: SourceFile,
-  diagnostics: readonly Diagnostic[],
-  schemas: readonly JsonObject[],
-): readonly Diagnostic[] {
+export function maskFrames(file: SourceFile, diagnostics: readonly Diagnostic[], schemas: readonly JsonObject[]): readonly Diagnostic[] {
   if (diagnostics.length === 0) return diagnostics;
-  const text = maskUnread(file.text, schemas);
+  const text = maskUnreadText(file.text, schemas);
   return diagnostics.map((diagnostic) => {
     if (diagnostic.at === undefined || diagnostic.frame === undefined) return diagnostic;
     const message = diagnostic.message.replace(/ \*\S+/, '');
-    return { ...diagnostic, message, frame: trimmed(frameOf(text, diagnostic.at, diagnostic.frame.caret.length)) };
+    return { ...diagnostic, message, frame: trimFrame(cutCodeFrame(text, diagnostic.at, diagnostic.frame.caret.length)) };
   });
 }
 
-function maskedText(book: Book, page: Page): string {
-  const known = book.masked.get(page.file.path);
+function maskFile(sources: SourceMap, page: MappedFile): string {
+  const known = sources.masked.get(page.file.path);
   if (known !== undefined) return known;
   const { file, documents, unread } = page;
-  const text = unread === undefined ? maskText(file.text, documents, book.schemaOf) : maskUnread(file.text, unread);
-  book.masked.set(page.file.path, text);
+  const text = unread === undefined ? maskSecrets(file.text, documents, sources.schemaOf) : maskUnreadText(file.text, unread);
+  sources.masked.set(page.file.path, text);
   return text;
 }
 
-function trimmed(frame: CodeFrame): CodeFrame {
+function trimFrame(frame: CodeFrame): CodeFrame {
   return { ...frame, lines: frame.lines.map((line) => line.trimEnd()) };
 }
 
-function frameIn(text: string, at: Position): CodeFrame {
-  return trimmed(frameOf(text, at, lengthAt(text, at)));
+function cutWordFrame(text: string, at: Position): CodeFrame {
+  return trimFrame(cutCodeFrame(text, at, measureWord(text, at)));
 }
 
 /** Measures the word that begins at the position: a quoted text, or up to where a plain one ends. */
-function lengthAt(text: string, at: Position): number {
+function measureWord(text: string, at: Position): number {
   const line = text.split('\n', at.line)[at.line - 1] ?? '';
   const rest = line.slice(at.column - 1);
   const word = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,\]}{["':]+(?:[:](?=\S)[^\s,\]}]+)*)/.exec(rest)?.[0];

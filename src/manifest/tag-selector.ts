@@ -3,16 +3,16 @@ import { isPointerWithin, pointer } from '../model/pointer.ts';
 import { suggest } from '../model/suggest.ts';
 import type { SelectorField } from './kind-view.ts';
 import type { Manifest } from './manifest.ts';
-import { didYouMean, textOf, type Problem } from './wording.ts';
+import { suggestWord, textOf, type Problem } from './wording.ts';
 import { textsOf } from './to-resource.ts';
 
 /** What a selector adds: names of manifests, and what is wrong with it. */
-export type Selected = { readonly names: readonly string[]; readonly problems: readonly Problem[] };
+export type SelectorMatch = { readonly names: readonly string[]; readonly problems: readonly Problem[] };
 
 /** Selects manifests by their tags; the index over the tags is made when first needed. */
-export function tagSelector(
+export function createTagSelector(
   manifests: readonly Manifest[],
-): (rule: Manifest, selector: SelectorField, kind: string, value: JsonObject) => Selected {
+): (rule: Manifest, selector: SelectorField, kind: string, value: JsonObject) => SelectorMatch {
   const indexes = new Map<string, ReadonlyMap<string, readonly Manifest[]>>();
   const byKind = new Map<string, readonly Manifest[]>();
   return (rule, selector, kind, value) => {
@@ -67,7 +67,7 @@ function unknownNames(
   const names = new Set(candidates.map(({ name }) => name));
   return except.flatMap((name, index) => {
     if (names.has(name)) return [];
-    const hint = didYouMean(suggest(name, names)) ?? 'except takes the names of manifests';
+    const hint = suggestWord(suggest(name, names)) ?? 'except takes the names of manifests';
     const message = `no manifest declares ${kind} "${name}"`;
     return [
       { code: 'manifest/unknown-name', severity: 'error', at: pointer('spec', selector.name, 'except', String(index)), message, hint },

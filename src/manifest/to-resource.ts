@@ -6,9 +6,9 @@ import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
 import type { KindView, SecretField } from './kind-view.ts';
-import { keyOf, locateIn, locateInSpec, type Manifest } from './manifest.ts';
+import { toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
 import type { Problem } from './wording.ts';
-import { readSecret, type SecretPlace, type SecretRules } from './secrets/read-secret.ts';
+import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
 
 /** Brings a valid manifest into the one form that plans compare. */
 export function toResource(
@@ -22,10 +22,10 @@ export function toResource(
   deriveOmitted(view, spec, { raw, given: { secrets, wholeSecrets: whole } });
   const resource: { -readonly [name in keyof DesiredResource]: DesiredResource[name] } = {
     id,
-    key: keyOf(manifest),
+    key: toGatewayKey(manifest),
     spec,
-    stated: namesIn(view, raw),
-    secrets: withDerived(view, spec, secrets, whole),
+    stated: collectStated(view, raw),
+    secrets: addDerivedSecrets(view, spec, secrets, whole),
     wholeSecrets: whole,
     ignore: textsOf(metadata['ignore']),
     protect: metadata['protect'] === true,
@@ -33,32 +33,37 @@ export function toResource(
     locate: (path: Pointer) => (path === '' ? manifest.layers[0].locate('') : locateInSpec(manifest, path)),
   };
   const { replaces, renamedFrom } = metadata;
-  const selector = selectorOf(view, raw);
+  const selector = readSelector(view, raw);
   if (selector !== undefined) resource.selector = selector;
   if (typeof replaces === 'string') resource.replaces = replaces;
   if (typeof renamedFrom === 'string') resource.renamedFrom = renamedFrom;
-  if (view.sampled) Object.assign(resource, { written: raw, samples: samplesOf(manifest) });
+  if (view.sampled) Object.assign(resource, { written: raw, samples: readSamples(manifest) });
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
 }
 
-function selectorOf({ selectors: [selector] }: KindView, raw: JsonObject): DesiredResource['selector'] {
+function readSelector({ selectors: [selector] }: KindView, raw: JsonObject): DesiredResource['selector'] {
   const value = selector === undefined ? undefined : raw[selector.name];
   return selector === undefined || !isObject(value) ? undefined : { field: selector.name, value };
 }
 
 /** The places are looked up when somebody asks for them. */
-function samplesOf(manifest: Manifest): readonly Sample[] {
+function readSamples(manifest: Manifest): readonly Sample[] {
   return manifest.tests.map((given, index) => ({
     given,
     get at() {
-      return locateIn(manifest)(pointer('tests', String(index)), 'value');
+      return createManifestLocate(manifest)(pointer('tests', String(index)), 'value');
     },
   }));
 }
 
 /** Adds the secrets that a gateway would add to a map that is given whole. */
-function withDerived(view: KindView, spec: JsonObject, secrets: Secrets['secrets'], whole: Secrets['whole']): Secrets['secrets'] {
+function addDerivedSecrets(
+  view: KindView,
+  spec: JsonObject,
+  secrets: ManifestSecrets['secrets'],
+  whole: ManifestSecrets['whole'],
+): ManifestSecrets['secrets'] {
   const derived = whole.length === 0 ? {} : (view.kind.derivedSecrets?.(spec, { secrets, wholeSecrets: whole }) ?? {});
   const added = Object.entries(derived).filter(
     ([path]) => whole.some((map) => isPointerWithin(path, map)) && !Object.hasOwn(secrets, path),
@@ -68,7 +73,7 @@ function withDerived(view: KindView, spec: JsonObject, secrets: Secrets['secrets
 }
 
 /** What is wrong with the secrets of a manifest. */
-export function secretProblems({ view, spec }: Manifest, rules: SecretRules): readonly Problem[] {
+export function checkSecrets({ view, spec }: Manifest, rules: SecretRules): readonly Problem[] {
   return readSecrets(view, spec, rules).problems;
 }
 
@@ -102,7 +107,7 @@ function deriveOmitted(
 }
 
 /** The names of the stated fields; manifests that state the same share one set, found by a bit for each field. */
-function namesIn(view: KindView, raw: JsonObject): ReadonlySet<string> {
+function collectStated(view: KindView, raw: JsonObject): ReadonlySet<string> {
   let bits = 0;
   for (const { name } of view.kind.fields) bits = bits * 2 + (raw[name] === undefined ? 0 : 1);
   const known = view.stated.get(bits);
@@ -112,25 +117,25 @@ function namesIn(view: KindView, raw: JsonObject): ReadonlySet<string> {
   return names;
 }
 
-type Secrets = {
+type ManifestSecrets = {
   readonly secrets: Readonly<Record<Pointer, DesiredSecret>>;
   readonly whole: readonly Pointer[];
   readonly problems: readonly Problem[];
 };
 
-const none: Secrets = { secrets: {}, whole: [], problems: [] };
+const none: ManifestSecrets = { secrets: {}, whole: [], problems: [] };
 
-function readSecrets(view: KindView, raw: JsonObject, rules: SecretRules): Secrets {
+function readSecrets(view: KindView, raw: JsonObject, rules: SecretRules): ManifestSecrets {
   if (!view.secrets.some((field) => raw[field.name] !== undefined)) return none;
   const secrets: Record<Pointer, DesiredSecret> = {};
   let { whole, problems } = none;
   for (const field of view.secrets) {
     const value = raw[field.name];
     if (value === undefined) continue;
-    if (field.secret === 'base64' || value === null) whole = whole.length === 0 ? field.alone : [...whole, field.path];
+    if (field.secret === 'base64' || value === null) whole = whole.length === 0 ? field.ownPath : [...whole, field.path];
     const keys = field.secret === 'plain' ? [undefined] : isObject(value) ? Object.keys(value) : [];
     for (const key of keys) {
-      const { path, place } = placeIn(field, key);
+      const { path, place } = findSlot(field, key);
       const { secret, problems: found } = readSecret(key === undefined ? value : valueAt(value, key), place, rules);
       if (secret !== undefined) secrets[path] = secret;
       if (found.length > 0) problems = [...problems, ...found];
@@ -144,7 +149,7 @@ function valueAt(value: Json, key: string): Json {
 }
 
 /** Where a field's secret, or the one under a key of its map, stands; each place is made once. */
-function placeIn({ name, path, secret: mode, places }: SecretField, key: string | undefined): { path: Pointer; place: SecretPlace } {
+function findSlot({ name, path, secret: mode, slots: places }: SecretField, key: string | undefined): { path: Pointer; place: SecretSlot } {
   const known = places.get(key ?? '');
   if (known !== undefined) return known;
   const found =

@@ -5,13 +5,13 @@ import type { Json } from '../model/json.ts';
 export type Problem = Finding & { readonly part?: 'key' | 'value' };
 
 /** Names the place as a user would: `reviewers[0]`, `input.rules[1].type`; fields of spec without the `spec`. */
-export function placeName(tokens: readonly string[]): string {
+export function formatPlace(tokens: readonly string[]): string {
   const shown = tokens.length > 1 && tokens[0] === 'spec' ? tokens.slice(1) : tokens;
   return shown.map((token, index) => (/^\d+$/.test(token) && index > 0 ? `[${token}]` : `${index === 0 ? '' : '.'}${token}`)).join('');
 }
 
 /** Quotes a value in a message; lists and maps are named only. */
-export function quoted(value: Json | undefined): string {
+export function quoteValue(value: Json | undefined): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a map';
   if (typeof value !== 'string') return String(value);
@@ -19,7 +19,7 @@ export function quoted(value: Json | undefined): string {
 }
 
 /** Names what sort of value it is, without showing it. */
-export function sortOf(value: Json | undefined): string {
+export function describeType(value: Json | undefined): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return 'a text';
   if (typeof value === 'number') return 'a number';
@@ -33,7 +33,7 @@ export function textOf(value: unknown): string {
 }
 
 /** `did you mean "x"?`, or nothing where no word is near. */
-export function didYouMean(word: string | undefined): string | undefined {
+export function suggestWord(word: string | undefined): string | undefined {
   return word === undefined ? undefined : `did you mean "${word}"?`;
 }
 
@@ -41,9 +41,9 @@ export function didYouMean(word: string | undefined): string | undefined {
 export const nullKeyHint = 'leave the key out; only in an overlay does null take a key away';
 
 /** `did you mean "x"?` of the one word that begins or ends with the text, leaving out a plural s: agent_id for agent. */
-export function partOf(text: string, words: readonly string[]): string | undefined {
+export function suggestPartialMatch(text: string, words: readonly string[]): string | undefined {
   const stem = text.toLowerCase().replace(/s$/, '');
   if (stem.length < 3) return undefined;
   const [found, second] = words.filter((word) => `${word}_`.startsWith(`${stem}_`) || word.replace(/s$/, '').endsWith(`_${stem}`));
-  return second === undefined ? didYouMean(found) : undefined;
+  return second === undefined ? suggestWord(found) : undefined;
 }

@@ -6,7 +6,7 @@ import type { Repository } from '../git/repository.ts';
 import { listCommit, readTreeAt, type TreeOptions } from '../git/tree.ts';
 import { registry } from '../kinds/index.ts';
 import { readConfig } from '../manifest/read-config.ts';
-import { loadManifests, loadPolicies, treeHash } from '../manifest/load-manifests.ts';
+import { loadManifests, loadPolicies, hashTree } from '../manifest/load-manifests.ts';
 import type { Config, Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
@@ -79,7 +79,7 @@ export function isSameTree(
   desired: DesiredState,
 ): boolean {
   const loaded = target.overlays.map((folder) => relative(config.root, folder).split(sep).join('/'));
-  return loaded.join('\0') === layers.join('\0') && treeHash([...files, ...overlays.flat()], pathInTree) === desired.tree;
+  return loaded.join('\0') === layers.join('\0') && hashTree([...files, ...overlays.flat()], pathInTree) === desired.tree;
 }
 
 /** Reads the config at a commit; its folders are absolute paths below `/`, which stands for the top of the repository. */

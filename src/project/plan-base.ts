@@ -1,7 +1,7 @@
 import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, type Repository } from '../git/repository.ts';
 import { findLastApplied } from '../git/last-applied.ts';
 import { findRemovals } from '../git/removed.ts';
-import { declaredIn } from '../manifest/read-documents.ts';
+import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import type { BaseState, DesiredState } from '../model/desired.ts';
@@ -126,7 +126,7 @@ async function loadBase(
 
 function declares(bytes: Buffer): readonly ResourceId[] {
   const { value: file } = decodeFile('', bytes);
-  return file === undefined ? [] : declaredIn(file);
+  return file === undefined ? [] : listDeclared(file);
 }
 
 function unreadable(commit: string, diagnostics: readonly Diagnostic[]): InputError {

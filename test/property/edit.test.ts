@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { DocumentEdit } from '../../src/manifest/edit/apply-edit.ts';
-import { editFile, type Edited } from '../../src/manifest/edit/edit-file.ts';
+import { editFile, type EditResult } from '../../src/manifest/edit/edit-file.ts';
 import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
@@ -14,7 +14,7 @@ import { blocks, mutated } from './parser-texts.ts';
 import { editOf, placesOf, wish } from './wished-edits.ts';
 
 /** Edits one document of a file. */
-function editDocument(file: SourceFile, index: number, edits: readonly DocumentEdit[]): Checked<Edited> {
+function editDocument(file: SourceFile, index: number, edits: readonly DocumentEdit[]): Checked<EditResult> {
   return editFile(
     file,
     edits.map((edit) => ({ index, edit })),

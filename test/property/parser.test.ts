@@ -1,7 +1,7 @@
 import { assert, oneof, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { markedPlaces, placesOf } from '../../src/manifest/yaml/locate.ts';
+import { findOffsetsStrictly, findOffsets } from '../../src/manifest/yaml/locate.ts';
 import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import { readStrictly } from '../../src/manifest/yaml/strict-reader.ts';
 import { readYaml } from '../../src/manifest/yaml/read-yaml.ts';
@@ -38,10 +38,10 @@ describe('the strict reader', () => {
     let found = 0;
     assert(
       property(oneof(mutated, mutated, blocks, scraps), (text) => {
-        const marked = markedPlaces(text);
+        const marked = findOffsetsStrictly(text);
         if (marked === undefined) return;
         found += 1;
-        const places = placesOf(text);
+        const places = findOffsets(text);
         for (const { index } of readStrictly(text) ?? []) expect(marked[index]).toStrictEqual(places[index]);
       }),
       { numRuns: tries(1500) },

@@ -7,7 +7,7 @@ import type { LiveState } from '../../src/model/live.ts';
 import { checkPolicies } from '../../src/protection/policy/check.ts';
 import { compilePolicies, type Rules } from '../../src/protection/policy/language.ts';
 import { liveScene } from '../../src/protection/scene.ts';
-import { offsetInScalar } from '../../src/manifest/yaml/locate.ts';
+import { findScalarOffset } from '../../src/manifest/yaml/locate.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { loadText, policyText, someConnection } from '../support/policies.ts';
@@ -113,7 +113,7 @@ test('a character of a text is found in whatever way it was written', () => {
       }[style];
       const source = `key: ${written}\nnext: 1\n`;
       const offset = pick % value.length;
-      const at = offsetInScalar(source, 5, { value, offset });
+      const at = findScalarOffset(source, 5, { value, offset });
       const found = source[at] === '\n' ? ' ' : source[at];
       const expected = value[offset] === '\n' ? ' ' : value[offset];
       expect([found === '\\' && style === 'double' ? source[at + 1] : found]).toEqual([expected]);

@@ -59,7 +59,7 @@ export function made(live: LiveState, secrets: PulledSecrets): Made {
 
 /** What the manifests want, with every variable as the gateway has it. */
 export function desiredOf({ manifests, drafts }: Made, live: LiveState): DesiredState {
-  const values = new Map(drafts.secrets.open.map(({ name, id, path }) => [name, valueAt(live, keyIn(drafts.drafts, id), path)]));
+  const values = new Map(drafts.secrets.variables.map(({ name, id, path }) => [name, valueAt(live, keyIn(drafts.drafts, id), path)]));
   const { value, diagnostics } = loadManifests({
     files: manifests,
     overlays: [],

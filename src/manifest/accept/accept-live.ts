@@ -8,14 +8,14 @@ import type { FieldChange, Plan } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
-import { loadManifests, readTarget, type LoadInput } from '../load-manifests.ts';
+import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
 import type { Manifest } from '../manifest.ts';
-import { changedEntries } from './changed-entries.ts';
-import { differencesOf, type Difference } from './differences.ts';
-import { declaredEdges, edgeEdits } from './edge-edits.ts';
-import { fieldEdits } from './field-edits.ts';
-import { edited, groupBy, withTexts, type Tagged } from './edit-texts.ts';
-import { following, impliedBy, unlike } from './verify-accepted.ts';
+import { findChangedEntries } from './changed-entries.ts';
+import { findDifferences, type LiveDifference } from './differences.ts';
+import { listDeclaredEdges, createEdgeEdits } from './edge-edits.ts';
+import { createFieldEdits } from './field-edits.ts';
+import { editTexts, groupBy, replaceTexts, type AttributedEdit } from './edit-texts.ts';
+import { findValuesToState, findImplied, findMismatches } from './verify-accepted.ts';
 
 /** All that accepting follows from: the manifests of one target, what is live, and the plan between them. */
 export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
@@ -28,10 +28,10 @@ export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
 };
 
 /** The files as they are to be, and what they then say that they did not. */
-export type Acceptance = {
+export type AcceptResult = {
   /** Files and overlays that change, with their text as it is to be. */
   readonly files: readonly SourceFile[];
-  readonly accepted: readonly Difference[];
+  readonly accepted: readonly LiveDifference[];
   /** What cannot be accepted, each with its reason; with errors of the manifests themselves nothing is. */
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -44,11 +44,11 @@ export type Acceptance = {
  * changes would make or lose (tags that selectors match) stay as they are live. Secrets are only ever said to be kept.
  * The edited files are loaded again: what they would not say exactly is left out and told, and the rest is done.
  */
-export function acceptLive(input: AcceptInput): Acceptance {
-  const load: LoadInput = withTexts(input, new Map());
+export function acceptLive(input: AcceptInput): AcceptResult {
+  const load: LoadInput = replaceTexts(input, new Map());
   const { value: desired, diagnostics } = loadManifests(load);
   if (desired === undefined) return { files: [], accepted: [], diagnostics: diagnostics.filter(({ severity }) => severity === 'error') };
-  const found = differencesOf(input.plan, input.which ?? 'drift');
+  const found = findDifferences(input.plan, input.which ?? 'drift');
   const told: Diagnostic[] = found.removed.map(({ id, at }) => ({
     code: 'adopt/removed',
     severity: 'warning',
@@ -57,19 +57,19 @@ export function acceptLive(input: AcceptInput): Acceptance {
     resource: id,
     ...(at === undefined ? {} : { at }),
   }));
-  const differences = [...found.differences, ...unwatched(input, desired)];
-  let wanted = [...differences, ...following(load.registry, desired, input.live, differences)];
+  const differences = [...found.differences, ...statesUnwatched(input, desired)];
+  let wanted = [...differences, ...findValuesToState(load.registry, desired, input.live, differences)];
   for (;;) {
-    const { texts, failures } = attempt(load, { desired, live: input.live, wanted });
-    if (failures.size === 0) return { files: changedFiles(load, texts), accepted: wanted, diagnostics: sortDiagnostics(told) };
-    told.push(...[...failures].map(([one, why]) => impossible(one, why, desired)));
+    const { texts, failures } = tryAccept(load, { desired, live: input.live, wanted });
+    if (failures.size === 0) return { files: listChangedFiles(load, texts), accepted: wanted, diagnostics: sortDiagnostics(told) };
+    told.push(...[...failures].map(([one, why]) => impossibleDiagnostic(one, why, desired)));
     wanted = wanted.filter((one) => !failures.has(one));
   }
 }
 
 /** Values that omitting keeps, as what a manifest could say of them. */
-function unwatched({ watch = [], live, registry }: AcceptInput, desired: DesiredState): readonly Difference[] {
-  return watch.flatMap(({ id, path }): readonly Difference[] => {
+function statesUnwatched({ watch = [], live, registry }: AcceptInput, desired: DesiredState): readonly LiveDifference[] {
+  return watch.flatMap(({ id, path }): readonly LiveDifference[] => {
     const key = desired.resources.find((one) => one.id === id)?.key;
     const spec = live.resources.find((one) => one.id === key)?.spec ?? {};
     const value = specValueAt(registry.get(kindOf(id))?.fields ?? [], spec, path);
@@ -77,27 +77,30 @@ function unwatched({ watch = [], live, registry }: AcceptInput, desired: Desired
   });
 }
 
-type Work = { readonly desired: DesiredState; readonly live: LiveState; readonly wanted: readonly Difference[] };
-type Attempt = { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<Difference, string> };
+type AcceptState = { readonly desired: DesiredState; readonly live: LiveState; readonly wanted: readonly LiveDifference[] };
+type AcceptAttempt = { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<LiveDifference, string> };
 
 /** Edits the files for all that is wanted, fields before edges, and finds what did not come out. */
-function attempt(load: LoadInput, { desired, live, wanted }: Work): Attempt {
-  const { manifests } = readTarget(load);
+function tryAccept(load: LoadInput, { desired, live, wanted }: AcceptState): AcceptAttempt {
+  const { manifests } = readTargetManifests(load);
   const byField = editFields(load, manifests, { desired, live, wanted });
   if (byField.failures.size > 0) return byField;
-  const after = readTarget(withTexts(load, byField.texts));
-  const blamed = blame(after.diagnostics, wanted);
+  const after = readTargetManifests(replaceTexts(load, byField.texts));
+  const blamed = findCauses(after.diagnostics, wanted);
   if (blamed.size > 0) return { texts: byField.texts, failures: blamed };
-  const edges = wantedEdges(manifests, live, wanted);
-  const edits = edgeEdits(after.manifests, edges, live).map(({ key, ...one }): Tagged => ({ ...one, by: byEdge(wanted, key) }));
-  const byEdges = edited(withTexts(load, byField.texts), edits, byField.texts);
+  const edges = listWantedEdges(manifests, live, wanted);
+  const edits = createEdgeEdits(after.manifests, edges, live).map(({ key, ...one }): AttributedEdit => ({
+    ...one,
+    causes: findEdgeCauses(wanted, key),
+  }));
+  const byEdges = editTexts(replaceTexts(load, byField.texts), edits, byField.texts);
   if (byEdges.failures.size > 0) return byEdges;
-  const { value, diagnostics } = loadManifests(withTexts(load, byEdges.texts));
-  if (value === undefined) return { texts: byEdges.texts, failures: blame(diagnostics, wanted) };
-  const { manifests: last } = readTarget(withTexts(load, byEdges.texts));
-  const has = new Set(declaredEdges(last, live).keys());
+  const { value, diagnostics } = loadManifests(replaceTexts(load, byEdges.texts));
+  if (value === undefined) return { texts: byEdges.texts, failures: findCauses(diagnostics, wanted) };
+  const { manifests: last } = readTargetManifests(replaceTexts(load, byEdges.texts));
+  const has = new Set(listDeclaredEdges(last, live).keys());
   const strange = [...edges.keys()].some((key) => !has.has(key)) || has.size !== edges.size;
-  const failures = new Map(unlike(load.registry, desired, value, wanted));
+  const failures = new Map(findMismatches(load.registry, desired, value, wanted));
   const edged = wanted.filter(({ is }) => is === 'edge');
   if (strange)
     for (const one of edged.length > 0 ? edged : wanted)
@@ -105,34 +108,38 @@ function attempt(load: LoadInput, { desired, live, wanted }: Work): Attempt {
   return { texts: byEdges.texts, failures };
 }
 
-function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, live, wanted }: Work): Attempt {
+function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, live, wanted }: AcceptState): AcceptAttempt {
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
-  const implied = impliedBy(load.registry, desired, live, wanted);
+  const implied = findImplied(load.registry, desired, live, wanted);
   const [resources, found] = [desiredById(desired.resources), liveById(live.resources)];
   const specOf = (id: ResourceId): JsonObject => found.get(resources.get(id)?.key ?? id)?.spec ?? {};
   const own = wanted.filter((one) => one.is === 'field').filter((one) => !implied.has(one));
   const whole = [...groupBy(own, ({ id }) => id)].flatMap(([id, some]) => {
     const manifest = byId.get(id);
-    return manifest === undefined ? [] : changedEntries(manifest, some);
+    return manifest === undefined ? [] : findChangedEntries(manifest, some);
   });
-  const failures = new Map<Difference, string>();
-  const edits = own.flatMap((one): readonly Tagged[] => {
+  const failures = new Map<LiveDifference, string>();
+  const edits = own.flatMap((one): readonly AttributedEdit[] => {
     const manifest = byId.get(one.id);
-    const made = manifest === undefined ? { why: 'no manifest declares it' } : fieldEdits(manifest, one.field, specOf(one.id));
-    if (!('why' in made)) return made.map((edit) => ({ ...edit, by: [one] }));
-    failures.set(one, made.why);
+    const made = manifest === undefined ? { reason: 'no manifest declares it' } : createFieldEdits(manifest, one.field, specOf(one.id));
+    if (!('reason' in made)) return made.map((edit) => ({ ...edit, causes: [one] }));
+    failures.set(one, made.reason);
     return [];
   });
   if (failures.size > 0) return { texts: new Map(), failures };
-  const paired = new Set<Difference>(whole.flatMap(({ by }) => by));
-  const inPlace = whole.flatMap(({ by, edits: some }) => some.map((edit): Tagged => ({ ...edit, by })));
-  const kept = edited(load, [...edits.filter(({ by }) => !by.some((one) => paired.has(one))), ...inPlace], new Map());
-  return whole.length === 0 || kept.failures.size === 0 ? kept : edited(load, edits, new Map());
+  const paired = new Set<LiveDifference>(whole.flatMap(({ by }) => by));
+  const inPlace = whole.flatMap(({ by, edits: some }) => some.map((edit): AttributedEdit => ({ ...edit, causes: by })));
+  const kept = editTexts(load, [...edits.filter(({ causes: by }) => !by.some((one) => paired.has(one))), ...inPlace], new Map());
+  return whole.length === 0 || kept.failures.size === 0 ? kept : editTexts(load, edits, new Map());
 }
 
 /** The edges that manifests are to declare: those that they do, with what was detached and attached by hand. */
-function wantedEdges(manifests: readonly Manifest[], live: LiveState, wanted: readonly Difference[]): ReadonlyMap<string, EdgeEnds> {
-  const edges = new Map([...declaredEdges(manifests, live)].map(([key, { ends }]) => [key, ends]));
+function listWantedEdges(
+  manifests: readonly Manifest[],
+  live: LiveState,
+  wanted: readonly LiveDifference[],
+): ReadonlyMap<string, EdgeEnds> {
+  const edges = new Map([...listDeclaredEdges(manifests, live)].map(([key, { ends }]) => [key, ends]));
   for (const one of wanted) {
     if (one.is !== 'edge') continue;
     if (one.attached) edges.set(edgeKey(one.ends), one.ends);
@@ -142,13 +149,13 @@ function wantedEdges(manifests: readonly Manifest[], live: LiveState, wanted: re
 }
 
 /** What an edit of an edge is for: that edge; where it follows from accepted fields, from all of them. */
-function byEdge(wanted: readonly Difference[], key: string): readonly Difference[] {
+function findEdgeCauses(wanted: readonly LiveDifference[], key: string): readonly LiveDifference[] {
   const own = wanted.filter((one) => one.is === 'edge' && edgeKey(one.ends) === key);
   return own.length > 0 ? own : wanted;
 }
 
 /** Finds which of the wanted changes make manifests invalid: those of the resource that the words name; else all. */
-function blame(diagnostics: readonly Diagnostic[], wanted: readonly Difference[]): ReadonlyMap<Difference, string> {
+function findCauses(diagnostics: readonly Diagnostic[], wanted: readonly LiveDifference[]): ReadonlyMap<LiveDifference, string> {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const guilty = errors.flatMap(({ resource, message }) => {
     const own = wanted.filter((one) =>
@@ -175,14 +182,14 @@ function isField({ path }: FieldChange, message: string): boolean {
   return message.includes(tokensOf(path)[0] ?? message);
 }
 
-function changedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): readonly SourceFile[] {
+function listChangedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): readonly SourceFile[] {
   return [...load.files, ...load.overlays.flat()].flatMap(({ path, text }) => {
     const after = texts.get(path);
     return after === undefined || after === text ? [] : [{ path, text: after }];
   });
 }
 
-function impossible(one: Difference, why: string, desired: DesiredState): Diagnostic {
+function impossibleDiagnostic(one: LiveDifference, why: string, desired: DesiredState): Diagnostic {
   const id = one.is === 'field' ? one.id : one.ends.rule;
   const what = one.is === 'field' ? `${one.field.path} of ${one.id}` : `the edge between ${one.ends.rule} and ${one.ends.connection}`;
   const at = one.is === 'field' ? one.field.at : desired.resources.find((resource) => resource.id === id)?.locate('');

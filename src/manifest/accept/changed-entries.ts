@@ -3,74 +3,74 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import { statedValue } from '../pull/stated-fields.ts';
+import { toStatedValue } from '../pull/stated-values.ts';
 import type { DocumentEdit } from '../edit/apply-edit.ts';
-import { decidingLayer, type Manifest } from '../manifest.ts';
-import type { Difference } from './differences.ts';
-import { indexOf, listOf, rawAt, ruleAt, type LayerEdit } from './field-edits.ts';
+import { findDecidingLayer, type Manifest } from '../manifest.ts';
+import type { LiveDifference } from './differences.ts';
+import { findTokenIndex, listOf, rawAt, findRules, type LayerEdit } from './field-edits.ts';
 
 /** Two differences that are one entry of a list with another content, and the edits after which it has that. */
 export type ChangedEntry = { readonly by: readonly [FieldDifference, FieldDifference]; readonly edits: readonly LayerEdit[] };
 
-type FieldDifference = Extract<Difference, { readonly is: 'field' }>;
+type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
 
 /** An entry that a manifest has: where, and what it says. */
-type Entry = { readonly manifest: Manifest; readonly rule: KeyedRule; readonly place: readonly string[]; readonly token: string };
+type ManifestEntry = { readonly manifest: Manifest; readonly rule: KeyedRule; readonly place: readonly string[]; readonly token: string };
 
 /**
  * Finds entries without a name of their own that only have another content, which a plan tells as one that went and one that
  * came: the two have at least half of their fields in common. So what stays of such an entry stays as it is written.
  */
-export function changedEntries(manifest: Manifest, differences: readonly FieldDifference[]): readonly ChangedEntry[] {
+export function findChangedEntries(manifest: Manifest, differences: readonly FieldDifference[]): readonly ChangedEntry[] {
   const entries = differences.flatMap((one) => {
-    const entry = entryOf(manifest, one.field);
+    const entry = findEntry(manifest, one.field);
     return entry === undefined ? [] : [{ one, entry, list: pointer(...entry.place) }];
   });
   const come = new Set(entries.filter(({ one }) => 'value' in one.field.before));
   return entries.flatMap((gone): readonly ChangedEntry[] => {
     if (!('absent' in gone.one.field.before)) return [];
-    const found = [...come].find(({ one, list }) => list === gone.list && isAlike(gone.entry, valueOf(one.field)));
-    const edits = found && entryEdits(gone.entry, valueOf(found.one.field));
+    const found = [...come].find(({ one, list }) => list === gone.list && isAlike(gone.entry, liveObject(one.field)));
+    const edits = found && entryEdits(gone.entry, liveObject(found.one.field));
     if (found === undefined || edits === undefined) return [];
     come.delete(found);
     return [{ by: [gone.one, found.one], edits }];
   });
 }
 
-function entryOf(manifest: Manifest, { path }: FieldChange): Entry | undefined {
+function findEntry(manifest: Manifest, { path }: FieldChange): ManifestEntry | undefined {
   const tokens = tokensOf(path);
-  const { rules, rest } = ruleAt(manifest.view.kind.fields, tokens);
+  const { rules, rest } = findRules(manifest.view.kind.fields, tokens);
   const rule = rules.at(-1);
   const [token] = rest;
   if (rule?.shape !== 'keyed' || token === undefined || rest.length > 1) return undefined;
   return { manifest, rule, place: ['spec', ...tokens.slice(0, -1)], token };
 }
 
-function valueOf({ before }: FieldChange): JsonObject {
+function liveObject({ before }: FieldChange): JsonObject {
   return 'value' in before && isObject(before.value) ? before.value : {};
 }
 
-type Written = { readonly layer: LayerEdit['layer']; readonly index: number; readonly raw: JsonObject; readonly normal: JsonObject };
+type WrittenEntry = { readonly layer: LayerEdit['layer']; readonly index: number; readonly raw: JsonObject; readonly normal: JsonObject };
 
 /** The entry as its document has it. */
-function writtenOf({ manifest, rule, place, token }: Entry): Written | undefined {
-  const layer = decidingLayer(manifest, place) ?? manifest.layers[0];
+function findWritten({ manifest, rule, place, token }: ManifestEntry): WrittenEntry | undefined {
+  const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
   const list = listOf(layer && rawAt(layer.value, place));
-  const index = indexOf(rule, list, token);
+  const index = findTokenIndex(rule, list, token);
   const raw = list[index];
   return layer === undefined || !isObject(raw) ? undefined : { layer, index, raw, normal: normalizeObject(rule.fields, raw) };
 }
 
-function isAlike(entry: Entry, live: JsonObject): boolean {
-  const had = writtenOf(entry)?.normal;
+function isAlike(entry: ManifestEntry, live: JsonObject): boolean {
+  const had = findWritten(entry)?.normal;
   const same = had === undefined ? [] : entry.rule.fields.filter(({ name }) => equal(had[name], live[name]));
   return same.length * 2 >= entry.rule.fields.length;
 }
 
-function entryEdits(entry: Entry, live: JsonObject): readonly LayerEdit[] | undefined {
+function entryEdits(entry: ManifestEntry, live: JsonObject): readonly LayerEdit[] | undefined {
   const { rule, place } = entry;
-  const found = writtenOf(entry);
-  const [stated] = listOf(statedValue(rule, [live]));
+  const found = findWritten(entry);
+  const [stated] = listOf(toStatedValue(rule, [live]));
   if (found === undefined || !isObject(stated)) return undefined;
   const { layer, index, raw, normal } = found;
   const order = rule.fields.map(({ name }) => name);

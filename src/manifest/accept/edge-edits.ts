@@ -6,16 +6,16 @@ import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { collectEdges } from '../collect-edges.ts';
 import type { KindView, SelectorField } from '../kind-view.ts';
-import { decidingLayer, type Manifest } from '../manifest.ts';
+import { findDecidingLayer, type Manifest } from '../manifest.ts';
 import { textsOf } from '../to-resource.ts';
-import { tagSelector } from '../tag-selector.ts';
+import { createTagSelector } from '../tag-selector.ts';
 import type { LayerEdit } from './field-edits.ts';
 
 /** Edges by key, each with its ends. */
-export type Edges = ReadonlyMap<string, EdgeEnds>;
+export type EdgesByKey = ReadonlyMap<string, EdgeEnds>;
 
 /** The edges that manifests declare, by the names of their ends; a gateway's own id counts as the name of what has it. */
-export function declaredEdges(
+export function listDeclaredEdges(
   manifests: readonly Manifest[],
   live: LiveState,
 ): ReadonlyMap<string, { readonly ends: EdgeEnds; readonly edge: DeclaredEdge }> {
@@ -34,12 +34,12 @@ export function declaredEdges(
 }
 
 /** The edits after which manifests declare exactly the wanted edges: lists lose and gain names, selectors make exceptions. */
-export function edgeEdits(
+export function createEdgeEdits(
   manifests: readonly Manifest[],
-  wanted: Edges,
+  wanted: EdgesByKey,
   live: LiveState,
 ): readonly (LayerEdit & { readonly key: string })[] {
-  const declared = declaredEdges(manifests, live);
+  const declared = listDeclaredEdges(manifests, live);
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   const lost = [...declared].filter(([key]) => !wanted.has(key));
   const gained = [...wanted].filter(([key]) => !declared.has(key)).toSorted(([left], [right]) => compareText(left, right));
@@ -47,32 +47,35 @@ export function edgeEdits(
     edge.declarations.flatMap(({ by, how, path }) => {
       const manifest = byId.get(by);
       if (manifest === undefined) return [];
-      const edit = how === 'listed' ? unlisted(manifest, tokensOf(path)) : excepted(manifest, path, edge.connection.text);
+      const edit = how === 'listed' ? removeFromList(manifest, tokensOf(path)) : addException(manifest, path, edge.connection.text);
       return edit.map((one) => ({ ...one, key }));
     }),
   );
-  const select = tagSelector(manifests);
-  const added = gained.flatMap(([key, ends]) => declaring(ends, byId, select).map((edit) => ({ ...edit, key })));
-  return [...undeclared, ...added, ...emptied(manifests, [...undeclared, ...added])];
+  const select = createTagSelector(manifests);
+  const added = gained.flatMap(([key, ends]) => declareEdge(ends, byId, select).map((edit) => ({ ...edit, key })));
+  return [...undeclared, ...added, ...allowEmptySelectors(manifests, [...undeclared, ...added])];
 }
 
-function unlisted(manifest: Manifest, [field = '', text = '']: readonly string[]): readonly LayerEdit[] {
+function removeFromList(manifest: Manifest, [field = '', text = '']: readonly string[]): readonly LayerEdit[] {
   const place = ['spec', field];
-  const layer = decidingLayer(manifest, place) ?? manifest.layers[0];
+  const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
   return [{ layer, edit: { edit: 'drop', path: pointer(...place), value: text } }];
 }
 
 /** A selector leaves a name out: in the document that has its exceptions, else in the one that has the selector. */
-function excepted(manifest: Manifest, path: string, name: string): readonly LayerEdit[] {
+function addException(manifest: Manifest, path: string, name: string): readonly LayerEdit[] {
   const place = ['spec', ...tokensOf(path)];
   const own = [...place, 'except'];
-  const layer = decidingLayer(manifest, own) ?? decidingLayer(manifest, place) ?? manifest.layers[0];
+  const layer = findDecidingLayer(manifest, own) ?? findDecidingLayer(manifest, place) ?? manifest.layers[0];
   return [{ layer, edit: { edit: 'add', path: pointer(...own), value: name, order: ['match_tags', 'except', 'allow_empty'] } }];
 }
 
 /** A selector that leaves out all it matched has to say that this is meant. */
-function emptied(manifests: readonly Manifest[], edits: readonly LayerEdit[]): readonly (LayerEdit & { readonly key: string })[] {
-  const select = tagSelector(manifests);
+function allowEmptySelectors(
+  manifests: readonly Manifest[],
+  edits: readonly LayerEdit[],
+): readonly (LayerEdit & { readonly key: string })[] {
+  const select = createTagSelector(manifests);
   return manifests.flatMap((rule) =>
     rule.view.selectors.flatMap((selector) => {
       const value = rule.spec[selector.name];
@@ -84,21 +87,27 @@ function emptied(manifests: readonly Manifest[], edits: readonly LayerEdit[]): r
       const names = news.flatMap(({ edit }) => (edit.edit === 'add' ? [edit.value] : []));
       const except: readonly Json[] = [...textsOf(value['except']), ...names];
       if (select(rule, selector, kind, { ...value, except }).names.length > 0) return [];
-      const layer = decidingLayer(rule, ['spec', selector.name]) ?? rule.layers[0];
+      const layer = findDecidingLayer(rule, ['spec', selector.name]) ?? rule.layers[0];
       return [{ layer, key: '', edit: { edit: 'set', path: pointer('spec', selector.name, 'allow_empty'), value: true } as const }];
     }),
   );
 }
 
-type Side = { readonly manifest: Manifest; readonly field: KindView['edges'][number]; readonly other: ResourceId };
+type EdgeSide = { readonly manifest: Manifest; readonly field: KindView['edges'][number]; readonly other: ResourceId };
 
 /**
  * Declares an edge: an exception of a selector that matches goes; else it is listed on the side that states its edges,
  * the connection's where both do or none does.
  */
-function declaring(ends: EdgeEnds, byId: ReadonlyMap<ResourceId, Manifest>, select: ReturnType<typeof tagSelector>): readonly LayerEdit[] {
-  const sides = [sideOf(byId.get(ends.connection), ends.rule), sideOf(byId.get(ends.rule), ends.connection)].flatMap((side) => side ?? []);
-  const freed = sides.flatMap((side) => side.manifest.view.selectors.map((selector) => freeing(side, selector, select)));
+function declareEdge(
+  ends: EdgeEnds,
+  byId: ReadonlyMap<ResourceId, Manifest>,
+  select: ReturnType<typeof createTagSelector>,
+): readonly LayerEdit[] {
+  const sides = [findSide(byId.get(ends.connection), ends.rule), findSide(byId.get(ends.rule), ends.connection)].flatMap(
+    (side) => side ?? [],
+  );
+  const freed = sides.flatMap((side) => side.manifest.view.selectors.map((selector) => removeException(side, selector, select)));
   const edits = freed.flatMap((one) => one.edits);
   if (freed.some(({ isSelected }) => isSelected)) return edits;
   const side =
@@ -107,28 +116,28 @@ function declaring(ends: EdgeEnds, byId: ReadonlyMap<ResourceId, Manifest>, sele
     sides[0];
   if (side === undefined) return edits;
   const place = ['spec', side.field.name];
-  const layer = decidingLayer(side.manifest, place) ?? side.manifest.layers[0];
+  const layer = findDecidingLayer(side.manifest, place) ?? side.manifest.layers[0];
   const order = side.manifest.view.kind.fields.map(({ name }) => name);
   return [...edits, { layer, edit: { edit: 'add', path: pointer(...place), value: nameOf(side.other), order } }];
 }
 
-function sideOf(manifest: Manifest | undefined, other: ResourceId): Side | undefined {
+function findSide(manifest: Manifest | undefined, other: ResourceId): EdgeSide | undefined {
   const field = manifest?.view.edges.find(({ refers }) => refers === kindOf(other));
   return manifest === undefined || field === undefined ? undefined : { manifest, field, other };
 }
 
 /** Takes a name out of a selector's exceptions; then the selector may match it. */
-function freeing(
-  { manifest, field, other }: Side,
+function removeException(
+  { manifest, field, other }: EdgeSide,
   selector: SelectorField,
-  select: ReturnType<typeof tagSelector>,
+  select: ReturnType<typeof createTagSelector>,
 ): { readonly edits: readonly LayerEdit[]; readonly isSelected: boolean } {
   const value = manifest.spec[selector.name];
   const name = nameOf(other);
   const except = isObject(value) ? textsOf(value['except']) : [];
   if (selector.edge !== field.name || !isObject(value) || !except.includes(name)) return { edits: [], isSelected: false };
   const place = ['spec', selector.name, 'except'];
-  const layer = decidingLayer(manifest, place) ?? manifest.layers[0];
+  const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
   const without: JsonObject = { ...value, except: except.filter((one) => one !== name) };
   const isSelected = select(manifest, selector, field.refers, without).names.includes(name);
   return { edits: [{ layer, edit: { edit: 'drop', path: pointer(...place), value: name } }], isSelected };

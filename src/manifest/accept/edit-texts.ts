@@ -2,14 +2,14 @@ import { tokensOf } from '../../model/pointer.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { editFile } from '../edit/edit-file.ts';
 import type { LoadInput } from '../load-manifests.ts';
-import type { Difference } from './differences.ts';
+import type { LiveDifference } from './differences.ts';
 import type { LayerEdit } from './field-edits.ts';
 
 /** An edit, and the differences that it is for. */
-export type Tagged = LayerEdit & { readonly by: readonly Difference[] };
+export type AttributedEdit = LayerEdit & { readonly causes: readonly LiveDifference[] };
 
 /** The input with other texts of files, by their paths; secrets stay unresolved. */
-export function withTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
+export function replaceTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
   const { files, overlays, target, targets, selection, secretPrefixes, referencePrefixes, registry, pathInTree } = input;
   const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
   return {
@@ -26,35 +26,35 @@ export function withTexts(input: LoadInput, texts: ReadonlyMap<string, string>):
 }
 
 /** Carries out edits in the files of the input; the texts of those that change come on top of the given ones. */
-export function edited(
+export function editTexts(
   input: LoadInput,
-  edits: readonly Tagged[],
+  edits: readonly AttributedEdit[],
   before: ReadonlyMap<string, string>,
-): { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<Difference, string> } {
+): { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<LiveDifference, string> } {
   const texts = new Map(before);
-  const failures = new Map<Difference, string>();
+  const failures = new Map<LiveDifference, string>();
   const files = new Map([...input.files, ...input.overlays.flat()].map((file) => [file.path, file]));
   for (const [path, group] of groupBy(edits, ({ layer }) => layer.file.path)) {
     const text = texts.get(path) ?? files.get(path)?.text;
     if (text === undefined) continue;
     const ordered = group
       .map((one) => ({ ...one, index: one.layer.index }))
-      .toSorted((left, right) => rankOf(left) - rankOf(right) || depthOf(right) - depthOf(left));
+      .toSorted((left, right) => editRank(left) - editRank(right) || editDepth(right) - editDepth(left));
     const { value, diagnostics } = editFile({ path, text }, ordered);
     if (value !== undefined) texts.set(path, value.text);
     const refused = value?.refused ?? ordered.map((edit) => ({ edit, diagnostic: diagnostics[0] }));
-    for (const { edit, diagnostic } of refused) for (const one of edit.by) failures.set(one, diagnostic?.message ?? '');
+    for (const { edit, diagnostic } of refused) for (const one of edit.causes) failures.set(one, diagnostic?.message ?? '');
   }
   return { texts, failures };
 }
 
 /** What takes entries out of lists comes last, the deepest first: no index moves before it was used. */
-function rankOf({ edit }: Tagged): number {
+function editRank({ edit }: AttributedEdit): number {
   return edit.edit === 'drop' || edit.edit === 'remove' ? 1 : 0;
 }
 
-function depthOf(tagged: Tagged): number {
-  return rankOf(tagged) === 0 ? 0 : tokensOf(tagged.edit.path).length;
+function editDepth(tagged: AttributedEdit): number {
+  return editRank(tagged) === 0 ? 0 : tokensOf(tagged.edit.path).length;
 }
 
 /** Groups values by what they have in common, in the order in which each first comes. */

@@ -8,29 +8,29 @@ import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { statedValue } from '../pull/stated-fields.ts';
-import type { Difference } from './differences.ts';
+import { toStatedValue } from '../pull/stated-values.ts';
+import type { LiveDifference } from './differences.ts';
 import { groupBy } from './edit-texts.ts';
 
-type FieldDifference = Extract<Difference, { readonly is: 'field' }>;
+type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
 
 /** What follows from other accepted values, so that the manifest need not say it: a command, a switch that lists decide. */
-export function impliedBy(
+export function findImplied(
   registry: Registry,
   desired: DesiredState,
   live: LiveState,
-  wanted: readonly Difference[],
-): ReadonlySet<Difference> {
+  wanted: readonly LiveDifference[],
+): ReadonlySet<LiveDifference> {
   const found = liveById(live.resources);
-  const implied = new Set<Difference>();
-  for (const [id, group] of groups(wanted)) {
+  const implied = new Set<LiveDifference>();
+  for (const [id, group] of groupByResource(wanted)) {
     const resource = desired.resources.find((one) => one.id === id);
     const kind = registry.get(kindOf(id));
     if (resource === undefined || kind === undefined) continue;
     const derived = group.filter(({ field }) => isDerived(kind, resource, field));
     if (derived.length === 0) continue;
     const others = group.filter((one) => !derived.includes(one));
-    const valueOf = derivation(kind, resource, found.get(resource.key), others);
+    const valueOf = createDerivation(kind, resource, found.get(resource.key), others);
     for (const one of derived) {
       const { path, before } = one.field;
       if ('value' in before && equal(valueOf(tokensOf(path)[0] ?? ''), before.value)) implied.add(one);
@@ -40,27 +40,27 @@ export function impliedBy(
 }
 
 /** What is live and would follow otherwise once the wanted values are accepted: it has to be stated then. */
-export function following(
+export function findValuesToState(
   registry: Registry,
   desired: DesiredState,
   live: LiveState,
-  wanted: readonly Difference[],
-): readonly Difference[] {
+  wanted: readonly LiveDifference[],
+): readonly LiveDifference[] {
   const found = liveById(live.resources);
-  return [...groups(wanted)].flatMap(([id, group]) => {
+  return [...groupByResource(wanted)].flatMap(([id, group]) => {
     const resource = desired.resources.find((one) => one.id === id);
     const kind = registry.get(kindOf(id));
     const there = resource === undefined ? undefined : found.get(resource.key);
     if (resource === undefined || kind === undefined || there === undefined) return [];
-    const valueOf = derivation(kind, resource, there, group);
-    return kind.fields.flatMap((rule): readonly Difference[] => {
+    const valueOf = createDerivation(kind, resource, there, group);
+    return kind.fields.flatMap((rule): readonly LiveDifference[] => {
       const { name, empty } = rule;
       const path = pointer(name);
       const after = valueOf(name);
       const before = there.spec[name] ?? empty;
       const said = resource.spec[name];
       const isSeen = ![...resource.ignore, ...there.unknown].some((prefix) => isPointerWithin(path, prefix));
-      const isFree = isOpen(rule, resource) && (said === undefined || equal(said, empty) || equal(said, before)) && isSeen;
+      const isFree = canBeDerived(rule, resource) && (said === undefined || equal(said, empty) || equal(said, before)) && isSeen;
       if (!isFree || after === undefined || equal(after, before) || group.some(({ field }) => field.path === path)) return [];
       return [{ is: 'field', id, field: { path, before: { value: before }, after: { value: after }, at: resource.locate(path) } }];
     });
@@ -68,23 +68,23 @@ export function following(
 }
 
 /** Finds what the loaded manifests do not say as it was wanted, and what else they say otherwise than before. */
-export function unlike(
+export function findMismatches(
   registry: Registry,
   desired: DesiredState,
   loaded: DesiredState,
-  wanted: readonly Difference[],
-): ReadonlyMap<Difference, string> {
-  const failures = new Map<Difference, string>();
+  wanted: readonly LiveDifference[],
+): ReadonlyMap<LiveDifference, string> {
+  const failures = new Map<LiveDifference, string>();
   const all = desiredById(loaded.resources);
-  for (const [id, group] of groups(wanted)) {
+  for (const [id, group] of groupByResource(wanted)) {
     const [before, after] = [desired.resources.find((one) => one.id === id), all.get(id)];
     const kind = registry.get(kindOf(id));
     if (before === undefined || after === undefined || kind === undefined) {
       for (const one of group) failures.set(one, 'no manifest would declare it');
       continue;
     }
-    const wished = expected(kind, before, group);
-    const wrong = group.filter(({ field }) => !isSaid(kind, after, field, wished));
+    const wished = createExpectedSpec(kind, before, group);
+    const wrong = group.filter(({ field }) => !isStated(kind, after, field, wished));
     for (const one of wrong) failures.set(one, 'a manifest cannot say what is live there');
     if (wrong.length > 0 || kind.fields.every((field) => isSame(field, after, wished))) continue;
     for (const one of group) failures.set(one, 'the manifest would say something else, too');
@@ -92,7 +92,7 @@ export function unlike(
   return failures;
 }
 
-function groups(wanted: readonly Difference[]): ReadonlyMap<ResourceId, readonly FieldDifference[]> {
+function groupByResource(wanted: readonly LiveDifference[]): ReadonlyMap<ResourceId, readonly FieldDifference[]> {
   return groupBy(
     wanted.filter((one) => one.is === 'field'),
     ({ id }) => id,
@@ -100,7 +100,7 @@ function groups(wanted: readonly Difference[]): ReadonlyMap<ResourceId, readonly
 }
 
 /** The spec that a manifest is to want: as it did, with what is live in the accepted places. */
-function expected(kind: Kind, resource: DesiredResource, group: readonly FieldDifference[]): JsonObject {
+function createExpectedSpec(kind: Kind, resource: DesiredResource, group: readonly FieldDifference[]): JsonObject {
   const edits = group.flatMap(({ field: { path, before } }): readonly Edit[] => {
     if ('value' in before) return [{ path, value: before.value }];
     return 'absent' in before && resource.secrets[path] === undefined ? [{ path, value: undefined }] : [];
@@ -112,13 +112,13 @@ function expected(kind: Kind, resource: DesiredResource, group: readonly FieldDi
  * What fields then follow as: from the spec as it is on the gateway, where what the manifest ignores is as it is live;
  * where the manifest says that they follow, from its own if that decides.
  */
-function derivation(
+function createDerivation(
   kind: Kind,
   resource: DesiredResource,
   live: LiveResource | undefined,
   group: readonly FieldDifference[],
 ): (name: string) => Json | undefined {
-  const own = expected(kind, resource, group);
+  const own = createExpectedSpec(kind, resource, group);
   const ignored =
     live === undefined ? [] : resource.ignore.map((path): Edit => ({ path, value: specValueAt(kind.fields, live.spec, path) }));
   const [stated, omitted] = [own, editSpec(kind.fields, own, ignored)].map((spec) => kind.derived(spec, resource));
@@ -126,11 +126,11 @@ function derivation(
 }
 
 function isDerived(kind: Kind, resource: DesiredResource, { path }: FieldChange): boolean {
-  return kind.fields.some((field) => field.name === tokensOf(path)[0] && isOpen(field, resource));
+  return kind.fields.some((field) => field.name === tokensOf(path)[0] && canBeDerived(field, resource));
 }
 
 /** Tells whether the value follows from others: it is not stated, or stated as empty. */
-function isOpen({ name, omitted, empty }: FieldRule, { stated, spec }: DesiredResource): boolean {
+function canBeDerived({ name, omitted, empty }: FieldRule, { stated, spec }: DesiredResource): boolean {
   return omitted === 'derived' && (!stated.has(name) || equal(spec[name], empty));
 }
 
@@ -138,28 +138,28 @@ function isSame(field: FieldRule, after: DesiredResource, wished: JsonObject): b
   const value = wished[field.name];
   const said = after.spec[field.name];
   if (value === undefined || field.omitted === 'derived') return true;
-  return said !== undefined && equal(known(field, said), known(field, value));
+  return said !== undefined && equal(toKnownValue(field, said), toKnownValue(field, value));
 }
 
 /** Tells whether the manifest says what is live at a place: of secrets that they are kept, of the rest what it can say. */
-function isSaid(kind: Kind, { spec, secrets }: DesiredResource, { path, before }: FieldChange, wished: JsonObject): boolean {
+function isStated(kind: Kind, { spec, secrets }: DesiredResource, { path, before }: FieldChange, wished: JsonObject): boolean {
   if ('secret' in before) return secrets[path]?.state === 'keep';
   if ('absent' in before && secrets[path] !== undefined) return false;
-  const said = specValueAt(kind.fields, knownSpec(kind, spec), path);
+  const said = specValueAt(kind.fields, toKnownSpec(kind, spec), path);
   // An entry whose name another one had before is found elsewhere once it stands alone.
   if (said === undefined && 'value' in before && before.value !== null) return false;
-  return equal(said, specValueAt(kind.fields, knownSpec(kind, wished), path));
+  return equal(said, specValueAt(kind.fields, toKnownSpec(kind, wished), path));
 }
 
 /** The spec without keys that no manifest may have. */
-function knownSpec(kind: Kind, spec: JsonObject): JsonObject {
+function toKnownSpec(kind: Kind, spec: JsonObject): JsonObject {
   const entries = kind.fields.flatMap((field): readonly (readonly [string, Json])[] => {
     const value = spec[field.name];
-    return value === undefined ? [] : [[field.name, known(field, value)]];
+    return value === undefined ? [] : [[field.name, toKnownValue(field, value)]];
   });
   return Object.fromEntries(entries);
 }
 
-function known(field: FieldRule, value: Json): Json {
-  return normalizeValue(field, statedValue(field, value));
+function toKnownValue(field: FieldRule, value: Json): Json {
+  return normalizeValue(field, toStatedValue(field, value));
 }

@@ -1,6 +1,16 @@
 import { equal, isObject, type Json } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
-import { opened, valueOf, withPair, withValue, written, type Draft, type DraftEntry, type DraftPair, type Sheet } from './wanted-node.ts';
+import {
+  openNode,
+  wantedValue,
+  insertPair,
+  replaceNodeValue,
+  writeNode,
+  type WantedNode,
+  type WantedEntry,
+  type WantedPair,
+  type EditContext,
+} from './wanted-node.ts';
 
 /** One change of a document, at a JSON Pointer from its root; entries of lists by index, or by their `name` or text. */
 export type DocumentEdit =
@@ -21,47 +31,48 @@ type Ordered = { readonly order?: readonly string[]; readonly level?: number };
 /** Why an edit cannot be made. */
 export type Refusal = { readonly refused: string };
 
-/** The draft after an edit; the draft itself where there is nothing to do. */
-export function changed(draft: Draft, edit: DocumentEdit, sheet: Sheet): Draft | Refusal {
-  return changedAt(draft, tokensOf(edit.path), edit, sheet);
+/** The wanted after an edit; the wanted itself where there is nothing to do. */
+export function applyEdit(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | Refusal {
+  return applyEditAt(wanted, tokensOf(edit.path), edit, context);
 }
 
-function changedAt(draft: Draft, tokens: readonly string[], edit: DocumentEdit, sheet: Sheet): Draft | Refusal {
+function applyEditAt(wanted: WantedNode, tokens: readonly string[], edit: DocumentEdit, context: EditContext): WantedNode | Refusal {
   const [token, ...rest] = tokens;
-  if (token === undefined) return changedHere(draft, edit, sheet);
-  const open = opened(draft, sheet);
+  if (token === undefined) return applyEditHere(wanted, edit, context);
+  const open = openNode(wanted, context);
   if (open.is === 'map' || open.is === 'list') {
-    const result = open.is === 'map' ? changedPair(open, [token, ...rest], edit, sheet) : changedEntry(open, [token, ...rest], edit, sheet);
-    return result === open ? draft : result;
+    const result =
+      open.is === 'map' ? applyEditToPair(open, [token, ...rest], edit, context) : applyEditToEntry(open, [token, ...rest], edit, context);
+    return result === open ? wanted : result;
   }
-  if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(token) : draft;
-  if (valueOf(open, sheet) !== null) return { refused: `the value before "${token}" is neither a map nor a list` };
-  return changedAt(opened(written({}, open), sheet), tokens, edit, sheet);
+  if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(token) : wanted;
+  if (wantedValue(open, context) !== null) return { refused: `the value before "${token}" is neither a map nor a list` };
+  return applyEditAt(openNode(writeNode({}, open), context), tokens, edit, context);
 }
 
-function changedHere(draft: Draft, edit: DocumentEdit, sheet: Sheet): Draft | Refusal {
-  if (edit.edit === 'set') return withValue(draft, edit.value, sheet);
+function applyEditHere(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | Refusal {
+  if (edit.edit === 'set') return replaceNodeValue(wanted, edit.value, context);
   if (edit.edit === 'remove' || edit.edit === 'rename') return { refused: 'the root of a document cannot be taken away' };
-  const open = opened(draft, sheet);
+  const open = openNode(wanted, context);
   if (open.is === 'list') {
-    const isIt = ({ value }: DraftEntry): boolean => equal(valueOf(value, sheet), edit.value);
+    const isIt = ({ value }: WantedEntry): boolean => equal(wantedValue(value, context), edit.value);
     const has = open.entries.some(isIt);
-    if (edit.edit === 'add') return has ? draft : { ...open, entries: [...open.entries, { value: written(edit.value) }] };
-    return has ? { ...open, entries: open.entries.filter((entry) => !isIt(entry)) } : draft;
+    if (edit.edit === 'add') return has ? wanted : { ...open, entries: [...open.entries, { value: writeNode(edit.value) }] };
+    return has ? { ...open, entries: open.entries.filter((entry) => !isIt(entry)) } : wanted;
   }
-  if (open.is === 'map' || valueOf(open, sheet) !== null) return { refused: 'the value there is no list' };
-  return edit.edit === 'add' ? written([edit.value], draft) : draft;
+  if (open.is === 'map' || wantedValue(open, context) !== null) return { refused: 'the value there is no list' };
+  return edit.edit === 'add' ? writeNode([edit.value], wanted) : wanted;
 }
 
-type OpenMap = Extract<Draft, { readonly is: 'map' }>;
-type OpenList = Extract<Draft, { readonly is: 'list' }>;
+type OpenMap = Extract<WantedNode, { readonly is: 'map' }>;
+type OpenList = Extract<WantedNode, { readonly is: 'list' }>;
 
-function withoutPair(map: OpenMap, key: string): Draft {
+function removePair(map: OpenMap, key: string): WantedNode {
   const pairs = map.pairs.filter((pair) => pair.key !== key);
   return pairs.length === map.pairs.length ? map : { ...map, pairs };
 }
 
-function renamed(map: OpenMap, from: string, key: string): Draft | Refusal {
+function renamePair(map: OpenMap, from: string, key: string): WantedNode | Refusal {
   if (from === key) return map;
   const has = (name: string): boolean => map.pairs.some((pair) => pair.key === name);
   if (!has(from)) return has(key) ? map : noSuchKey(from);
@@ -69,48 +80,58 @@ function renamed(map: OpenMap, from: string, key: string): Draft | Refusal {
   return { ...map, pairs: map.pairs.map((pair) => (pair.key === from ? { ...pair, key } : pair)) };
 }
 
-function changedPair(map: OpenMap, [key = '', ...rest]: readonly string[], edit: DocumentEdit, sheet: Sheet): Draft | Refusal {
-  if (rest.length === 0 && edit.edit === 'remove') return withoutPair(map, key);
-  if (rest.length === 0 && edit.edit === 'rename') return renamed(map, key, edit.key);
+function applyEditToPair(
+  map: OpenMap,
+  [key = '', ...rest]: readonly string[],
+  edit: DocumentEdit,
+  context: EditContext,
+): WantedNode | Refusal {
+  if (rest.length === 0 && edit.edit === 'remove') return removePair(map, key);
+  if (rest.length === 0 && edit.edit === 'rename') return renamePair(map, key, edit.key);
   const pair = map.pairs.find((one) => one.key === key);
   if (pair === undefined) {
     if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(key) : map;
-    const value = changedAt(written(null), rest, edit, sheet);
+    const value = applyEditAt(writeNode(null), rest, edit, context);
     if ('refused' in value) return value;
     const depth = tokensOf(edit.path).length;
     const isOrdered = (edit.level ?? depth) === depth - rest.length;
-    const before = isOrdered ? predecessor(map.pairs, key, edit.order) : map.pairs.at(-1)?.key;
-    return { ...map, pairs: withPair(map.pairs, { key, value }, before) };
+    const before = isOrdered ? findPredecessor(map.pairs, key, edit.order) : map.pairs.at(-1)?.key;
+    return { ...map, pairs: insertPair(map.pairs, { key, value }, before) };
   }
-  const value = changedAt(pair.value, rest, edit, sheet);
+  const value = applyEditAt(pair.value, rest, edit, context);
   if ('refused' in value || value === pair.value) return 'refused' in value ? value : map;
   return { ...map, pairs: map.pairs.map((one) => (one === pair ? { ...pair, value } : one)) };
 }
 
 /** The last key of those that come before a new one; the last of all where nobody says. */
-function predecessor(pairs: readonly DraftPair[], key: string, order: readonly string[] = []): string | undefined {
+function findPredecessor(pairs: readonly WantedPair[], key: string, order: readonly string[] = []): string | undefined {
   const place = order.indexOf(key);
   if (place === -1) return pairs.at(-1)?.key;
   return pairs.findLast((pair) => order.includes(pair.key) && order.indexOf(pair.key) < place)?.key;
 }
 
-function changedEntry(list: OpenList, [token = '', ...rest]: readonly string[], edit: DocumentEdit, sheet: Sheet): Draft | Refusal {
-  const index = indexOf(list.entries, token, sheet);
+function applyEditToEntry(
+  list: OpenList,
+  [token = '', ...rest]: readonly string[],
+  edit: DocumentEdit,
+  context: EditContext,
+): WantedNode | Refusal {
+  const index = findWantedEntry(list.entries, token, context);
   const entry = list.entries[index];
   if (entry === undefined) {
     return edit.edit === 'remove' || edit.edit === 'drop' ? list : { refused: `the list has no entry "${token}"` };
   }
   if (rest.length === 0 && edit.edit === 'remove') return { ...list, entries: list.entries.filter((one) => one !== entry) };
   if (rest.length === 0 && edit.edit === 'rename') return { refused: 'an entry of a list has no key' };
-  const value = changedAt(entry.value, rest, edit, sheet);
+  const value = applyEditAt(entry.value, rest, edit, context);
   if ('refused' in value || value === entry.value) return 'refused' in value ? value : list;
   return { ...list, entries: list.entries.map((one) => (one === entry ? { ...entry, value } : one)) };
 }
 
-function indexOf(entries: readonly DraftEntry[], token: string, sheet: Sheet): number {
+function findWantedEntry(entries: readonly WantedEntry[], token: string, context: EditContext): number {
   if (/^(?:0|[1-9]\d*)$/.test(token) && Number(token) < entries.length) return Number(token);
   return entries.findIndex(({ value }) => {
-    const entry = valueOf(value, sheet);
+    const entry = wantedValue(value, context);
     return entry === token || (isObject(entry) && entry['name'] === token);
   });
 }

@@ -1,34 +1,34 @@
-import { type Page, columnOf, lastOf, lineBreakBefore, lineEnd, lineStart, nextLine, type Splice } from './source-text.ts';
-import type { Part } from './value-site.ts';
+import { type SourceText, columnOf, lastOffset, lineBreakBefore, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
+import type { SourceItem } from './value-site.ts';
 
 /** The lines of new parts, and the part of the text behind which they come, or none. */
-export type Addition = { readonly behind: Part | undefined; readonly lines: readonly string[] };
+export type BlockAddition = { readonly behind: SourceItem | undefined; readonly lines: readonly string[] };
 
-type Wanted = { readonly kept: ReadonlySet<Part>; readonly additions: readonly Addition[] };
+type WantedBlock = { readonly kept: ReadonlySet<SourceItem>; readonly additions: readonly BlockAddition[] };
 
 /** Takes parts out of a map or list that stands on lines of its own, and puts lines in; some part stays or comes. */
-export function blockSplices(page: Page, parts: readonly Part[], { kept, additions }: Wanted): readonly Splice[] {
+export function createBlockSplices(source: SourceText, parts: readonly SourceItem[], { kept, additions }: WantedBlock): readonly Splice[] {
   const [first] = parts;
   if (first === undefined) return [];
-  const isCompact = !standsAlone(page.text, first);
+  const isCompact = !standsAlone(source.text, first);
   const gone = parts.filter((part) => !kept.has(part));
   const front = additions.filter(({ behind }) => behind === undefined).flatMap(({ lines }) => lines);
   const rest = additions.filter(({ behind }) => behind !== undefined);
-  const added = rest.flatMap(({ behind, lines }) => (behind === undefined ? [] : [addedBehind(page, behind, lines)]));
-  if (!isCompact) return [...frontSplice(page, first, kept.has(first), front), ...gone.map((part) => cutLines(page, part)), ...added];
+  const added = rest.flatMap(({ behind, lines }) => (behind === undefined ? [] : [addedBehind(source, behind, lines)]));
+  if (!isCompact) return [...frontSplice(source, first, kept.has(first), front), ...gone.map((part) => cutLines(source, part)), ...added];
   const others = gone.filter((part) => part !== first);
-  if (kept.has(first)) return [...compactFront(page, first, front), ...others.map((part) => cutLines(page, part)), ...added];
+  if (kept.has(first)) return [...compactFront(source, first, front), ...others.map((part) => cutLines(source, part)), ...added];
   const next = parts.find((part) => kept.has(part));
-  return [...compactReplaced(page, parts, next, front), ...added];
+  return [...compactReplaced(source, parts, next, front), ...added];
 }
 
 /** Tells whether nothing but blanks stands before a part on its line. */
-function standsAlone(text: string, { start }: Part): boolean {
+function standsAlone(text: string, { start }: SourceItem): boolean {
   return text.slice(lineStart(text, start), start).trim() === '';
 }
 
 /** Lines before the first part: above the comments that belong to it, or in its place where it goes. */
-function frontSplice({ text }: Page, first: Part, stays: boolean, lines: readonly string[]): readonly Splice[] {
+function frontSplice({ text }: SourceText, first: SourceItem, stays: boolean, lines: readonly string[]): readonly Splice[] {
   if (lines.length === 0) return [];
   const start = stays ? aboveComments(text, lineStart(text, first.start)) : lineStart(text, first.start);
   return [{ start, end: start, text: lines.map((line) => `${line}\n`).join('') }];
@@ -42,19 +42,24 @@ function aboveComments(text: string, line: number): number {
 }
 
 /** Lines before a first part that shares its line with a dash. */
-function compactFront({ text }: Page, first: Part, lines: readonly string[]): readonly Splice[] {
+function compactFront({ text }: SourceText, first: SourceItem, lines: readonly string[]): readonly Splice[] {
   if (lines.length === 0) return [];
   const pad = ' '.repeat(columnOf(text, first.start));
   return [{ start: first.start, end: first.start, text: `${lines.join('\n').trimStart()}\n${pad}` }];
 }
 
 /** The first part shares its line with a dash and goes: others move up, or the lines that come take its place. */
-function compactReplaced(page: Page, parts: readonly Part[], next: Part | undefined, lines: readonly string[]): readonly Splice[] {
-  const { text } = page;
+function compactReplaced(
+  source: SourceText,
+  parts: readonly SourceItem[],
+  next: SourceItem | undefined,
+  lines: readonly string[],
+): readonly Splice[] {
+  const { text } = source;
   const [first] = parts;
   const last = parts.at(-1);
   if (first === undefined || last === undefined) return [];
-  if (next === undefined) return [{ start: first.start, end: lastOf(text, last.end), text: lines.join('\n').trimStart() }];
+  if (next === undefined) return [{ start: first.start, end: lastOffset(text, last.end), text: lines.join('\n').trimStart() }];
   const pad = ' '.repeat(columnOf(text, first.start));
   const put = lines.length === 0 ? '' : `${lines.join('\n').trimStart()}\n${pad}`;
   const between = text.slice(parts[parts.indexOf(next) - 1]?.end ?? first.end, next.start);
@@ -63,33 +68,33 @@ function compactReplaced(page: Page, parts: readonly Part[], next: Part | undefi
   const blanks = /[ \t]*$/.exec(text.slice(0, first.start))?.[0].length ?? 0;
   const others = parts.slice(1, parts.indexOf(next));
   return [
-    { start: first.start - blanks, end: lineEnd(text, lastOf(text, first.end)), text: '' },
-    ...[...others, ...later].flatMap((part) => (others.includes(part) ? [cutLines(page, part)] : [])),
+    { start: first.start - blanks, end: lineEnd(text, lastOffset(text, first.end)), text: '' },
+    ...[...others, ...later].flatMap((part) => (others.includes(part) ? [cutLines(source, part)] : [])),
   ];
 }
 
 /** Lines behind a part and what belongs to it. */
-function addedBehind({ text }: Page, part: Part, lines: readonly string[]): Splice {
+function addedBehind({ text }: SourceText, part: SourceItem, lines: readonly string[]): Splice {
   const end = endWithComments(text, part);
   if (text[end - 1] === '\n') return { start: end, end, text: lines.map((line) => `${line}\n`).join('') };
   return { start: end, end, text: lines.map((line) => `\n${line}`).join('') };
 }
 
 /** Cuts the lines of a part; where they are the last ones, the line break before them. */
-function cutLines({ text }: Page, part: Part): Splice {
+function cutLines({ text }: SourceText, part: SourceItem): Splice {
   const start = lineStart(text, part.start);
   const last = endWithComments(text, part);
-  const end = text[last - 1] === '\n' ? last : nextLine(text, last);
+  const end = text[last - 1] === '\n' ? last : nextLineStart(text, last);
   const isLast = end === text.length && text[end - 1] !== '\n';
   return { start: isLast ? lineBreakBefore(text, start) : start, end, text: '' };
 }
 
 /** The end of the last line of a part, and of the comments right below it that stand deeper than it does. */
-function endWithComments(text: string, { start, end }: Part): number {
+function endWithComments(text: string, { start, end }: SourceItem): number {
   const column = columnOf(text, start);
   let last = text[end - 1] === '\n' ? end : lineEnd(text, end);
   for (;;) {
-    const from = text[last - 1] === '\n' ? last : nextLine(text, last);
+    const from = text[last - 1] === '\n' ? last : nextLineStart(text, last);
     const line = text.slice(from, lineEnd(text, from));
     const indent = /^ *(?=#)/.exec(line)?.[0].length;
     if (indent === undefined || indent <= column || from <= last - 1) return last;

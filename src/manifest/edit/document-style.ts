@@ -1,46 +1,48 @@
 import { type Document, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml';
-import { plainStyle, type TextStyle } from '../yaml/write-yaml.ts';
+import { defaultStyle, type YamlStyle } from '../yaml/write-yaml.ts';
 import { isFlow } from './value-site.ts';
 
 /** Finds the style that a document is written in; where nothing shows it, the one that is usual. */
-export function styleOf(document: Document.Parsed, text: string, columnOf: (offset: number) => number): TextStyle {
-  const seen = observe(document.contents, columnOf);
-  const style = leaning(plainStyle, seen.nodes, []);
+export function detectStyle(document: Document.Parsed, text: string, columnOf: (offset: number) => number): YamlStyle {
+  const seen = observeNodes(document.contents, columnOf);
+  const style = followMajority(defaultStyle, seen.nodes, []);
   const map = seen.nodes.find((node) => isMap(node) && isFlow(node) && node.items.length > 0);
   const list = seen.nodes.find((node) => isSeq(node) && isFlow(node) && node.items.length > 0);
   return {
     ...style,
-    quote: majority(seen.nodes.flatMap(quoteOf)) ?? 'single',
-    step: seen.steps[0] ?? plainStyle.step,
-    listStep: seen.listSteps[0] ?? seen.steps[0] ?? plainStyle.listStep,
-    padding: map === undefined ? plainStyle.padding : paddingAt(text, map.range[0]),
-    listPadding: list === undefined ? plainStyle.listPadding : paddingAt(text, list.range[0]),
+    quote: findMajority(seen.nodes.flatMap(toQuotes)) ?? 'single',
+    step: seen.steps[0] ?? defaultStyle.step,
+    listStep: seen.listSteps[0] ?? seen.steps[0] ?? defaultStyle.listStep,
+    padding: map === undefined ? defaultStyle.padding : paddingAt(text, map.range[0]),
+    listPadding: list === undefined ? defaultStyle.listPadding : paddingAt(text, list.range[0]),
   };
 }
 
 /** The style of what stands among the values of a map, or the entries of a list: as most of them are. */
-export function styleAmong(style: TextStyle, nodes: readonly (ParsedNode | null)[], within: 'map' | 'list'): TextStyle {
+export function detectStyleAmong(style: YamlStyle, nodes: readonly (ParsedNode | null)[], within: 'map' | 'list'): YamlStyle {
   const found = nodes.flatMap((node) => node ?? []);
-  return leaning(style, found, within === 'list' ? found : []);
+  return followMajority(style, found, within === 'list' ? found : []);
 }
 
 /** The style in which the whole stands in one line, or on lines of its own, as the layout says. */
-export function laidOut(style: TextStyle, layout: 'flow' | 'block'): TextStyle {
+export function withLayout(style: YamlStyle, layout: 'flow' | 'block'): YamlStyle {
   return { ...style, lists: layout, maps: layout, entries: layout };
 }
 
-function leaning(style: TextStyle, nodes: readonly ParsedNode[], listed: readonly ParsedNode[]): TextStyle {
+function followMajority(style: YamlStyle, nodes: readonly ParsedNode[], listed: readonly ParsedNode[]): YamlStyle {
   const lists = nodes.filter((node) => isSeq(node)).filter((node) => node.items.length > 0);
   const maps = nodes.filter((node) => isMap(node)).filter(isSmall);
   const entries = [...lists.flatMap((list) => [...list.items]), ...listed].filter((node) => isMap(node)).filter(isFilled);
-  const quoting = majority(nodes.flatMap((node) => (isScalar(node) && typeof node.value === 'string' ? (quotingOf(node.type) ?? []) : [])));
+  const quoting = findMajority(
+    nodes.flatMap((node) => (isScalar(node) && typeof node.value === 'string' ? (toQuoting(node.type) ?? []) : [])),
+  );
   return {
     ...style,
     quoting: quoting ?? style.quoting,
     ...(quoting === 'single' || quoting === 'double' ? { quote: quoting } : {}),
-    lists: majority(lists.filter((list) => list.items.every((entry) => isScalar(entry))).map(layoutOf)) ?? style.lists,
-    maps: majority(maps.map(layoutOf)) ?? style.maps,
-    entries: majority(entries.map(layoutOf)) ?? style.entries,
+    lists: findMajority(lists.filter((list) => list.items.every((entry) => isScalar(entry))).map(layoutOf)) ?? style.lists,
+    maps: findMajority(maps.map(layoutOf)) ?? style.maps,
+    entries: findMajority(entries.map(layoutOf)) ?? style.entries,
   };
 }
 
@@ -59,14 +61,14 @@ function layoutOf(node: YAMLMap.Parsed | YAMLSeq.Parsed): 'flow' | 'block' {
   return isFlow(node) ? 'flow' : 'block';
 }
 
-function quotingOf(type: unknown): TextStyle['quoting'] | undefined {
+function toQuoting(type: unknown): YamlStyle['quoting'] | undefined {
   if (type === 'PLAIN') return 'plain';
   if (type === 'QUOTE_SINGLE') return 'single';
   return type === 'QUOTE_DOUBLE' ? 'double' : undefined;
 }
 
-function quoteOf(node: ParsedNode): readonly ('single' | 'double')[] {
-  const quoting = isScalar(node) ? quotingOf(node.type) : undefined;
+function toQuotes(node: ParsedNode): readonly ('single' | 'double')[] {
+  const quoting = isScalar(node) ? toQuoting(node.type) : undefined;
   return quoting === 'single' || quoting === 'double' ? [quoting] : [];
 }
 
@@ -75,17 +77,17 @@ function paddingAt(text: string, open: number): string {
 }
 
 /** The value that stands most often; of two the one that came first. */
-function majority<T>(values: readonly T[]): T | undefined {
+function findMajority<T>(values: readonly T[]): T | undefined {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].toSorted(([, left], [, right]) => right - left)[0]?.[0];
 }
 
-type Seen = { readonly nodes: ParsedNode[]; readonly steps: number[]; readonly listSteps: number[] };
+type ObservedNodes = { readonly nodes: ParsedNode[]; readonly steps: number[]; readonly listSteps: number[] };
 
 /** All values of a document, and how deep its maps and lists stand in each other. */
-function observe(root: ParsedNode | null, columnOf: (offset: number) => number): Seen {
-  const seen: Seen = { nodes: [], steps: [], listSteps: [] };
+function observeNodes(root: ParsedNode | null, columnOf: (offset: number) => number): ObservedNodes {
+  const seen: ObservedNodes = { nodes: [], steps: [], listSteps: [] };
   const look = (node: ParsedNode | null, column: number | undefined, isRoot: boolean): void => {
     if (node === null) return;
     if (!isRoot) seen.nodes.push(node);

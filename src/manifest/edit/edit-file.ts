@@ -4,18 +4,18 @@ import { equal, type Json } from '../../model/json.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { type ManifestDocument, parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
-import { changed, type DocumentEdit, type Refusal } from './apply-edit.ts';
-import { valueOf, type Draft, type Sheet, nodesOf } from './wanted-node.ts';
-import { pageOf, spliced, type Page, columnOf, type Splice } from './source-text.ts';
-import { splicesOf } from './render-splices.ts';
-import { rootSite } from './value-site.ts';
-import { styleOf } from './document-style.ts';
+import { applyEdit, type DocumentEdit, type Refusal } from './apply-edit.ts';
+import { wantedValue, type WantedNode, type EditContext, resolveNodes } from './wanted-node.ts';
+import { toSourceText, applySplices, type SourceText, columnOf, type Splice } from './source-text.ts';
+import { renderSplices } from './render-splices.ts';
+import { createRootSite } from './value-site.ts';
+import { detectStyle } from './document-style.ts';
 
 /** An edit of one document of a file; `index` counts documents from 0, empty ones too, as `ManifestDocument` does. */
 export type FileEdit = { readonly index: number; readonly edit: DocumentEdit };
 
 /** A text after edits, and what could not be edited: everything else is in the text. */
-export type Edited<T extends FileEdit = FileEdit> = {
+export type EditResult<T extends FileEdit = FileEdit> = {
   readonly text: string;
   readonly refused: readonly { readonly edit: T; readonly diagnostic: Diagnostic }[];
 };
@@ -27,19 +27,19 @@ export type Edited<T extends FileEdit = FileEdit> = {
  * that would not give exactly the wished values is refused with its place, and the others are made. A text that cannot be
  * read gives its diagnostics and no value.
  */
-export function editFile<T extends FileEdit>(file: SourceFile, edits: readonly T[]): Checked<Edited<T>> {
+export function editFile<T extends FileEdit>(file: SourceFile, edits: readonly T[]): Checked<EditResult<T>> {
   const { value: documents, diagnostics } = parseDocuments(file);
   if (documents === undefined) return { diagnostics };
-  const all = tried(file, documents, edits);
+  const all = tryEdits(file, documents, edits);
   if ('text' in all) return { value: { text: all.text, refused: [] }, diagnostics: [] };
   let text = file.text;
-  const refused: Edited<T>['refused'][number][] = [];
+  const refused: EditResult<T>['refused'][number][] = [];
   for (const group of [...new Set(edits.map(({ index }) => index))].map((index) => edits.filter((one) => one.index === index))) {
-    const together = again(file.path, text, group);
+    const together = tryEditsAgain(file.path, text, group);
     if ('text' in together) text = together.text;
     else {
       for (const edit of group) {
-        const made = group.length === 1 ? together : again(file.path, text, [edit]);
+        const made = group.length === 1 ? together : tryEditsAgain(file.path, text, [edit]);
         if ('text' in made) text = made.text;
         else refused.push({ edit, diagnostic: refusal(file.path, documents, edit, made.refused) });
       }
@@ -48,56 +48,61 @@ export function editFile<T extends FileEdit>(file: SourceFile, edits: readonly T
   return { value: { text, refused }, diagnostics: refused.map(({ diagnostic }) => diagnostic) };
 }
 
-type Tried = { readonly text: string } | Refusal;
+type EditAttempt = { readonly text: string } | Refusal;
 
-function again(path: string, text: string, edits: readonly FileEdit[]): Tried {
-  return tried({ path, text }, parseDocuments({ path, text }).value ?? [], edits);
+function tryEditsAgain(path: string, text: string, edits: readonly FileEdit[]): EditAttempt {
+  return tryEdits({ path, text }, parseDocuments({ path, text }).value ?? [], edits);
 }
 
 /** What one document is to become. */
-type Plan = { readonly document: Document.Parsed; readonly draft: Draft; readonly sheet: Sheet; readonly wished: Json };
+type DocumentPlan = {
+  readonly document: Document.Parsed;
+  readonly wanted: WantedNode;
+  readonly context: EditContext;
+  readonly wished: Json;
+};
 
 /** The text after all of the edits, if they can be made together; in quotes what cannot stand there as a block. */
-function tried(file: SourceFile, documents: readonly ManifestDocument[], edits: readonly FileEdit[]): Tried {
-  const page = pageOf(file.text);
-  const composed = compose(page.text, { keepTokens: true });
-  const plans = new Map<number, Plan>();
+function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edits: readonly FileEdit[]): EditAttempt {
+  const source = toSourceText(file.text);
+  const composed = compose(source.text, { keepTokens: true });
+  const plans = new Map<number, DocumentPlan>();
   for (const index of new Set(edits.map((one) => one.index))) {
     const document = 'stopped' in composed ? undefined : composed.documents[index];
     if (document === undefined) return { refused: `the file has no document ${index + 1}` };
     const own = edits.flatMap((one) => (one.index === index ? [one.edit] : []));
-    const plan = planned(page, document, own);
+    const plan = planDocument(source, document, own);
     if ('refused' in plan) return plan;
-    if (plan.draft.is !== 'kept') plans.set(index, plan);
+    if (plan.wanted.is !== 'kept') plans.set(index, plan);
   }
   if (plans.size === 0) return { text: file.text };
   for (const literals of [true, false]) {
-    const splices = [...plans.values()].flatMap((plan) => splicesFor(page, plan, literals));
+    const splices = [...plans.values()].flatMap((plan) => createSplices(source, plan, literals));
     if (splices.some(({ loses }) => loses === true)) return { refused: 'a comment between what goes would go along' };
-    const text = spliced(page, splices);
-    if (says({ path: file.path, text }, documents, plans)) return { text };
+    const text = applySplices(source, splices);
+    if (readsAsPlanned({ path: file.path, text }, documents, plans)) return { text };
   }
   return { refused: 'the text around it has a form that is not edited' };
 }
 
-function planned({ text }: Page, document: Document.Parsed, edits: readonly DocumentEdit[]): Plan | Refusal {
-  const sheet: Sheet = { nodes: nodesOf(document), columnOf: (offset) => columnOf(text, offset) };
-  let draft: Draft = { is: 'kept', site: rootSite(document) };
+function planDocument({ text }: SourceText, document: Document.Parsed, edits: readonly DocumentEdit[]): DocumentPlan | Refusal {
+  const context: EditContext = { nodes: resolveNodes(document), columnOf: (offset) => columnOf(text, offset) };
+  let wanted: WantedNode = { is: 'kept', site: createRootSite(document) };
   for (const edit of edits) {
-    const next = changed(draft, edit, sheet);
+    const next = applyEdit(wanted, edit, context);
     if ('refused' in next) return next;
-    draft = next;
+    wanted = next;
   }
-  return { document, draft, sheet, wished: valueOf(draft, sheet) };
+  return { document, wanted, context, wished: wantedValue(wanted, context) };
 }
 
-function splicesFor(page: Page, { document, draft, sheet }: Plan, literals: boolean): readonly Splice[] {
-  const style = { ...styleOf(document, page.text, sheet.columnOf), literals };
-  return splicesOf(draft, page, sheet, style);
+function createSplices(source: SourceText, { document, wanted, context }: DocumentPlan, literals: boolean): readonly Splice[] {
+  const style = { ...detectStyle(document, source.text, context.columnOf), literals };
+  return renderSplices(wanted, source, context, style);
 }
 
 /** Tells whether a text has the documents it had, but for those that have their wished values. */
-function says(file: SourceFile, documents: readonly ManifestDocument[], plans: ReadonlyMap<number, Plan>): boolean {
+function readsAsPlanned(file: SourceFile, documents: readonly ManifestDocument[], plans: ReadonlyMap<number, DocumentPlan>): boolean {
   const { value } = parseDocuments(file);
   if (value === undefined || value.length !== documents.length) return false;
   return documents.every((document, at) => {

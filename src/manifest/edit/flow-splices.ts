@@ -1,40 +1,45 @@
 import type { ParsedNode } from 'yaml';
-import { type Page, columnOf, lineEnd, lineStart, nextLine, type Splice } from './source-text.ts';
-import type { Part } from './value-site.ts';
+import { type SourceText, columnOf, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
+import type { SourceItem } from './value-site.ts';
 
 /** The texts of new parts, and the part of the text behind which they come, or none. */
-export type FlowAddition = { readonly behind: Part | undefined; readonly texts: readonly string[] };
+export type FlowAddition = { readonly behind: SourceItem | undefined; readonly texts: readonly string[] };
 
 /** `padding`: what is put inside the brackets where nothing shows it. */
-type Wanted = { readonly kept: ReadonlySet<Part>; readonly additions: readonly FlowAddition[]; readonly padding: string };
+type WantedFlow = { readonly kept: ReadonlySet<SourceItem>; readonly additions: readonly FlowAddition[]; readonly padding: string };
 
 /** Takes parts out of a map in braces or a list in brackets, and puts others in. */
-export function flowSplices(page: Page, node: ParsedNode, parts: readonly Part[], wanted: Wanted): readonly Splice[] {
+export function createFlowSplices(
+  source: SourceText,
+  node: ParsedNode,
+  parts: readonly SourceItem[],
+  wanted: WantedFlow,
+): readonly Splice[] {
   const { kept, additions } = wanted;
-  const { text } = page;
+  const { text } = source;
   const [open, close] = [node.range[0], node.range[1] - 1];
   const stays = parts.filter((part) => kept.has(part));
   const [first, last] = [stays[0], stays.at(-1)];
-  if (first === undefined || last === undefined) return replacedAll(page, { open, close, parts }, wanted);
+  if (first === undefined || last === undefined) return replaceAllItems(source, { open, close, parts }, wanted);
   const isRows = stays.every((part) => part === parts[0] || standsAlone(text, part)) && /\n/.test(text.slice(open, close));
   const comma = /^,[ ]*$/.exec(text.slice(parts[0]?.end, parts[1]?.start))?.[0] ?? ', ';
   const endsOpen = last !== parts.at(-1) && commaBehind(text, parts.at(-1), close) === undefined;
   const added = additions.flatMap(({ behind, texts }) => {
-    if (behind === undefined) return inFront(page, first, texts);
+    if (behind === undefined) return inFront(source, first, texts);
     return isRows && standsAlone(text, behind)
-      ? addedRows(page, behind, texts, { close, endsOpen: endsOpen && behind === last })
+      ? addedRows(source, behind, texts, { close, endsOpen: endsOpen && behind === last })
       : [at(behind.end, texts.map((one) => comma + one).join(''))];
   });
-  const cut = runs(page, parts, kept);
+  const cut = cutRuns(source, parts, kept);
   const isLeft = endsOpen && cut.every(({ start }) => start !== last.end) && additions.every(({ behind }) => behind !== last);
   const end = isLeft ? commaBehind(text, last, close) : undefined;
   return [...cut, ...(end === undefined ? [] : [{ start: end - 1, end, text: '' }]), ...added];
 }
 
-type Whole = { readonly open: number; readonly close: number; readonly parts: readonly Part[] };
+type Whole = { readonly open: number; readonly close: number; readonly parts: readonly SourceItem[] };
 
 /** Nothing stays: other parts take the place of all, or none; comments on lines of their own are left. */
-function replacedAll({ text }: Page, { open, close, parts }: Whole, { additions, padding }: Wanted): readonly Splice[] {
+function replaceAllItems({ text }: SourceText, { open, close, parts }: Whole, { additions, padding }: WantedFlow): readonly Splice[] {
   const texts = additions.flatMap((addition) => addition.texts);
   const [first] = parts;
   const blanks = first === undefined ? padding : text.slice(open + 1, first.start);
@@ -49,20 +54,20 @@ function replacedAll({ text }: Page, { open, close, parts }: Whole, { additions,
 }
 
 /** The offset behind the comma that follows a part, if one does. */
-function commaBehind(text: string, part: Part | undefined, close: number): number | undefined {
+function commaBehind(text: string, part: SourceItem | undefined, close: number): number | undefined {
   if (part === undefined) return undefined;
   const comma = /^\s*(?:#.*\n\s*)*,/.exec(text.slice(part.end, close))?.[0];
   return comma === undefined ? undefined : part.end + comma.length;
 }
 
-function inFront({ text }: Page, first: Part | undefined, texts: readonly string[]): readonly Splice[] {
+function inFront({ text }: SourceText, first: SourceItem | undefined, texts: readonly string[]): readonly Splice[] {
   if (first === undefined) return [];
   const gap = standsAlone(text, first) ? `,\n${' '.repeat(columnOf(text, first.start))}` : ', ';
   return [at(first.start, texts.map((one) => one + gap).join(''))];
 }
 
 /** Tells whether a part has its lines for itself. */
-function standsAlone(text: string, { start, end }: Part): boolean {
+function standsAlone(text: string, { start, end }: SourceItem): boolean {
   const before = text.slice(lineStart(text, start), start).trim();
   const behind = text.slice(end, lineEnd(text, end)).trim();
   return before === '' && /^,?\s*(?:#.*)?$/.test(behind);
@@ -71,7 +76,7 @@ function standsAlone(text: string, { start, end }: Part): boolean {
 type Row = { readonly close: number; readonly endsOpen: boolean };
 
 /** Behind a part on lines of its own: its comma comes before its comment; `endsOpen`: no comma comes last. */
-function addedRows({ text }: Page, behind: Part, texts: readonly string[], { close, endsOpen }: Row): readonly Splice[] {
+function addedRows({ text }: SourceText, behind: SourceItem, texts: readonly string[], { close, endsOpen }: Row): readonly Splice[] {
   const pad = `\n${' '.repeat(columnOf(text, behind.start))}`;
   const comma = /^\s*,/.exec(text.slice(behind.end, close))?.[0];
   const lines = texts.map((one) => pad + one).join(',');
@@ -80,9 +85,9 @@ function addedRows({ text }: Page, behind: Part, texts: readonly string[], { clo
 }
 
 /** Cuts runs of parts: with their lines where they have lines of their own, else with one comma each. */
-function runs({ text }: Page, parts: readonly Part[], kept: ReadonlySet<Part>): readonly Splice[] {
+function cutRuns({ text }: SourceText, parts: readonly SourceItem[], kept: ReadonlySet<SourceItem>): readonly Splice[] {
   const splices: Splice[] = [];
-  let before: Part | undefined;
+  let before: SourceItem | undefined;
   for (const [index, part] of parts.entries()) {
     const isFirstOfRun = !kept.has(part) && (index === 0 || before === parts[index - 1]);
     const next = parts.slice(index).find((one) => kept.has(one));
@@ -93,9 +98,9 @@ function runs({ text }: Page, parts: readonly Part[], kept: ReadonlySet<Part>): 
   return splices;
 }
 
-type Between = { readonly before: Part | undefined; readonly next: Part | undefined };
+type Between = { readonly before: SourceItem | undefined; readonly next: SourceItem | undefined };
 
-function cutRun(text: string, run: readonly Part[], { before, next }: Between): readonly Splice[] {
+function cutRun(text: string, run: readonly SourceItem[], { before, next }: Between): readonly Splice[] {
   const [first, last] = [run[0], run.at(-1)];
   if (first === undefined || last === undefined) return [];
   const isRows = run.every((part) => standsAlone(text, part) && ((next === undefined && part === last) || hasComma(text, part)));
@@ -105,16 +110,16 @@ function cutRun(text: string, run: readonly Part[], { before, next }: Between): 
 }
 
 /** A part that has its lines for itself, with its comma and comment. */
-function cutRow(text: string, { start, end }: Part): Splice {
-  return { start: lineStart(text, start), end: nextLine(text, end), text: '' };
+function cutRow(text: string, { start, end }: SourceItem): Splice {
+  return { start: lineStart(text, start), end: nextLineStart(text, end), text: '' };
 }
 
-function hasComma(text: string, { end }: Part): boolean {
+function hasComma(text: string, { end }: SourceItem): boolean {
   return /^[ \t]*,/.test(text.slice(end, lineEnd(text, end)));
 }
 
 /** Tells whether a comment stands between the parts that are cut. */
-function holdsComment(text: string, { start, end }: Pick<Splice, 'start' | 'end'>, parts: readonly Part[]): boolean {
+function holdsComment(text: string, { start, end }: Pick<Splice, 'start' | 'end'>, parts: readonly SourceItem[]): boolean {
   let rest = text.slice(start, end);
   for (const part of parts) if (part.start >= start && part.end <= end) rest = rest.replace(text.slice(part.start, part.end), () => '');
   return rest.includes('#');

@@ -1,121 +1,131 @@
 import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
-import { scalarText, type Quoting, entryLines, flowPairText, flowText, pairLines, type TextStyle } from '../yaml/write-yaml.ts';
-import { inheritanceOf, withHeirs, type Inheritance } from './anchors.ts';
-import { blockSplices } from './block-splices.ts';
-import { valueOf, type Draft, type DraftEntry, type DraftPair, type Sheet } from './wanted-node.ts';
-import { flowSplices } from './flow-splices.ts';
-import { type Page, columnOf, lastOf, lineStart, type Splice } from './source-text.ts';
-import { cutWord, quotingOf, replaced } from './replace-value.ts';
-import { isFlow, partsOf, type Part, type Site } from './value-site.ts';
-import { laidOut, styleAmong } from './document-style.ts';
+import { writeScalar, type Quoting, writeEntry, writeFlowPair, writeFlow, writePair, type YamlStyle } from '../yaml/write-yaml.ts';
+import { planAnchorMoves, writeMovedAnchors, type AnchorMoves } from './anchor-moves.ts';
+import { createBlockSplices } from './block-splices.ts';
+import { wantedValue, type WantedNode, type WantedEntry, type WantedPair, type EditContext } from './wanted-node.ts';
+import { createFlowSplices } from './flow-splices.ts';
+import { type SourceText, columnOf, lastOffset, lineStart, type Splice } from './source-text.ts';
+import { cutWord, detectQuoting, replaceValue } from './replace-value.ts';
+import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './value-site.ts';
+import { withLayout, detectStyleAmong } from './document-style.ts';
 
-type Ink = { readonly page: Page; readonly sheet: Sheet; readonly style: TextStyle; readonly inheritance: Inheritance };
+type RenderContext = {
+  readonly source: SourceText;
+  readonly context: EditContext;
+  readonly style: YamlStyle;
+  readonly anchorMoves: AnchorMoves;
+};
 
-/** The splices that make the text say what the draft says. */
-export function splicesOf(draft: Draft, page: Page, sheet: Sheet, style: TextStyle): readonly Splice[] {
-  const inheritance = inheritanceOf(draft, sheet);
-  return render(withHeirs(draft, inheritance, sheet), { page, sheet, style, inheritance }, style);
+/** The splices that make the text say what the wanted says. */
+export function renderSplices(wanted: WantedNode, source: SourceText, context: EditContext, style: YamlStyle): readonly Splice[] {
+  const anchorMoves = planAnchorMoves(wanted, context);
+  return render(writeMovedAnchors(wanted, anchorMoves, context), { source, context, style, anchorMoves }, style);
 }
 
 /** `near`: the style of the values that stand beside this one. */
-function render(draft: Draft, ink: Ink, near: TextStyle): readonly Splice[] {
-  if (draft.is === 'kept' || draft.site === undefined) return [];
-  const { site } = draft;
+function render(wanted: WantedNode, context: RenderContext, near: YamlStyle): readonly Splice[] {
+  if (wanted.is === 'kept' || wanted.site === undefined) return [];
+  const { site } = wanted;
   const { node } = site;
   const leaves =
-    node !== null && ink.inheritance.bereft.has(node) && site.anchor !== undefined ? [cutWord(ink.page.text, site.anchor)] : [];
-  if (draft.is !== 'written' && draft.inPlace && node !== null && (isMap(node) || isSeq(node))) {
-    return [...leaves, ...(draft.is === 'map' ? mapSplices(node, draft.pairs, site, ink) : listSplices(node, draft.entries, site, ink))];
+    node !== null && context.anchorMoves.losesAnchor.has(node) && site.anchor !== undefined
+      ? [cutWord(context.source.text, site.anchor)]
+      : [];
+  if (wanted.is !== 'written' && wanted.inPlace && node !== null && (isMap(node) || isSeq(node))) {
+    return [
+      ...leaves,
+      ...(wanted.is === 'map' ? mapSplices(node, wanted.pairs, site, context) : listSplices(node, wanted.entries, site, context)),
+    ];
   }
-  const anchor = draft.is === 'written' ? draft.anchor : undefined;
-  const laid = draft.is === 'written' && draft.layout !== undefined ? laidOut(near, draft.layout) : near;
-  return [...leaves, ...replaced(ink.page, site, valueOf(draft, ink.sheet), laid, anchor)];
+  const anchor = wanted.is === 'written' ? wanted.anchor : undefined;
+  const laid = wanted.is === 'written' && wanted.layout !== undefined ? withLayout(near, wanted.layout) : near;
+  return [...leaves, ...replaceValue(context.source, site, wantedValue(wanted, context.context), laid, anchor)];
 }
 
-type Wished = {
-  readonly part?: Part;
-  readonly value: Draft;
-  readonly lines: (style: TextStyle) => readonly string[];
-  readonly flow: (style: TextStyle) => string;
+type WantedItem = {
+  readonly part?: SourceItem;
+  readonly value: WantedNode;
+  readonly lines: (style: YamlStyle) => readonly string[];
+  readonly flow: (style: YamlStyle) => string;
 };
 
-function mapSplices(node: ParsedNode, pairs: readonly DraftPair[], site: Site, ink: Ink): readonly Splice[] {
+function mapSplices(node: ParsedNode, pairs: readonly WantedPair[], site: ValueSite, context: RenderContext): readonly Splice[] {
   if (!isMap(node)) return [];
-  const parts = partsOf(node, ink.sheet.columnOf);
+  const parts = listSourceItems(node, context.context.columnOf);
   const byStart = new Map(parts.map((part) => [part.start, part]));
-  const among = styleAmong(
-    ink.style,
+  const among = detectStyleAmong(
+    context.style,
     node.items.map(({ value }) => value),
     'map',
   );
-  const keys: TextStyle = { ...ink.style, keys: keyQuoting(node.items.map(({ key }) => key)) };
-  const column = columnOf(ink.page.text, node.range[0]);
-  const wished = pairs.map(({ key, value, part }): Wished => ({
+  const keys: YamlStyle = { ...context.style, keys: detectKeyQuoting(node.items.map(({ key }) => key)) };
+  const column = columnOf(context.source.text, node.range[0]);
+  const wished = pairs.map(({ key, value, part }): WantedItem => ({
     value,
-    ...original(byStart, part),
-    lines: (style) => pairLines(key, valueOf(value, ink.sheet), column, style),
-    flow: (style) => flowPairText(key, valueOf(value, ink.sheet), style),
+    ...findOriginal(byStart, part),
+    lines: (style) => writePair(key, wantedValue(value, context.context), column, style),
+    flow: (style) => writeFlowPair(key, wantedValue(value, context.context), style),
   }));
-  const names = pairs.flatMap(({ key, part }) => (part?.key === undefined ? [] : renamed(part.key, key, isFlow(node), keys)));
-  return [...names, ...collectionSplices(node, parts, wished, { site, ink, among: { ...among, keys: keys.keys } })];
+  const names = pairs.flatMap(({ key, part }) => (part?.key === undefined ? [] : renameKey(part.key, key, isFlow(node), keys)));
+  return [...names, ...collectionSplices(node, parts, wished, { site, context, among: { ...among, keys: keys.keys } })];
 }
 
-function listSplices(node: ParsedNode, entries: readonly DraftEntry[], site: Site, ink: Ink): readonly Splice[] {
+function listSplices(node: ParsedNode, entries: readonly WantedEntry[], site: ValueSite, context: RenderContext): readonly Splice[] {
   if (!isSeq(node)) return [];
-  const parts = partsOf(node, ink.sheet.columnOf);
+  const parts = listSourceItems(node, context.context.columnOf);
   const byStart = new Map(parts.map((part) => [part.start, part]));
-  const among = styleAmong(ink.style, node.items, 'list');
-  const column = columnOf(ink.page.text, node.range[0]);
-  const gap = gapOf(ink.page.text, parts);
-  const wished = entries.map(({ value, part }): Wished => ({
+  const among = detectStyleAmong(context.style, node.items, 'list');
+  const column = columnOf(context.source.text, node.range[0]);
+  const gap = measureGap(context.source.text, parts);
+  const wished = entries.map(({ value, part }): WantedItem => ({
     value,
-    ...original(byStart, part),
-    lines: (style) => entryLines(valueOf(value, ink.sheet), column, gap, style),
-    flow: (style) => flowText(valueOf(value, ink.sheet), style),
+    ...findOriginal(byStart, part),
+    lines: (style) => writeEntry(wantedValue(value, context.context), column, gap, style),
+    flow: (style) => writeFlow(wantedValue(value, context.context), style),
   }));
-  return collectionSplices(node, parts, wished, { site, ink, among });
+  return collectionSplices(node, parts, wished, { site, context, among });
 }
 
 /** The part among those of this reading. */
-function original(parts: ReadonlyMap<number, Part>, part: Part | undefined): { readonly part?: Part } {
+function findOriginal(parts: ReadonlyMap<number, SourceItem>, part: SourceItem | undefined): { readonly part?: SourceItem } {
   const found = part === undefined ? undefined : parts.get(part.start);
   return found === undefined ? {} : { part: found };
 }
 
 /** Columns from a dash to what follows it. */
-function gapOf(text: string, parts: readonly Part[]): number {
+function measureGap(text: string, parts: readonly SourceItem[]): number {
   const part = parts.findLast(({ site }) => site.node !== null && lineStart(text, site.node.range[0]) <= site.after);
   const blanks = part === undefined ? 1 : (/^ +/.exec(text.slice(part.site.after))?.[0].length ?? 1);
   return blanks + 1;
 }
 
-type Around = { readonly site: Site; readonly ink: Ink; readonly among: TextStyle };
+type CollectionContext = { readonly site: ValueSite; readonly context: RenderContext; readonly among: YamlStyle };
 
 function collectionSplices(
   node: ParsedNode,
-  parts: readonly Part[],
-  wished: readonly Wished[],
-  { site, ink, among }: Around,
+  parts: readonly SourceItem[],
+  wished: readonly WantedItem[],
+  { site, context, among }: CollectionContext,
 ): readonly Splice[] {
   const kept = new Set(wished.flatMap(({ part }) => part ?? []));
-  const inner = wished.flatMap(({ part, value }) => (part === undefined ? [] : render(value, ink, among)));
-  const additions = additionsOf(wished);
+  const inner = wished.flatMap(({ part, value }) => (part === undefined ? [] : render(value, context, among)));
+  const additions = groupAdditions(wished);
   if ((isMap(node) || isSeq(node)) && isFlow(node)) {
     const texts = additions.map(({ behind, news }) => ({ behind, texts: news.map(({ flow }) => flow(among)) }));
     const padding = isMap(node) ? among.padding : among.listPadding;
-    return [...inner, ...flowSplices(ink.page, node, parts, { kept, additions: texts, padding })];
+    return [...inner, ...createFlowSplices(context.source, node, parts, { kept, additions: texts, padding })];
   }
-  if (wished.length === 0) return emptied(parts, isMap(node) ? '{}' : '[]', site, ink);
+  if (wished.length === 0) return emptyCollection(parts, isMap(node) ? '{}' : '[]', site, context);
   const lines = additions.map(({ behind, news }) => ({ behind, lines: news.flatMap((one) => one.lines(among)) }));
-  return [...inner, ...blockSplices(ink.page, parts, { kept, additions: lines })];
+  return [...inner, ...createBlockSplices(context.source, parts, { kept, additions: lines })];
 }
 
-type News = { readonly behind: Part | undefined; readonly news: readonly Wished[] };
+type AddedItems = { readonly behind: SourceItem | undefined; readonly news: readonly WantedItem[] };
 
 /** What is new, by the part behind which it comes. */
-function additionsOf(wished: readonly Wished[]): readonly News[] {
-  const groups: { behind: Part | undefined; news: Wished[] }[] = [];
-  let behind: Part | undefined;
+function groupAdditions(wished: readonly WantedItem[]): readonly AddedItems[] {
+  const groups: { behind: SourceItem | undefined; news: WantedItem[] }[] = [];
+  let behind: SourceItem | undefined;
   for (const one of wished) {
     if (one.part !== undefined) behind = one.part;
     else if (groups.at(-1)?.behind === behind && groups.length > 0) groups.at(-1)?.news.push(one);
@@ -125,24 +135,24 @@ function additionsOf(wished: readonly Wished[]): readonly News[] {
 }
 
 /** A map or list on lines of its own that loses all its parts; comments between them stay. */
-function emptied(parts: readonly Part[], text: string, site: Site, { page }: Ink): readonly Splice[] {
+function emptyCollection(parts: readonly SourceItem[], text: string, site: ValueSite, { source }: RenderContext): readonly Splice[] {
   const [first] = parts;
   const last = parts.at(-1);
   if (first === undefined || last === undefined) return [];
   const after = Math.max(site.after, site.anchor?.end ?? 0, site.tag?.end ?? 0);
-  const isBelow = lineStart(page.text, first.start) > after;
-  if (site.is === 'root' || !isBelow) return [{ start: first.start, end: lastOf(page.text, last.end), text }];
-  return [{ start: after, end: after, text: ` ${text}` }, ...blockSplices(page, parts, { kept: new Set(), additions: [] })];
+  const isBelow = lineStart(source.text, first.start) > after;
+  if (site.is === 'root' || !isBelow) return [{ start: first.start, end: lastOffset(source.text, last.end), text }];
+  return [{ start: after, end: after, text: ` ${text}` }, ...createBlockSplices(source, parts, { kept: new Set(), additions: [] })];
 }
 
-function renamed(node: ParsedNode, key: string, inFlow: boolean, style: TextStyle): readonly Splice[] {
+function renameKey(node: ParsedNode, key: string, inFlow: boolean, style: YamlStyle): readonly Splice[] {
   if (!isScalar(node) || node.value === key) return [];
-  const quoting = quotingOf(node);
-  return [{ start: node.range[0], end: node.range[1], text: scalarText(key, { inFlow, quoting, quote: style.quote }) }];
+  const quoting = detectQuoting(node);
+  return [{ start: node.range[0], end: node.range[1], text: writeScalar(key, { inFlow, quoting, quote: style.quote }) }];
 }
 
 /** Keys are quoted where all the others are. */
-function keyQuoting(keys: readonly ParsedNode[]): Quoting {
-  const [first] = keys.map(quotingOf);
-  return first !== undefined && keys.every((key) => quotingOf(key) === first) ? first : 'plain';
+function detectKeyQuoting(keys: readonly ParsedNode[]): Quoting {
+  const [first] = keys.map(detectQuoting);
+  return first !== undefined && keys.every((key) => detectQuoting(key) === first) ? first : 'plain';
 }

@@ -1,121 +1,128 @@
 import { isAlias, isMap, isSeq, type Alias, type Document, isScalar, type ParsedNode } from 'yaml';
 import { equal, isObject, type Json } from '../../model/json.ts';
 import { textOf } from '../wording.ts';
-import { isFlow, partsOf, type Part, type Site } from './value-site.ts';
+import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './value-site.ts';
 
 /** A value as it is to be: as it stands, written anew (with an anchor that is defined there from now on), or a map or list of drafts. */
-export type Draft =
-  | { readonly is: 'kept'; readonly site: Site }
-  | { readonly is: 'written'; readonly value: Json; readonly site?: Site; readonly anchor?: string; readonly layout?: 'flow' | 'block' }
-  | (DraftMap & { readonly site?: Site })
-  | (DraftList & { readonly site?: Site });
+export type WantedNode =
+  | { readonly is: 'kept'; readonly site: ValueSite }
+  | {
+      readonly is: 'written';
+      readonly value: Json;
+      readonly site?: ValueSite;
+      readonly anchor?: string;
+      readonly layout?: 'flow' | 'block';
+    }
+  | (WantedMap & { readonly site?: ValueSite })
+  | (WantedList & { readonly site?: ValueSite });
 
 /** `inPlace`: the parts that stand in the text are edited there; else the whole is written anew. */
-export type DraftMap = { readonly is: 'map'; readonly inPlace: boolean; readonly pairs: readonly DraftPair[] };
-export type DraftList = { readonly is: 'list'; readonly inPlace: boolean; readonly entries: readonly DraftEntry[] };
-export type DraftPair = { readonly key: string; readonly value: Draft; readonly part?: Part };
-export type DraftEntry = { readonly value: Draft; readonly part?: Part };
+export type WantedMap = { readonly is: 'map'; readonly inPlace: boolean; readonly pairs: readonly WantedPair[] };
+export type WantedList = { readonly is: 'list'; readonly inPlace: boolean; readonly entries: readonly WantedEntry[] };
+export type WantedPair = { readonly key: string; readonly value: WantedNode; readonly part?: SourceItem };
+export type WantedEntry = { readonly value: WantedNode; readonly part?: SourceItem };
 
 /** What opening drafts needs to know of the document. */
-export type Sheet = { readonly nodes: Nodes; readonly columnOf: (offset: number) => number };
+export type EditContext = { readonly nodes: NodeValues; readonly columnOf: (offset: number) => number };
 
-/** The value that a draft has. */
-export function valueOf(draft: Draft, sheet: Sheet): Json {
-  switch (draft.is) {
+/** The value that a wanted has. */
+export function wantedValue(wanted: WantedNode, context: EditContext): Json {
+  switch (wanted.is) {
     case 'kept':
-      return sheet.nodes.valueOf(draft.site.node);
+      return context.nodes.valueOf(wanted.site.node);
     case 'written':
-      return draft.value;
+      return wanted.value;
     case 'map':
-      return Object.fromEntries(draft.pairs.map(({ key, value }) => [key, valueOf(value, sheet)]));
+      return Object.fromEntries(wanted.pairs.map(({ key, value }) => [key, wantedValue(value, context)]));
     case 'list':
-      return draft.entries.map(({ value }) => valueOf(value, sheet));
+      return wanted.entries.map(({ value }) => wantedValue(value, context));
   }
 }
 
-/** The draft with its parts, where it is a map or a list; what an alias stands for is written anew. */
-export function opened(draft: Draft, sheet: Sheet): Draft {
-  if (draft.is === 'map' || draft.is === 'list') return draft;
-  if (draft.is === 'written') return openedValue(draft.value, draft.site);
-  const { site } = draft;
+/** The wanted with its parts, where it is a map or a list; what an alias stands for is written anew. */
+export function openNode(wanted: WantedNode, context: EditContext): WantedNode {
+  if (wanted.is === 'map' || wanted.is === 'list') return wanted;
+  if (wanted.is === 'written') return openValue(wanted.value, wanted.site);
+  const { site } = wanted;
   const { node } = site;
-  if (isAlias(node) || isHollow(site)) return openedValue(sheet.nodes.valueOf(node), site);
+  if (isAlias(node) || isEmptyCollection(site)) return openValue(context.nodes.valueOf(node), site);
   if (isMap(node)) {
-    if (site.inFlow && !isFlow(node)) return openedValue(sheet.nodes.valueOf(node), site);
-    const parts = partsOf(node, sheet.columnOf);
-    const pairs = parts.map((part) => ({ key: textOf(sheet.nodes.valueOf(part.key ?? null)), value: kept(part.site), part }));
+    if (site.inFlow && !isFlow(node)) return openValue(context.nodes.valueOf(node), site);
+    const parts = listSourceItems(node, context.columnOf);
+    const pairs = parts.map((part) => ({ key: textOf(context.nodes.valueOf(part.key ?? null)), value: keepNode(part.site), part }));
     return { is: 'map', inPlace: true, site, pairs };
   }
-  if (!isSeq(node)) return draft;
-  const entries = partsOf(node, sheet.columnOf).map((part) => ({ value: kept(part.site), part }));
+  if (!isSeq(node)) return wanted;
+  const entries = listSourceItems(node, context.columnOf).map((part) => ({ value: keepNode(part.site), part }));
   return { is: 'list', inPlace: true, site, entries };
 }
 
 /** A map or list without anything in it, which may be written in lines once there is something. */
-function isHollow({ node, inFlow, is }: Site): boolean {
+function isEmptyCollection({ node, inFlow, is }: ValueSite): boolean {
   return (isMap(node) || isSeq(node)) && node.items.length === 0 && !inFlow && is !== 'root';
 }
 
-function openedValue(value: Json, site: Site | undefined): Draft {
-  const at = placed(site);
-  if (Array.isArray(value)) return { is: 'list', inPlace: false, ...at, entries: value.map((entry: Json) => ({ value: written(entry) })) };
+function openValue(value: Json, site: ValueSite | undefined): WantedNode {
+  const at = siteProperty(site);
+  if (Array.isArray(value))
+    return { is: 'list', inPlace: false, ...at, entries: value.map((entry: Json) => ({ value: writeNode(entry) })) };
   if (!isObject(value)) return { is: 'written', value, ...at };
-  return { is: 'map', inPlace: false, ...at, pairs: Object.entries(value).map(([key, one]) => ({ key, value: written(one) })) };
+  return { is: 'map', inPlace: false, ...at, pairs: Object.entries(value).map(([key, one]) => ({ key, value: writeNode(one) })) };
 }
 
-function placed(site: Site | undefined): { readonly site?: Site } {
+function siteProperty(site: ValueSite | undefined): { readonly site?: ValueSite } {
   return site === undefined ? {} : { site };
 }
 
-function kept(site: Site): Draft {
+function keepNode(site: ValueSite): WantedNode {
   return { is: 'kept', site };
 }
 
-/** A value that is written anew, in the place of the draft where that has one. */
-export function written(value: Json, instead?: Draft): Draft {
-  return { is: 'written', value, ...placed(instead?.site) };
+/** A value that is written anew, in the place of the wanted where that has one. */
+export function writeNode(value: Json, instead?: WantedNode): WantedNode {
+  return { is: 'written', value, ...siteProperty(instead?.site) };
 }
 
-/** The draft with another value, as much of it left as it stands as can be. */
-export function withValue(draft: Draft, value: Json, sheet: Sheet): Draft {
-  if (equal(valueOf(draft, sheet), value)) return draft;
-  const open = opened(draft, sheet);
-  if (open.is === 'map' && isObject(value)) return { ...open, pairs: matchedPairs(open.pairs, value, sheet) };
-  if (open.is === 'list' && Array.isArray(value)) return { ...open, entries: matchedEntries(open.entries, value, sheet) };
-  return written(value, draft);
+/** The wanted with another value, as much of it left as it stands as can be. */
+export function replaceNodeValue(wanted: WantedNode, value: Json, context: EditContext): WantedNode {
+  if (equal(wantedValue(wanted, context), value)) return wanted;
+  const open = openNode(wanted, context);
+  if (open.is === 'map' && isObject(value)) return { ...open, pairs: matchPairs(open.pairs, value, context) };
+  if (open.is === 'list' && Array.isArray(value)) return { ...open, entries: matchEntries(open.entries, value, context) };
+  return writeNode(value, wanted);
 }
 
-function matchedPairs(pairs: readonly DraftPair[], value: { readonly [key: string]: Json }, sheet: Sheet): readonly DraftPair[] {
+function matchPairs(pairs: readonly WantedPair[], value: { readonly [key: string]: Json }, context: EditContext): readonly WantedPair[] {
   let result = pairs.flatMap((pair) => {
     const wished = Object.hasOwn(value, pair.key) ? value[pair.key] : undefined;
-    return wished === undefined ? [] : [{ ...pair, value: withValue(pair.value, wished, sheet) }];
+    return wished === undefined ? [] : [{ ...pair, value: replaceNodeValue(pair.value, wished, context) }];
   });
   const known = new Set(pairs.map(({ key }) => key));
   let before: string | undefined;
   for (const [key, one] of Object.entries(value)) {
-    if (!known.has(key)) result = withPair(result, { key, value: written(one) }, before);
+    if (!known.has(key)) result = insertPair(result, { key, value: writeNode(one) }, before);
     before = key;
   }
   return result;
 }
 
 /** Puts a pair behind the one of a key, first where there is none. */
-export function withPair(pairs: readonly DraftPair[], pair: DraftPair, before: string | undefined): DraftPair[] {
+export function insertPair(pairs: readonly WantedPair[], pair: WantedPair, before: string | undefined): WantedPair[] {
   const index = pairs.findIndex(({ key }) => key === before) + 1;
   return [...pairs.slice(0, index), pair, ...pairs.slice(index)];
 }
 
 /** Lists longer than this are compared from their ends only. */
-const longestCompared = 500;
+const maxComparedLength = 500;
 
 /** Equal entries stay; between them, entries of one name stay with other content, then whatever stands at the same place. */
-function matchedEntries(entries: readonly DraftEntry[], values: readonly Json[], sheet: Sheet): readonly DraftEntry[] {
-  const had = entries.map(({ value }) => valueOf(value, sheet));
-  const pairs = [...commonPairs(had, values), [had.length, values.length] as const];
-  const result: DraftEntry[] = [];
+function matchEntries(entries: readonly WantedEntry[], values: readonly Json[], context: EditContext): readonly WantedEntry[] {
+  const had = entries.map(({ value }) => wantedValue(value, context));
+  const pairs = [...findCommonPairs(had, values), [had.length, values.length] as const];
+  const result: WantedEntry[] = [];
   let [left, right] = [0, 0];
   for (const [at, wishedAt] of pairs) {
-    result.push(...matchedGap(entries.slice(left, at), values.slice(right, wishedAt), sheet));
+    result.push(...matchGap(entries.slice(left, at), values.slice(right, wishedAt), context));
     const same = entries[at];
     if (same !== undefined) result.push(same);
     [left, right] = [at + 1, wishedAt + 1];
@@ -123,24 +130,24 @@ function matchedEntries(entries: readonly DraftEntry[], values: readonly Json[],
   return result;
 }
 
-function matchedGap(entries: readonly DraftEntry[], values: readonly Json[], sheet: Sheet): readonly DraftEntry[] {
+function matchGap(entries: readonly WantedEntry[], values: readonly Json[], context: EditContext): readonly WantedEntry[] {
   const isSameSize = entries.length === values.length;
   let next = 0;
-  return values.map((value, index): DraftEntry => {
-    const name = nameOf(value);
+  return values.map((value, index): WantedEntry => {
+    const name = findName(value);
     const found = entries.findIndex((entry, at) => {
       if (at < next) return false;
-      const had = valueOf(entry.value, sheet);
-      return name !== undefined ? nameOf(had) === name : isSameSize && at === index && nameOf(had) === undefined && isAlike(had, value);
+      const had = wantedValue(entry.value, context);
+      return name !== undefined ? findName(had) === name : isSameSize && at === index && findName(had) === undefined && isAlike(had, value);
     });
     const entry = entries[found];
-    if (entry === undefined) return { value: written(value) };
+    if (entry === undefined) return { value: writeNode(value) };
     next = found + 1;
-    return { ...entry, value: withValue(entry.value, value, sheet) };
+    return { ...entry, value: replaceNodeValue(entry.value, value, context) };
   });
 }
 
-function nameOf(value: Json): string | undefined {
+function findName(value: Json): string | undefined {
   const name = isObject(value) ? value['name'] : undefined;
   return typeof name === 'string' ? name : undefined;
 }
@@ -150,7 +157,7 @@ function isAlike(left: Json, right: Json): boolean {
 }
 
 /** A longest common subsequence, as pairs of indexes. */
-function commonPairs(left: readonly Json[], right: readonly Json[]): readonly (readonly [number, number])[] {
+function findCommonPairs(left: readonly Json[], right: readonly Json[]): readonly (readonly [number, number])[] {
   let start = 0;
   while (start < left.length && start < right.length && equal(left[start], right[start])) start += 1;
   let end = 0;
@@ -159,13 +166,13 @@ function commonPairs(left: readonly Json[], right: readonly Json[]): readonly (r
   const head = Array.from({ length: start }, (_, index) => [index, index] as const);
   const tail = Array.from({ length: end }, (_, index) => [left.length - end + index, right.length - end + index] as const);
   const [rows, columns] = [left.length - start - end, right.length - start - end];
-  if (rows * columns > longestCompared * longestCompared) return [...head, ...tail];
-  return [...head, ...middlePairs(left, right, { start, rows, columns }), ...tail];
+  if (rows * columns > maxComparedLength * maxComparedLength) return [...head, ...tail];
+  return [...head, ...findMiddlePairs(left, right, { start, rows, columns }), ...tail];
 }
 
 type Middle = { readonly start: number; readonly rows: number; readonly columns: number };
 
-function middlePairs(left: readonly Json[], right: readonly Json[], { start, rows, columns }: Middle): (readonly [number, number])[] {
+function findMiddlePairs(left: readonly Json[], right: readonly Json[], { start, rows, columns }: Middle): (readonly [number, number])[] {
   const lengths = Array.from({ length: rows + 1 }, () => Array.from({ length: columns + 1 }, () => 0));
   const at = (row: number, column: number): number => lengths[row]?.[column] ?? 0;
   const isEqual = (row: number, column: number): boolean => equal(left[start + row], right[start + column]);
@@ -189,14 +196,14 @@ function middlePairs(left: readonly Json[], right: readonly Json[], { start, row
 }
 
 /** What the nodes of a document stand for, aliases included. */
-export type Nodes = {
+export type NodeValues = {
   readonly valueOf: (node: ParsedNode | null) => Json;
   /** The aliases in their order, and what each refers to. */
   readonly targets: ReadonlyMap<Alias.Parsed, ParsedNode>;
 };
 
 /** Works out the values of all nodes of a document that can be read. */
-export function nodesOf(document: Document.Parsed): Nodes {
+export function resolveNodes(document: Document.Parsed): NodeValues {
   const anchors = new Map<string, ParsedNode>();
   const targets = new Map<Alias.Parsed, ParsedNode>();
   const values = new Map<ParsedNode, Json>();
@@ -219,13 +226,13 @@ export function nodesOf(document: Document.Parsed): Nodes {
       const pairs = node.items.map((pair) => [textOf(read(pair.key)), read(pair.value)] as const);
       return Object.fromEntries(pairs);
     }
-    return isScalar(node) ? scalarOf(node.value) : null;
+    return isScalar(node) ? toScalar(node.value) : null;
   };
   read(document.contents);
   return { valueOf: (node) => (node === null ? null : (values.get(node) ?? null)), targets };
 }
 
-function scalarOf(value: unknown): Json {
+function toScalar(value: unknown): Json {
   if (typeof value === 'number') return value === 0 ? 0 : value;
   return typeof value === 'string' || typeof value === 'boolean' ? value : null;
 }

@@ -7,14 +7,14 @@ import type { LiveResource } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { UnstatedPart } from '../../model/result/pull-result.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import { secretWriter, type SecretWriter, type SecretWriting } from './secret-writer.ts';
-import { soundBody } from './valid-body.ts';
-import { statableFields, statedFields } from './stated-fields.ts';
-import { plainText } from './file-names.ts';
-import { viewKind } from '../kind-view.ts';
+import { createSecretWriter, type SecretWriter, type SecretWriterOptions } from './secret-writer.ts';
+import { dropInvalidParts } from './drop-invalid-parts.ts';
+import { listStatableFields, listStatedFields } from './stated-values.ts';
+import { toFileNameText } from './file-names.ts';
+import { createKindView } from '../kind-view.ts';
 
 /** A manifest that is to be written. */
-export type Draft = {
+export type DraftManifest = {
   /** `Kind/metadata.name`. */
   readonly id: ResourceId;
   /** What the gateway knows it by. */
@@ -23,14 +23,14 @@ export type Draft = {
 };
 
 /** What manifests are made from. */
-export type Drafting = {
+export type DraftInput = {
   /** The live objects that are to have a manifest. */
   readonly live: readonly LiveResource[];
   /** Live edges that no manifest declares. */
   readonly edges: readonly EdgeEnds[];
   readonly registry: Registry;
   readonly speech: DialectFields;
-  readonly secrets: SecretWriting;
+  readonly secrets: SecretWriterOptions;
   /** The only targets that the manifests are for; empty for all. */
   readonly targets: readonly string[];
   /** Ids that other manifests have. */
@@ -43,36 +43,36 @@ export type Drafting = {
   readonly doubtful: ReadonlySet<ResourceId>;
 };
 
-export type Drafts = {
-  readonly drafts: readonly Draft[];
+export type DraftResult = {
+  readonly drafts: readonly DraftManifest[];
   readonly unstated: readonly UnstatedPart[];
   readonly excluded: ReadonlyMap<ResourceId, string>;
   readonly secrets: SecretWriter;
 };
 
-type Sketch = { readonly live: LiveResource; readonly id: ResourceId; readonly metadata: JsonObject; readonly spec: JsonObject };
+type DraftBody = { readonly live: LiveResource; readonly id: ResourceId; readonly metadata: JsonObject; readonly spec: JsonObject };
 
 /** Makes a manifest of each live object; what no manifest can say is told. The order of the input does not matter. */
-export function draftManifests(drafting: Drafting): Drafts {
+export function draftManifests(drafting: DraftInput): DraftResult {
   const { registry, secrets: writing, declared } = drafting;
-  const secrets = secretWriter(writing);
+  const secrets = createSecretWriter(writing);
   const views = new Map(
-    [...registry].map(([name, kind]) => [name, { view: viewKind(kind), fields: statableFields(kind, drafting.speech) }]),
+    [...registry].map(([name, kind]) => [name, { view: createKindView(kind), fields: listStatableFields(kind, drafting.speech) }]),
   );
   const excluded = new Map(drafting.excluded);
   const unstated: UnstatedPart[] = [];
   const labels = new Set<ResourceId>(declared);
-  const sketches: Sketch[] = [];
+  const sketches: DraftBody[] = [];
   for (const live of drafting.live.toSorted((left, right) => compareText(left.id, right.id))) {
     const { view, fields = [] } = views.get(kindOf(live.id)) ?? {};
     if (view === undefined || excluded.has(live.id)) continue;
-    const id = labelled(view.kind, live.id, labels);
+    const id = chooseId(view.kind, live.id, labels);
     const body = {
-      metadata: metadataOf(id, live.id, drafting),
-      spec: specOf(view.kind, live, { id, fields, writer: secrets }),
+      metadata: createMetadata(id, live.id, drafting),
+      spec: createSpec(view.kind, live, { id, fields, writer: secrets }),
     };
     const rules = { secrets: { envPrefixes: [writing.prefix], referencePrefixes: writing.referencePrefixes }, targets: drafting.targets };
-    const sound = drafting.doubtful.has(live.id) ? soundBody(view, body, rules) : { body, dropped: [] };
+    const sound = drafting.doubtful.has(live.id) ? dropInvalidParts(view, body, rules) : { body, dropped: [] };
     if ('reason' in sound) excluded.set(live.id, sound.reason);
     else {
       labels.add(id);
@@ -80,24 +80,24 @@ export function draftManifests(drafting: Drafting): Drafts {
       sketches.push({ live, id, ...sound.body });
     }
   }
-  const ends = endsOf(drafting.edges, new Set(sketches.map(({ live }) => live.id)), registry);
-  const drafts = sketches.map(({ live, id, metadata, spec }): Draft => {
+  const ends = listEdgesByField(drafting.edges, new Set(sketches.map(({ live }) => live.id)), registry);
+  const drafts = sketches.map(({ live, id, metadata, spec }): DraftManifest => {
     const edges = ends.get(live.id);
-    const whole = edges === undefined ? spec : inOrder(registry.get(kindOf(id)), { ...spec, ...Object.fromEntries(edges) });
+    const whole = edges === undefined ? spec : sortFields(registry.get(kindOf(id)), { ...spec, ...Object.fromEntries(edges) });
     return { id, key: live.id, value: { apiVersion: 'ostiary/v1', kind: kindOf(id), metadata, spec: whole } };
   });
   return { drafts, unstated, excluded, secrets };
 }
 
 /** The id of the manifest: a kind that the gateway does not name gets a short label. */
-function labelled(kind: Kind, id: ResourceId, taken: ReadonlySet<ResourceId>): ResourceId {
+function chooseId(kind: Kind, id: ResourceId, taken: ReadonlySet<ResourceId>): ResourceId {
   if (kind.named) return id;
   const name = nameOf(id);
-  const short = plainText(name.slice(name.indexOf('/') + 1));
-  return [short, plainText(name)].map((label) => resourceId(kind.name, label)).find((one) => !taken.has(one)) ?? id;
+  const short = toFileNameText(name.slice(name.indexOf('/') + 1));
+  return [short, toFileNameText(name)].map((label) => resourceId(kind.name, label)).find((one) => !taken.has(one)) ?? id;
 }
 
-function metadataOf(id: ResourceId, key: ResourceId, { ignored, targets }: Drafting): JsonObject {
+function createMetadata(id: ResourceId, key: ResourceId, { ignored, targets }: DraftInput): JsonObject {
   const ignore = ignored.get(key) ?? [];
   return {
     name: nameOf(id),
@@ -106,10 +106,10 @@ function metadataOf(id: ResourceId, key: ResourceId, { ignored, targets }: Draft
   };
 }
 
-type Writing = { readonly id: ResourceId; readonly fields: readonly FieldRule[]; readonly writer: SecretWriter };
+type SpecOptions = { readonly id: ResourceId; readonly fields: readonly FieldRule[]; readonly writer: SecretWriter };
 
-function specOf(kind: Kind, live: LiveResource, { id, fields, writer }: Writing): JsonObject {
-  const stated = statedFields(kind, live, fields);
+function createSpec(kind: Kind, live: LiveResource, { id, fields, writer }: SpecOptions): JsonObject {
+  const stated = listStatedFields(kind, live, fields);
   const spec: Record<string, Json> = {};
   for (const field of kind.fields) {
     const value = field.secret === undefined ? stated.get(field.name) : writer.write(id, live, field);
@@ -119,7 +119,7 @@ function specOf(kind: Kind, live: LiveResource, { id, fields, writer }: Writing)
 }
 
 /** The fields in the order of the schema. */
-function inOrder(kind: Kind | undefined, spec: JsonObject): JsonObject {
+function sortFields(kind: Kind | undefined, spec: JsonObject): JsonObject {
   const ordered: Record<string, Json> = {};
   for (const { name } of kind?.fields ?? []) {
     const value = spec[name];
@@ -132,7 +132,7 @@ function inOrder(kind: Kind | undefined, spec: JsonObject): JsonObject {
  * Which edges each manifest lists, by field. An edge is written once, by the connection where it has a manifest and a
  * field for it: who reads how something is reached wants to see what stands in between. Else by the rule.
  */
-function endsOf(
+function listEdgesByField(
   edges: readonly EdgeEnds[],
   ours: ReadonlySet<ResourceId>,
   registry: Registry,

@@ -8,17 +8,17 @@ import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 
 /** A variable that a manifest names for a secret. */
-export type OpenVariable = { readonly name: string; readonly id: ResourceId; readonly path: Pointer };
+export type SecretVariable = { readonly name: string; readonly id: ResourceId; readonly path: Pointer };
 
 /** How secrets are written, and what came of it. */
 export type SecretWriter = {
   /** What the manifest of that id says of the secrets of one field; undefined where it says nothing. */
   readonly write: (id: ResourceId, live: LiveResource, field: FieldRule) => Json | undefined;
-  readonly open: readonly OpenVariable[];
-  readonly tally: () => { readonly kept: number; readonly stubs: number; readonly unseen: number };
+  readonly variables: readonly SecretVariable[];
+  readonly countSecrets: () => { readonly kept: number; readonly stubs: number; readonly unseen: number };
 };
 
-export type SecretWriting = {
+export type SecretWriterOptions = {
   readonly form: PulledSecrets;
   /** What the names of variables begin with. */
   readonly prefix: string;
@@ -30,24 +30,24 @@ export type SecretWriting = {
 const keep = { keep: true };
 
 /** Writes secrets in one form; no value is ever written, but for references, which say where one is. */
-export function secretWriter({ form, prefix, taken, referencePrefixes }: SecretWriting): SecretWriter {
+export function createSecretWriter({ form, prefix, taken, referencePrefixes }: SecretWriterOptions): SecretWriter {
   const used = new Set(taken);
-  const open: OpenVariable[] = [];
+  const open: SecretVariable[] = [];
   let kept = 0;
   let unseen = 0;
 
-  function formOf(id: ResourceId, path: Pointer, secret: LiveSecret): Json {
+  function writeSecret(id: ResourceId, path: Pointer, secret: LiveSecret): Json {
     if (form === 'stubs' && secret.state === 'value') {
       const value = secret.reveal();
       if (isReference(path, value, referencePrefixes)) return value;
-      if (fitsVariable(tokensOf(path).length > 1 ? decoded(value) : value)) return { valueFrom: { env: leftOpen(id, path) } };
+      if (fitsVariable(tokensOf(path).length > 1 ? decodeBase64(value) : value)) return { valueFrom: { env: addVariable(id, path) } };
     }
     kept += 1;
     return keep;
   }
 
-  function leftOpen(id: ResourceId, path: Pointer): string {
-    const plain = `${prefix}${upperName(nameOf(id))}_${upperName((tokensOf(path).at(-1) ?? '').replace(/^\w+:/, ''))}`;
+  function addVariable(id: ResourceId, path: Pointer): string {
+    const plain = `${prefix}${toVariableName(nameOf(id))}_${toVariableName((tokensOf(path).at(-1) ?? '').replace(/^\w+:/, ''))}`;
     const hash = createHash('sha256').update(`${id} ${path}`).digest('hex').toUpperCase();
     const name = [plain, `${plain}_${hash.slice(0, 6)}`].find((one) => !used.has(one)) ?? `${plain}_${hash}`;
     used.add(name);
@@ -56,8 +56,8 @@ export function secretWriter({ form, prefix, taken, referencePrefixes }: SecretW
   }
 
   return {
-    open,
-    tally: () => ({ kept, stubs: open.length, unseen }),
+    variables: open,
+    countSecrets: () => ({ kept, stubs: open.length, unseen }),
     write(id, live, field) {
       if (form === 'omit') return undefined;
       const at = pointer(field.name);
@@ -67,9 +67,9 @@ export function secretWriter({ form, prefix, taken, referencePrefixes }: SecretW
         const secret = live.secrets[path];
         if (secret !== undefined && isPointerWithin(path, at)) found.push([path, secret]);
       }
-      if (field.secret === 'plain') return found[0] === undefined ? undefined : formOf(id, at, found[0][1]);
+      if (field.secret === 'plain') return found[0] === undefined ? undefined : writeSecret(id, at, found[0][1]);
       if (found.length === 0) return undefined;
-      return Object.fromEntries(found.map(([path, secret]) => [tokensOf(path)[1] ?? '', formOf(id, path, secret)]));
+      return Object.fromEntries(found.map(([path, secret]) => [tokensOf(path)[1] ?? '', writeSecret(id, path, secret)]));
     },
   };
 }
@@ -82,7 +82,7 @@ function isReference(path: Pointer, value: string, prefixes: readonly string[]):
 }
 
 /** The text behind a base64 value; undefined where it is none. */
-function decoded(value: string): string | undefined {
+function decodeBase64(value: string): string | undefined {
   const text = Buffer.from(value, 'base64').toString('utf8');
   return Buffer.from(text, 'utf8').toString('base64') === value ? text : undefined;
 }
@@ -92,7 +92,7 @@ function fitsVariable(text: string | undefined): boolean {
   return text !== undefined && text !== '' && !text.includes('\0');
 }
 
-function upperName(text: string): string {
+function toVariableName(text: string): string {
   const name = text
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]+/g, '_')

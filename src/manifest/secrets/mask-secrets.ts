@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
-import { annotation, childOf, dereference, fieldsOf } from '../validate/schema-nodes.ts';
-import { secretForm } from './secret-form.ts';
+import { readAnnotation, findChildNode, resolveReference, fieldNodes } from '../validate/schema-nodes.ts';
+import { parseSecretNotation } from './secret-notation.ts';
 
 /** A stretch of text that no code frame may show: from after a key to the next key that may be shown. */
 type Hidden = { readonly from: Place; readonly to: Place };
@@ -15,7 +15,7 @@ const unknownSchema: JsonObject = { properties: { apiVersion: {}, kind: {}, meta
  * Masks what may be a secret in a file: values of secret fields, and of fields that nobody knows, for a misspelled
  * secret is a secret. No column moves.
  */
-export function maskText(
+export function maskSecrets(
   text: string,
   documents: readonly ManifestDocument[],
   schemaOf: (document: ManifestDocument) => JsonObject | undefined,
@@ -33,14 +33,14 @@ export function maskText(
     if (mark.hides) hidden.push({ from: afterKey(lines[mark.place.line - 1] ?? '', mark), to: next });
     next = mark.place;
   }
-  return maskAddresses(hide(lines, hidden).join('\n'));
+  return maskUrlCredentials(hide(lines, hidden).join('\n'));
 }
 
 function collect(schema: JsonObject, node: JsonObject, value: JsonObject, path: string, marks: Mark[]): void {
   for (const [key, child] of Object.entries(value)) {
     const at = path + pointer(key);
-    const field = childOf(schema, node, key);
-    const mode = annotation(field, 'x-ostiary-secret');
+    const field = findChildNode(schema, node, key);
+    const mode = readAnnotation(field, 'x-ostiary-secret');
     const hides =
       field === undefined || 'not' in field || (mode !== undefined && !(mode === 'base64' && isObject(child)) && holdsValue(child));
     marks.push({ path: at, key, hides: hides || mode === 'base64' });
@@ -53,7 +53,7 @@ function collect(schema: JsonObject, node: JsonObject, value: JsonObject, path: 
 
 function collectEntries(schema: JsonObject, node: JsonObject, entries: readonly Json[], path: string, marks: Mark[]): void {
   for (const [index, entry] of entries.entries()) {
-    const child = childOf(schema, node, String(index));
+    const child = findChildNode(schema, node, String(index));
     if (isObject(entry) && child !== undefined) collect(schema, child, entry, `${path}/${index}`, marks);
   }
 }
@@ -65,11 +65,11 @@ function collectSecrets(value: Json, path: string, marks: Mark[]): void {
 
 /** Tells whether the text of a secret may be its value: everything but a well-formed source or `keep`. */
 function holdsValue(value: Json): boolean {
-  const form = secretForm(value);
+  const form = parseSecretNotation(value);
   if (form === undefined || !isObject(value) || Object.keys(value).length !== 1) return true;
-  if (form.form === 'keep') return false;
-  if (form.form === 'env') return !/^[A-Z_][A-Z0-9_]*$/.test(form.name);
-  return form.form !== 'file';
+  if (form.is === 'keep') return false;
+  if (form.is === 'env') return !/^[A-Z_][A-Z0-9_]*$/.test(form.name);
+  return form.is !== 'file';
 }
 
 function afterKey(line: string, mark: Mark & { readonly place: Place }): Place {
@@ -105,7 +105,7 @@ function stars(text: string): string {
 }
 
 /** Hides user and password inside addresses. */
-export function maskAddresses(text: string): string {
+export function maskUrlCredentials(text: string): string {
   return text.replaceAll(/\/\/[^/@\s"']+@/g, (login) => `//${'*'.repeat(login.length - 3)}@`);
 }
 
@@ -113,7 +113,7 @@ const keyText = /("[^"]*"|'[^']*'|(?<![\w.:/@-])[\w.:/@-]+)\s*:(?=\s|$)/g;
 const plainLine = /^\s*(?:- +)*(?:"[^"]*"|'[^']*'|[\w.:/@-]+)\s*:(?:\s|$)|^\s*-\s|^(?:---|\.\.\.)/;
 
 /** Masks a text that could not be read: what follows a key that is no plain field, until a line begins that is no deeper. */
-export function maskUnread(text: string, schemas: readonly JsonObject[]): string {
+export function maskUnreadText(text: string, schemas: readonly JsonObject[]): string {
   const shown = new Set(schemas.flatMap((schema) => plainFields(schema, schema)));
   let depth: number | undefined;
   const lines = text.split('\n').map((line) => {
@@ -125,17 +125,17 @@ export function maskUnread(text: string, schemas: readonly JsonObject[]): string
     const start = key.index + key[0].length;
     return line.slice(0, start) + stars(line.slice(start));
   });
-  return maskAddresses(lines.join('\n'));
+  return maskUrlCredentials(lines.join('\n'));
 }
 
 /** The names of all fields that hold no secret. */
 function plainFields(schema: JsonObject, node: JsonObject): readonly string[] {
-  const own = Object.entries(fieldsOf(node)).flatMap(([name, field]) => {
+  const own = Object.entries(fieldNodes(node)).flatMap(([name, field]) => {
     if (!isObject(field) || 'not' in field || field['x-ostiary-secret'] !== undefined) return [];
-    return [name, ...plainFields(schema, dereference(schema, field))];
+    return [name, ...plainFields(schema, resolveReference(schema, field))];
   });
   const below = [node['items'], node['additionalProperties']].flatMap((child) =>
-    isObject(child) ? plainFields(schema, dereference(schema, child)) : [],
+    isObject(child) ? plainFields(schema, resolveReference(schema, child)) : [],
   );
   return [...own, ...below];
 }

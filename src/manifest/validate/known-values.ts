@@ -1,24 +1,24 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { didYouMean, placeName, quoted, type Problem } from '../wording.ts';
-import { dereference, fieldsOf } from './schema-nodes.ts';
+import { suggestWord, formatPlace, quoteValue, type Problem } from '../wording.ts';
+import { resolveReference, fieldNodes } from './schema-nodes.ts';
 
 /** The parts of a schema that lead to a list of known values; everything else is left out. */
-export type Familiar = {
+export type KnownValues = {
   readonly known?: ReadonlySet<string>;
-  readonly fields?: readonly (readonly [string, Familiar])[];
-  readonly entries?: Familiar;
+  readonly fields?: readonly (readonly [string, KnownValues])[];
+  readonly entries?: KnownValues;
 };
 
 /** Finds the lists of known values in a schema, or undefined where it has none. */
-export function familiarIn(schema: JsonObject, node: JsonObject): Familiar | undefined {
+export function findKnownValues(schema: JsonObject, node: JsonObject): KnownValues | undefined {
   const known = Array.isArray(node['x-ostiary-known']) ? new Set(node['x-ostiary-known'].map(String)) : undefined;
-  const fields = Object.entries(fieldsOf(node)).flatMap(([name, field]) => {
-    const below = isObject(field) ? familiarIn(schema, dereference(schema, field)) : undefined;
+  const fields = Object.entries(fieldNodes(node)).flatMap(([name, field]) => {
+    const below = isObject(field) ? findKnownValues(schema, resolveReference(schema, field)) : undefined;
     return below === undefined ? [] : [[name, below] as const];
   });
-  const entries = isObject(node['items']) ? familiarIn(schema, dereference(schema, node['items'])) : undefined;
+  const entries = isObject(node['items']) ? findKnownValues(schema, resolveReference(schema, node['items'])) : undefined;
   if (known === undefined && fields.length === 0 && entries === undefined) return undefined;
   return {
     ...(known === undefined ? {} : { known }),
@@ -28,23 +28,27 @@ export function familiarIn(schema: JsonObject, node: JsonObject): Familiar | und
 }
 
 /** Tells whether all values are in the lists of known values: quick, for nearly all manifests have no other. */
-export function isFamiliar(familiar: Familiar | undefined, value: Json | undefined): boolean {
+export function hasOnlyKnownValues(familiar: KnownValues | undefined, value: Json | undefined): boolean {
   if (familiar === undefined || value === undefined || value === null) return true;
   if (typeof value === 'string') return familiar.known === undefined || value === '' || familiar.known.has(value);
   const { fields, entries } = familiar;
-  if (fields !== undefined && isObject(value)) return fields.every(([name, below]) => isFamiliar(below, value[name]));
-  return entries === undefined || !Array.isArray(value) || value.every((entry: Json) => isFamiliar(entries, entry));
+  if (fields !== undefined && isObject(value)) return fields.every(([name, below]) => hasOnlyKnownValues(below, value[name]));
+  return entries === undefined || !Array.isArray(value) || value.every((entry: Json) => hasOnlyKnownValues(entries, entry));
 }
 
 /** Warns of values outside the lists of known values: a gateway may know more, a typing mistake is likelier. */
-export function unfamiliarValues(familiar: Familiar | undefined, value: Json | undefined, tokens: readonly string[]): readonly Problem[] {
-  if (familiar === undefined || isFamiliar(familiar, value)) return [];
+export function checkKnownValues(
+  familiar: KnownValues | undefined,
+  value: Json | undefined,
+  tokens: readonly string[],
+): readonly Problem[] {
+  if (familiar === undefined || hasOnlyKnownValues(familiar, value)) return [];
   const { known, fields = [], entries } = familiar;
   if (typeof value === 'string') {
-    const message = `${quoted(value)} is not a known value of ${placeName(tokens)}`;
-    const hint = didYouMean(suggest(value, known ?? [])) ?? 'it is sent as it stands; the gateway decides';
+    const message = `${quoteValue(value)} is not a known value of ${formatPlace(tokens)}`;
+    const hint = suggestWord(suggest(value, known ?? [])) ?? 'it is sent as it stands; the gateway decides';
     return [{ code: 'manifest/unfamiliar-value', severity: 'warning', at: pointer(...tokens), message, hint }];
   }
-  if (Array.isArray(value)) return value.flatMap((entry: Json, index) => unfamiliarValues(entries, entry, [...tokens, String(index)]));
-  return isObject(value) ? fields.flatMap(([name, below]) => unfamiliarValues(below, value[name], [...tokens, name])) : [];
+  if (Array.isArray(value)) return value.flatMap((entry: Json, index) => checkKnownValues(entries, entry, [...tokens, String(index)]));
+  return isObject(value) ? fields.flatMap(([name, below]) => checkKnownValues(below, value[name], [...tokens, name])) : [];
 }

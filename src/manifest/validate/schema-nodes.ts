@@ -1,21 +1,23 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 
 /** The annotated node that describes the value at the tokens, or undefined where the schema knows no such place. */
-export function nodeAt(schema: JsonObject, tokens: readonly string[]): JsonObject | undefined {
+export function findNode(schema: JsonObject, tokens: readonly string[]): JsonObject | undefined {
   let node: JsonObject | undefined = schema;
-  for (const token of tokens) node = node === undefined ? undefined : childOf(schema, node, token);
+  for (const token of tokens) node = node === undefined ? undefined : findChildNode(schema, node, token);
   return node;
 }
 
 /** The node of one child: a field, a map's value or a list's entry; alternatives are searched in order. */
-export function childOf(schema: JsonObject, node: JsonObject, token: string): JsonObject | undefined {
-  const fields = fieldsOf(node);
+export function findChildNode(schema: JsonObject, node: JsonObject, token: string): JsonObject | undefined {
+  const fields = fieldNodes(node);
   const own = Object.hasOwn(fields, token) ? fields[token] : (node['additionalProperties'] ?? node['items']);
-  if (isObject(own)) return dereference(schema, own);
+  if (isObject(own)) return resolveReference(schema, own);
   for (const alternatives of [node['anyOf'], node['oneOf']]) {
     if (!Array.isArray(alternatives)) continue;
     for (const alternative of alternatives) {
-      const child: JsonObject | undefined = isObject(alternative) ? childOf(schema, dereference(schema, alternative), token) : undefined;
+      const child: JsonObject | undefined = isObject(alternative)
+        ? findChildNode(schema, resolveReference(schema, alternative), token)
+        : undefined;
       if (child !== undefined) return child;
     }
   }
@@ -23,18 +25,18 @@ export function childOf(schema: JsonObject, node: JsonObject, token: string): Js
 }
 
 /** The fields that the node itself names. */
-export function fieldsOf(node: JsonObject): JsonObject {
+export function fieldNodes(node: JsonObject): JsonObject {
   const fields = node['properties'];
   return isObject(fields) ? fields : {};
 }
 
 /** The names of the fields that a user may write there. */
-export function allowedFields(node: JsonObject): readonly string[] {
-  return Object.entries(fieldsOf(node)).flatMap(([name, field]) => (isObject(field) && 'not' in field ? [] : [name]));
+export function listAllowedFields(node: JsonObject): readonly string[] {
+  return Object.entries(fieldNodes(node)).flatMap(([name, field]) => (isObject(field) && 'not' in field ? [] : [name]));
 }
 
 /** Follows a local `$ref`; what stands beside it wins. */
-export function dereference(schema: JsonObject, node: JsonObject): JsonObject {
+export function resolveReference(schema: JsonObject, node: JsonObject): JsonObject {
   const reference = node['$ref'];
   if (typeof reference !== 'string') return node;
   let target: Json | undefined = schema;
@@ -43,12 +45,12 @@ export function dereference(schema: JsonObject, node: JsonObject): JsonObject {
 }
 
 /** A text that annotates the node. */
-export function annotation(node: JsonObject | undefined, name: string): string | undefined {
+export function readAnnotation(node: JsonObject | undefined, name: string): string | undefined {
   const text = node?.[name];
   return typeof text === 'string' ? text : undefined;
 }
 
 /** Tells whether the node describes a map of keys that are the user's own. */
-export function isMapOf(node: JsonObject | undefined): boolean {
+export function isOpenMap(node: JsonObject | undefined): boolean {
   return isObject(node?.['additionalProperties']);
 }

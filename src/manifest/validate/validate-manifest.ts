@@ -3,30 +3,35 @@ import { tokensOf } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { KindView } from '../kind-view.ts';
-import { didYouMean, quoted, sortOf, type Problem } from '../wording.ts';
-import { schemaProblems, valueAt } from './schema-diagnostics.ts';
-import { annotation, isMapOf, nodeAt } from './schema-nodes.ts';
-import { isSecret, wrongSecret } from '../secrets/secret-form.ts';
+import { suggestWord, quoteValue, describeType, type Problem } from '../wording.ts';
+import { describeSchemaErrors, valueAt } from './schema-diagnostics.ts';
+import { readAnnotation, isOpenMap, findNode } from './schema-nodes.ts';
+import { isValidSecret, describeInvalidSecret } from '../secrets/secret-notation.ts';
 import { policyKind } from '../read-policies.ts';
 import { manifests, type SchemaError } from './validators.js';
 
 /** What a document is: a manifest of a kind, a policy, somebody else's, the config file, or a mistake. */
-export type Classified =
+export type DocumentClass =
   | { readonly is: 'manifest'; readonly view: KindView; readonly value: JsonObject }
   | { readonly is: 'foreign'; readonly apiVersion: string | undefined }
   | { readonly is: 'config' }
   | { readonly is: 'policy' }
   | { readonly is: 'wrong'; readonly problem: Problem };
 
-export type Views = ReadonlyMap<string, KindView>;
+export type KindViews = ReadonlyMap<string, KindView>;
 
 const version = 'ostiary/v1';
 
 /** Tells by apiVersion and kind what a document is. */
-export function classify(document: ManifestDocument, views: Views): Classified {
+export function classifyDocument(document: ManifestDocument, views: KindViews): DocumentClass {
   const { value } = document;
   if (!isObject(value)) {
-    return wrong('manifest/not-a-map', '', `the document is ${sortOf(value)}, not a map`, 'a manifest begins with apiVersion: ostiary/v1');
+    return wrong(
+      'manifest/not-a-map',
+      '',
+      `the document is ${describeType(value)}, not a map`,
+      'a manifest begins with apiVersion: ostiary/v1',
+    );
   }
   const { apiVersion, kind } = value;
   if (apiVersion === undefined) {
@@ -38,58 +43,58 @@ export function classify(document: ManifestDocument, views: Views): Classified {
     return wrong('manifest/missing-field', '', `the ${kind} lacks the field "apiVersion"`, `add apiVersion: ${version}`);
   }
   if (apiVersion === version) return classifyKind(kind, value, views);
-  if (typeof apiVersion !== 'string') return { is: 'foreign', apiVersion: quoted(apiVersion) };
+  if (typeof apiVersion !== 'string') return { is: 'foreign', apiVersion: quoteValue(apiVersion) };
   const ours = apiVersion.toLowerCase().startsWith('ostiary/') || suggest(apiVersion, [version]) !== undefined;
   if (!ours) return { is: 'foreign', apiVersion };
   return wrong(
     'manifest/unsupported-version',
     '/apiVersion',
-    `${quoted(apiVersion)} is not a version that is known here`,
+    `${quoteValue(apiVersion)} is not a version that is known here`,
     `write apiVersion: ${version}`,
   );
 }
 
-function classifyKind(kind: Json | undefined, value: JsonObject, views: Views): Classified {
+function classifyKind(kind: Json | undefined, value: JsonObject, views: KindViews): DocumentClass {
   const view = typeof kind === 'string' ? views.get(kind) : undefined;
   if (view !== undefined) return { is: 'manifest', view, value };
   if (kind === 'Config') return { is: 'config' };
   if (kind === policyKind) return { is: 'policy' };
   const names = [...views.keys(), policyKind];
   if (kind === undefined) return wrong('manifest/missing-field', '', 'the document lacks the field "kind"', `one of ${names.join(', ')}`);
-  const near = typeof kind === 'string' ? didYouMean(suggest(kind, names)) : undefined;
-  return wrong('manifest/unknown-kind', '/kind', `${quoted(kind)} is not a kind`, near ?? `the kinds are ${names.join(', ')}`);
+  const near = typeof kind === 'string' ? suggestWord(suggest(kind, names)) : undefined;
+  return wrong('manifest/unknown-kind', '/kind', `${quoteValue(kind)} is not a kind`, near ?? `the kinds are ${names.join(', ')}`);
 }
 
-function wrong(code: Problem['code'], at: string, message: string, hint: string): Classified {
+function wrong(code: Problem['code'], at: string, message: string, hint: string): DocumentClass {
   return { is: 'wrong', problem: { code, severity: 'error', at, message, hint } };
 }
 
 /** Holds a manifest against its kind's schema; an overlay may leave out what the manifest states. */
-export function validate(view: KindView, value: JsonObject, form: 'manifest' | 'overlay'): readonly Problem[] {
+export function validateManifest(view: KindView, value: JsonObject, form: 'manifest' | 'overlay'): readonly Problem[] {
   const check = manifests[view.kind.name];
-  const wrongForms = wrongSecrets(view, value['spec'], form);
+  const wrongForms = checkSecretNotations(view, value['spec'], form);
   if (check === undefined || check(value)) return wrongForms;
   const errors = check.errors ?? [];
   const counting =
-    form === 'manifest' ? errors : errors.filter((error) => !isFilledIn(view, value, error) && !isTakenAway(view, value, error));
-  return counting.length === 0 ? wrongForms : [...schemaProblems(view.kind.schema, value, counting), ...wrongForms];
+    form === 'manifest' ? errors : errors.filter((error) => !isFilledIn(view, value, error) && !isRemovedByOverlay(view, value, error));
+  return counting.length === 0 ? wrongForms : [...describeSchemaErrors(view.kind.schema, value, counting), ...wrongForms];
 }
 
 const none: readonly Problem[] = [];
 
 /** Finds the secrets that have none of the forms; the compiled schema leaves them out. */
-function wrongSecrets(view: KindView, spec: Json | undefined, form: 'manifest' | 'overlay'): readonly Problem[] {
+function checkSecretNotations(view: KindView, spec: Json | undefined, form: 'manifest' | 'overlay'): readonly Problem[] {
   if (view.secrets.length === 0 || !isObject(spec)) return none;
   let problems = none;
   for (const { name, secret } of view.secrets) {
     const value = spec[name];
     if (value === undefined) continue;
     if (secret === 'plain') {
-      if (!isSecret(value, secret)) problems = [...problems, wrongSecret(['spec', name], value, secret)];
+      if (!isValidSecret(value, secret)) problems = [...problems, describeInvalidSecret(['spec', name], value, secret)];
     } else if (isObject(value)) {
       for (const key in value) {
         if (value[key] === null && form === 'overlay') continue;
-        if (!isSecret(value[key], secret)) problems = [...problems, wrongSecret(['spec', name, key], value[key], secret)];
+        if (!isValidSecret(value[key], secret)) problems = [...problems, describeInvalidSecret(['spec', name, key], value[key], secret)];
       }
     }
   }
@@ -104,15 +109,15 @@ function isFilledIn(view: KindView, value: JsonObject, error: SchemaError): bool
   if (tokens[0] !== 'spec') return false;
   return tokens.every((_, index) => {
     const above = tokens.slice(0, index + 1);
-    return isObject(valueAt(value, above)) && annotation(nodeAt(view.kind.schema, above), 'x-ostiary-secret') === undefined;
+    return isObject(valueAt(value, above)) && readAnnotation(findNode(view.kind.schema, above), 'x-ostiary-secret') === undefined;
   });
 }
 
 /** Tells whether an overlay's null takes a key of a map away. */
-function isTakenAway(view: KindView, value: JsonObject, error: SchemaError): boolean {
+function isRemovedByOverlay(view: KindView, value: JsonObject, error: SchemaError): boolean {
   const tokens = tokensOf(error.instancePath);
   if (error.keyword !== 'type' || tokens[0] !== 'spec' || valueAt(value, tokens) !== null) return false;
   const above = tokens.slice(0, -1);
   const isPlain = above.every((_, index) => isObject(valueAt(value, above.slice(0, index + 1))));
-  return isPlain && isMapOf(nodeAt(view.kind.schema, above));
+  return isPlain && isOpenMap(findNode(view.kind.schema, above));
 }

@@ -8,13 +8,13 @@ export type SchemaError = {
   readonly propertyName?: string;
 };
 
-export type Validate = { (value: unknown): boolean; errors?: readonly SchemaError[] | null };
+export type SchemaValidator = { (value: unknown): boolean; errors?: readonly SchemaError[] | null };
 
 /** The compiled schemas of the manifests, by kind. */
-export const manifests: Readonly<Record<string, Validate>>;
+export const manifests: Readonly<Record<string, SchemaValidator>>;
 
 /** The compiled schema of the config file. */
-export const config: Validate;
+export const config: SchemaValidator;
 
 /** The compiled schema of a policy. */
-export const policy: Validate;
+export const policy: SchemaValidator;

@@ -1,12 +1,12 @@
 import type { CodeFrame, Position } from '../../model/diagnostic.ts';
 
-const widest = 120;
+const maxWidth = 120;
 
 /** Cuts the line of the position, and the one before it, out of the text; long lines are clipped around the caret. */
-export function frameOf(text: string, at: Position, length = 1): CodeFrame {
+export function cutCodeFrame(text: string, at: Position, length = 1): CodeFrame {
   const lines = linesUpTo(text, at.line);
   const line = lines.at(-1) ?? '';
-  const from = line.length <= widest ? 0 : Math.max(0, Math.min(at.column - 1 - widest / 2, line.length - widest));
+  const from = line.length <= maxWidth ? 0 : Math.max(0, Math.min(at.column - 1 - maxWidth / 2, line.length - maxWidth));
   const column = Math.max(1, at.column - from);
   const room = clip(line, from).length - column + 1;
   return {
@@ -32,7 +32,7 @@ function linesUpTo(text: string, number: number): readonly string[] {
 }
 
 function clip(line: string, from: number): string {
-  const end = from + widest;
+  const end = from + maxWidth;
   const head = from > 0 && line.length > from ? '…' : '';
   const tail = line.length > end ? '…' : '';
   const clipped = `${head}${line.slice(from + head.length, end - tail.length)}${tail}`;

@@ -1,20 +1,20 @@
 import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
 import { isObject, type Json } from '../../model/json.ts';
 import { type Pointer, tokensOf } from '../../model/pointer.ts';
-import { type AllMarks, markStrictly } from './strict-reader.ts';
+import { type AllEntryOffsets, readStrictlyWithOffsets } from './strict-reader.ts';
 import { compose } from './read-yaml.ts';
 
 /** Where a value (and its key) begins, and the places below it. */
-export type Place = { readonly key: number; readonly value: number; readonly below: ReadonlyMap<string, Place> };
+export type NodeOffsets = { readonly key: number; readonly value: number; readonly below: ReadonlyMap<string, NodeOffsets> };
 
 /** Finds where in the text the value at a document's pointer, or its key, begins. */
 export type Locator = (index: number, path: Pointer, part: 'key' | 'value') => number;
 
 /** Prepares to find places in a text; it is read for that when the first place is asked for, and only the places are kept. */
-export function locator(text: string): Locator {
-  let roots: readonly Place[] | undefined;
+export function createLocator(text: string): Locator {
+  let roots: readonly NodeOffsets[] | undefined;
   return (index, path, part) => {
-    roots ??= markedPlaces(text) ?? placesOf(text);
+    roots ??= findOffsetsStrictly(text) ?? findOffsets(text);
     let place = roots[index];
     if (place === undefined) return 0;
     for (const token of tokensOf(path)) {
@@ -27,37 +27,37 @@ export function locator(text: string): Locator {
 }
 
 /** The places of a text that the strict reader is sure of; many times faster than reading it with `yaml` again. */
-export function markedPlaces(text: string): readonly Place[] | undefined {
-  const read = markStrictly(text);
+export function findOffsetsStrictly(text: string): readonly NodeOffsets[] | undefined {
+  const read = readStrictlyWithOffsets(text);
   if (read === undefined) return undefined;
-  const roots: Place[] = [];
-  for (const { index, value, start } of read.documents) roots[index] = markedPlace(value, { key: start, value: start }, read.marks);
+  const roots: NodeOffsets[] = [];
+  for (const { index, value, start } of read.documents) roots[index] = createOffsets(value, { key: start, value: start }, read.marks);
   return roots;
 }
 
 /** What lies below a place is looked up when it is asked for: few places of a text ever are. */
-function markedPlace(value: Json, { key, value: start }: Pick<Place, 'key' | 'value'>, marks: AllMarks): Place {
-  let below: ReadonlyMap<string, Place> | undefined;
+function createOffsets(value: Json, { key, value: start }: Pick<NodeOffsets, 'key' | 'value'>, marks: AllEntryOffsets): NodeOffsets {
+  let below: ReadonlyMap<string, NodeOffsets> | undefined;
   return {
     key,
     value: start,
     get below() {
-      return (below ??= marksBelow(value, marks));
+      return (below ??= findOffsetsBelow(value, marks));
     },
   };
 }
 
-function marksBelow(value: Json, marks: AllMarks): ReadonlyMap<string, Place> {
+function findOffsetsBelow(value: Json, marks: AllEntryOffsets): ReadonlyMap<string, NodeOffsets> {
   const own = marks.get(value);
-  if (own === undefined) return nowhere;
-  const below = new Map<string, Place>();
+  if (own === undefined) return noOffsets;
+  const below = new Map<string, NodeOffsets>();
   const entries = [...own].map(([name, mark]) => {
-    const entry = childOf(value, name);
-    return { name, entry, place: markedPlace(entry, mark, marks) };
+    const entry = findChild(value, name);
+    return { name, entry, place: createOffsets(entry, mark, marks) };
   });
   if (Array.isArray(value)) {
     for (const { entry, place } of entries) {
-      const name = isObject(entry) ? entry['name'] : scalarText(entry);
+      const name = isObject(entry) ? entry['name'] : toScalarText(entry);
       if (typeof name === 'string' && !below.has(name)) below.set(name, place);
     }
   }
@@ -65,36 +65,37 @@ function marksBelow(value: Json, marks: AllMarks): ReadonlyMap<string, Place> {
   return below;
 }
 
-const nowhere: ReadonlyMap<string, Place> = new Map();
+const noOffsets: ReadonlyMap<string, NodeOffsets> = new Map();
 
-function scalarText(value: Json): string | undefined {
+function toScalarText(value: Json): string | undefined {
   return typeof value === 'object' && value !== null ? undefined : String(value);
 }
 
-function childOf(value: Json, name: string): Json {
+function findChild(value: Json, name: string): Json {
   if (isObject(value)) return value[name] ?? null;
   return Array.isArray(value) ? (value[Number(name)] ?? null) : null;
 }
 
 /** The places of any text, as `yaml` finds them. */
-export function placesOf(text: string): readonly Place[] {
+export function findOffsets(text: string): readonly NodeOffsets[] {
   const composed = compose(text);
-  return 'stopped' in composed ? [] : composed.documents.map((document) => placeOf(document.contents));
+  return 'stopped' in composed ? [] : composed.documents.map((document) => findNodeOffsets(document.contents));
 }
 
-function placeOf(node: ParsedNode | null, key?: number): Place {
+function findNodeOffsets(node: ParsedNode | null, key?: number): NodeOffsets {
   const start = node?.range[0] ?? 0;
   const isAbsent = node === null || (isScalar(node) && node.range[0] === node.range[1]);
   const value = key !== undefined && isAbsent ? key : start;
-  return { key: key ?? value, value, below: placesBelow(node) };
+  return { key: key ?? value, value, below: findNodeOffsetsBelow(node) };
 }
 
-function placesBelow(node: ParsedNode | null): ReadonlyMap<string, Place> {
-  const places = new Map<string, Place>();
+function findNodeOffsetsBelow(node: ParsedNode | null): ReadonlyMap<string, NodeOffsets> {
+  const places = new Map<string, NodeOffsets>();
   if (isMap(node)) {
-    for (const pair of node.items) if (isScalar(pair.key)) places.set(String(pair.key.value), placeOf(pair.value, pair.key.range[0]));
+    for (const pair of node.items)
+      if (isScalar(pair.key)) places.set(String(pair.key.value), findNodeOffsets(pair.value, pair.key.range[0]));
   } else if (isSeq(node)) {
-    const entries = node.items.map((entry) => [nameOf(entry), placeOf(entry)] as const);
+    const entries = node.items.map((entry) => [findEntryName(entry), findNodeOffsets(entry)] as const);
     for (const [name, place] of entries) if (name !== undefined && !places.has(name)) places.set(name, place);
     for (const [index, [, place]] of entries.entries()) places.set(String(index), place);
   }
@@ -102,18 +103,18 @@ function placesBelow(node: ParsedNode | null): ReadonlyMap<string, Place> {
 }
 
 /** What a list's entry is found by besides its index: its text, or its `name`. */
-function nameOf(entry: ParsedNode): string | undefined {
+function findEntryName(entry: ParsedNode): string | undefined {
   if (isScalar(entry)) return String(entry.value);
   const name: unknown = isMap(entry) ? entry.get('name') : undefined;
   return typeof name === 'string' ? name : undefined;
 }
 
 /** Finds the line and column, both from 1, of offsets in the text; the lines are counted once, when first asked. */
-export function lineFinder(text: string): (offset: number) => { readonly line: number; readonly column: number } {
+export function createLineFinder(text: string): (offset: number) => { readonly line: number; readonly column: number } {
   let starts: readonly number[] | undefined;
   return (offset) => {
-    if (offset <= near) return nearTop(text, offset);
-    starts ??= lineStarts(text);
+    if (offset <= nearLimit) return countFromTop(text, offset);
+    starts ??= findLineStarts(text);
     let low = 0;
     let high = starts.length - 1;
     while (low < high) {
@@ -126,9 +127,9 @@ export function lineFinder(text: string): (offset: number) => { readonly line: n
 }
 
 /** Offsets up to this one are looked up from the top: every document begins with one, and few need another. */
-const near = 256;
+const nearLimit = 256;
 
-function nearTop(text: string, offset: number): { readonly line: number; readonly column: number } {
+function countFromTop(text: string, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let start = 0;
   for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', end + 1)) {
@@ -138,7 +139,7 @@ function nearTop(text: string, offset: number): { readonly line: number; readonl
   return { line, column: Math.min(offset, text.length) - start + 1 };
 }
 
-function lineStarts(text: string): readonly number[] {
+function findLineStarts(text: string): readonly number[] {
   const starts = [0];
   for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
   return starts;
@@ -151,7 +152,7 @@ const escapes: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
  * Finds where in the source the character of a YAML text stands: the text begins at `start`, and may be plain, quoted, or a
  * block. Where source and text cannot be followed side by side, the beginning is all there is to say.
  */
-export function offsetInScalar(
+export function findScalarOffset(
   source: string,
   start: number,
   { value, offset }: { readonly value: string; readonly offset: number },
@@ -159,21 +160,21 @@ export function offsetInScalar(
   const style = source[start];
   const isBlock = style === '|' || style === '>';
   const isQuoted = style === '"' || style === "'";
-  const body = isBlock ? blockStart(source, start) : start + (isQuoted ? 1 : 0);
-  const indent = isBlock ? indentAt(source, body) : 0;
+  const body = isBlock ? findBlockStart(source, start) : start + (isQuoted ? 1 : 0);
+  const indent = isBlock ? measureIndent(source, body) : 0;
   let at = isBlock ? skipIndent(source, body, indent) : body;
   for (let index = 0; index < offset && index < value.length; index += 1) {
-    const next = step(source, at, { character: value[index] ?? '', style: style ?? '', indent, isBlock });
+    const next = advance(source, at, { character: value[index] ?? '', style: style ?? '', indent, isBlock });
     if (next === undefined) return start;
     at = next;
   }
   return at;
 }
 
-type Following = { readonly character: string; readonly style: string; readonly indent: number; readonly isBlock: boolean };
+type ScalarStep = { readonly character: string; readonly style: string; readonly indent: number; readonly isBlock: boolean };
 
 /** One character further in both; a line's end in the source may be a space, or several of them one end each. */
-function step(source: string, at: number, { character, style, indent, isBlock }: Following): number | undefined {
+function advance(source: string, at: number, { character, style, indent, isBlock }: ScalarStep): number | undefined {
   const found = source[at];
   if (style === "'" && character === "'") return source.startsWith("''", at) ? at + 2 : undefined;
   if (style === '"' && found === '\\') return at + (escapes[source[at + 1] ?? ''] ?? 2);
@@ -185,16 +186,16 @@ function step(source: string, at: number, { character, style, indent, isBlock }:
   if (found === character) return at + 1;
   // Spaces before the end of a folded line are not part of the text.
   const end = /^[ \t]+(?=\r?\n)/.exec(source.slice(at, at + 200))?.[0].length ?? 0;
-  return end > 0 ? step(source, at + end, { character, style, indent, isBlock }) : undefined;
+  return end > 0 ? advance(source, at + end, { character, style, indent, isBlock }) : undefined;
 }
 
-function blockStart(source: string, start: number): number {
+function findBlockStart(source: string, start: number): number {
   const end = source.indexOf('\n', start);
   return end === -1 ? source.length : end + 1;
 }
 
 /** The indentation of the first line that has anything. */
-function indentAt(source: string, body: number): number {
+function measureIndent(source: string, body: number): number {
   return /^(?:[ \t]*\r?\n)*( *)/.exec(source.slice(body, body + 10_000))?.[1]?.length ?? 0;
 }
 

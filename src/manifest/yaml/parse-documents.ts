@@ -2,9 +2,9 @@ import type { Checked, Diagnostic, Position } from '../../model/diagnostic.ts';
 import type { SourceFile } from '../../model/source.ts';
 import type { Json } from '../../model/json.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { frameOf } from './code-frame.ts';
-import { locator, lineFinder } from './locate.ts';
-import { type ReadDocument, readStrictly } from './strict-reader.ts';
+import { cutCodeFrame } from './code-frame.ts';
+import { createLocator, createLineFinder } from './locate.ts';
+import { type ParsedDocument, readStrictly } from './strict-reader.ts';
 import type { Mistake } from './yaml-errors.ts';
 import { readYaml } from './read-yaml.ts';
 
@@ -16,52 +16,52 @@ const maxLength = 1024 * 1024;
  * A fast reader tries first and knows what it does not know; the reference parser reads the rest, and finds all places.
  */
 export function parseDocuments(file: SourceFile): Checked<readonly ManifestDocument[]> {
-  const { documents, diagnostics } = parsePage(file);
+  const { documents, diagnostics } = parseLeniently(file);
   return diagnostics.length === 0 ? { value: documents, diagnostics } : { diagnostics };
 }
 
 /** Reads a file's documents as far as they can be read, for telling what else is wrong in them. */
-export function parsePage(file: SourceFile): {
+export function parseLeniently(file: SourceFile): {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly Diagnostic[];
 } {
   const { path, text } = file;
-  if (text.length > maxLength) return { documents: [], diagnostics: [tooLarge(path)] };
-  if (file.said !== undefined) return { documents: located(file, [{ index: 0, value: file.said, start: 0 }]), diagnostics: [] };
+  if (text.length > maxLength) return { documents: [], diagnostics: [tooLargeDiagnostic(path)] };
+  if (file.said !== undefined) return { documents: toManifestDocuments(file, [{ index: 0, value: file.said, start: 0 }]), diagnostics: [] };
   const documents = readStrictly(text);
-  if (documents !== undefined) return { documents: located(file, documents), diagnostics: [] };
+  if (documents !== undefined) return { documents: toManifestDocuments(file, documents), diagnostics: [] };
   const reading = readYaml(text);
-  return { documents: located(file, reading.documents), diagnostics: diagnose(file, reading.mistakes) };
+  return { documents: toManifestDocuments(file, reading.documents), diagnostics: diagnose(file, reading.mistakes) };
 }
 
-function located(file: SourceFile, documents: readonly ReadDocument[]): readonly ManifestDocument[] {
+function toManifestDocuments(file: SourceFile, documents: readonly ParsedDocument[]): readonly ManifestDocument[] {
   let finders: Finders | undefined;
-  return documents.map(({ index, value, start, damaged }) => {
+  return documents.map(({ index, value, start, incomplete: damaged }) => {
     const document: ManifestDocument = {
       file,
       index,
       value,
       locate(path, part = 'value') {
-        finders ??= { positionAt: lineFinder(file.text), offsetOf: locator(file.text) };
+        finders ??= { positionAt: createLineFinder(file.text), offsetOf: createLocator(file.text) };
         return { file: file.path, ...finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part)) };
       },
     };
-    return damaged === undefined ? document : { ...document, damaged };
+    return damaged === undefined ? document : { ...document, incomplete: damaged };
   });
 }
 
-type Finders = { readonly positionAt: ReturnType<typeof lineFinder>; readonly offsetOf: ReturnType<typeof locator> };
+type Finders = { readonly positionAt: ReturnType<typeof createLineFinder>; readonly offsetOf: ReturnType<typeof createLocator> };
 
 function diagnose(file: SourceFile, mistakes: readonly Mistake[]): readonly Diagnostic[] {
   if (mistakes.length === 0) return [];
-  const positionAt = lineFinder(file.text);
+  const positionAt = createLineFinder(file.text);
   return mistakes.map(({ code, message, hint, start, end }) => {
     const at = { file: file.path, ...positionAt(start) };
-    return { code, severity: 'error', message, hint, at, frame: frameOf(file.text, at, end - start) };
+    return { code, severity: 'error', message, hint, at, frame: cutCodeFrame(file.text, at, end - start) };
   });
 }
 
-function tooLarge(path: string): Diagnostic {
+function tooLargeDiagnostic(path: string): Diagnostic {
   return {
     code: 'manifest/too-large',
     severity: 'error',
@@ -78,7 +78,7 @@ export type ManifestDocument = {
   readonly index: number;
   readonly value: Json;
   /** Keys that cannot stand were left out, with their values. */
-  readonly damaged?: true;
+  readonly incomplete?: true;
   /** The place of the value at the pointer (or of its key), the nearest parent's where there is none. */
   readonly locate: (path: Pointer, part?: 'key' | 'value') => Position;
 };

@@ -14,12 +14,12 @@ import {
   Parser,
 } from 'yaml';
 import type { Json } from '../../model/json.ts';
-import type { ReadDocument } from './strict-reader.ts';
+import type { ParsedDocument } from './strict-reader.ts';
 import { type Mistake, mistake, mistakeOf } from './yaml-errors.ts';
 import { maxDepth } from './strict-cursor.ts';
 
 /** What a text holds, and what is wrong with it; documents with values that mean nothing are left out. */
-export type YamlReading = { readonly documents: readonly ReadDocument[]; readonly mistakes: readonly Mistake[] };
+export type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly mistakes: readonly Mistake[] };
 
 /** Reads any YAML 1.2 text by the reference parser; never throws. Of a broken text only the first mistake is told: the rest follow from it. */
 export function readYaml(text: string): YamlReading {
@@ -27,7 +27,7 @@ export function readYaml(text: string): YamlReading {
   if ('stopped' in composed) return { documents: [], mistakes: [mistake(composed.stopped, [composed.offset, composed.offset + 1])] };
   const broken = firstError(composed.errors);
   if (broken !== undefined) return { documents: [], mistakes: [broken] };
-  const documents: ReadDocument[] = [];
+  const documents: ParsedDocument[] = [];
   const mistakes: Mistake[] = [];
   for (const [index, document] of composed.documents.entries()) {
     if (isEmpty(document)) continue;
@@ -35,7 +35,12 @@ export function readYaml(text: string): YamlReading {
     const { value, mistakes: found } = toJson(document);
     mistakes.push(...found);
     if (found.every(isOfKey))
-      documents.push({ index, value, start: document.contents?.range[0] ?? 0, ...(found.length === 0 ? {} : { damaged: true as const }) });
+      documents.push({
+        index,
+        value,
+        start: document.contents?.range[0] ?? 0,
+        ...(found.length === 0 ? {} : { incomplete: true as const }),
+      });
   }
   return { documents, mistakes };
 }
@@ -159,7 +164,7 @@ function refuse(reading: Reading, found: Mistake): null {
 }
 
 /** What `yaml` made of a text, or why it was stopped at the offset. */
-export type Composed =
+export type ComposeResult =
   | { readonly documents: readonly Document.Parsed[]; readonly errors: readonly YAMLError[] }
   | { readonly stopped: 'too-deep' | 'too-blank' | 'too-dense'; readonly offset: number };
 
@@ -177,7 +182,7 @@ const maxLexemes = 500_000;
  * text aborts the process: the parser's own stack says how deep it is before anything recurses. The tokens of nodes are
  * kept for whoever edits the text.
  */
-export function compose(text: string, { keepTokens = false }: { readonly keepTokens?: boolean } = {}): Composed {
+export function compose(text: string, { keepTokens = false }: { readonly keepTokens?: boolean } = {}): ComposeResult {
   const parser = new Parser();
   const composer = new Composer({
     schema: 'core',

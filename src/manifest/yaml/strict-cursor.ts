@@ -4,30 +4,36 @@ import type { Json } from '../../model/json.ts';
 export const maxDepth = 64;
 
 /** Where the entries of one map or list begin, by key or index; in maps also where their keys do. */
-export type Marks = Map<string, { readonly key: number; readonly value: number }>;
+export type EntryOffsets = Map<string, { readonly key: number; readonly value: number }>;
 
 /**
  * Where the strict reader stands: `indent` is the column of the content at `pos`, -1 at a document's end; `begin` is where
  * the value that was read last begins, -1 where none is written. `marks` takes down where entries begin, map by map and
  * list by list, for a reader that wants to know.
  */
-export type Cursor = { readonly text: string; pos: number; indent: number; begin: number; readonly marks: Map<Json, Marks> | undefined };
+export type YamlCursor = {
+  readonly text: string;
+  pos: number;
+  indent: number;
+  valueStart: number;
+  readonly offsets: Map<Json, EntryOffsets> | undefined;
+};
 
 /** Where to take down the entries of a map or list; nowhere where nobody asks. */
-export function marksIn({ marks }: Cursor, container: Json): Marks | undefined {
+export function recordEntries({ offsets: marks }: YamlCursor, container: Json): EntryOffsets | undefined {
   if (marks === undefined) return undefined;
-  const entries: Marks = new Map();
+  const entries: EntryOffsets = new Map();
   marks.set(container, entries);
   return entries;
 }
 
 /** Takes down a value that begins where the cursor says, else where its key does. */
-export function mark(marks: Marks | undefined, name: string, key: number, { begin }: Cursor): void {
+export function recordEntry(marks: EntryOffsets | undefined, name: string, key: number, { valueStart: begin }: YamlCursor): void {
   marks?.set(name, { key, value: begin === -1 ? key : begin });
 }
 
 /** Moves over spaces, and returns the code behind them. */
-export function skipSpaces(cursor: Cursor): number {
+export function skipSpaces(cursor: YamlCursor): number {
   const { text } = cursor;
   let { pos } = cursor;
   let code = text.charCodeAt(pos);
@@ -42,21 +48,21 @@ export function isLineEnd(code: number): boolean {
 }
 
 /** Tells whether a list's `- ` stands at the cursor. */
-export function isEntry(cursor: Cursor): boolean {
+export function isListEntry(cursor: YamlCursor): boolean {
   return cursor.text.charCodeAt(cursor.pos) === dash && isBlank(cursor.text.charCodeAt(cursor.pos + 1));
 }
 
 /** Leaves the line, of which only spaces and a comment may be left, for the next content; false where it is not sure. */
-export function nextLine(cursor: Cursor): boolean {
+export function advanceLine(cursor: YamlCursor): boolean {
   const code = skipSpaces(cursor);
-  if (code === newline) return toContent(cursor, cursor.pos + 1);
+  if (code === newline) return advanceToContent(cursor, cursor.pos + 1);
   if (!isLineEnd(code) || (code === hash && cursor.text.charCodeAt(cursor.pos - 1) !== space)) return false;
   const end = cursor.text.indexOf('\n', cursor.pos);
-  return toContent(cursor, end === -1 ? cursor.text.length : end + 1);
+  return advanceToContent(cursor, end === -1 ? cursor.text.length : end + 1);
 }
 
 /** Moves to the first content from a line's start on; false where it is not sure of the indentation. */
-export function toContent(cursor: Cursor, lineStart: number): boolean {
+export function advanceToContent(cursor: YamlCursor, lineStart: number): boolean {
   const { text } = cursor;
   let start = lineStart;
   for (;;) {

@@ -4,30 +4,30 @@ import {
   listStart,
   mapStart,
   singleQuote,
-  type Cursor,
-  isEntry,
+  type YamlCursor,
+  isListEntry,
   isLineEnd,
-  mark,
-  type Marks,
-  marksIn,
+  recordEntry,
+  type EntryOffsets,
+  recordEntries,
   maxDepth,
-  nextLine,
+  advanceLine,
   skipSpaces,
-  toContent,
+  advanceToContent,
   comma,
   listEnd,
   mapEnd,
 } from './strict-cursor.ts';
-import { keyEnd, readKey, readPlain, readQuoted, readFlowPlain } from './strict-scalar.ts';
+import { findKeyEnd, readKey, readPlain, readQuoted, readFlowPlain } from './strict-scalar.ts';
 
 /** One document as a reader found it: its value and where its content begins. */
-export type ReadDocument = { readonly index: number; readonly value: Json; readonly start: number; readonly damaged?: true };
+export type ParsedDocument = { readonly index: number; readonly value: Json; readonly start: number; readonly incomplete?: true };
 
 /**
  * Reads the part of YAML that nearly all manifests are written in, many times faster than `yaml` and to the same result.
  * Of whatever it is not sure it knows nothing: it gives the whole text up (undefined), and `yaml` reads it.
  */
-export function readStrictly(source: string): readonly ReadDocument[] | undefined {
+export function readStrictly(source: string): readonly ParsedDocument[] | undefined {
   if (!source.includes('\r')) return readAll(source);
   const text = source.replaceAll('\r\n', '\n');
   const isWindows = text.length + newlinesIn(text) === source.length && !text.includes('\r');
@@ -39,24 +39,26 @@ function newlinesIn(text: string): number {
 }
 
 /** Reads as `readStrictly` does, and tells where every value begins; undefined also where lines end like on Windows. */
-export function markStrictly(text: string): { readonly documents: readonly ReadDocument[]; readonly marks: AllMarks } | undefined {
+export function readStrictlyWithOffsets(
+  text: string,
+): { readonly documents: readonly ParsedDocument[]; readonly marks: AllEntryOffsets } | undefined {
   if (text.includes('\r')) return undefined;
-  const marks = new Map<Json, Marks>();
+  const marks = new Map<Json, EntryOffsets>();
   const documents = readAll(text, marks);
   return documents === undefined ? undefined : { documents, marks };
 }
 
 /** Where the entries of every map and list of a text begin. */
-export type AllMarks = ReadonlyMap<Json, Marks>;
+export type AllEntryOffsets = ReadonlyMap<Json, EntryOffsets>;
 
-function readAll(text: string, marks?: Map<Json, Marks>): readonly ReadDocument[] | undefined {
-  const cursor: Cursor = { text, pos: 0, indent: 0, begin: -1, marks };
-  if (!toContent(cursor, 0)) return undefined;
-  const documents: ReadDocument[] = [];
+function readAll(text: string, marks?: Map<Json, EntryOffsets>): readonly ParsedDocument[] | undefined {
+  const cursor: YamlCursor = { text, pos: 0, indent: 0, valueStart: -1, offsets: marks };
+  if (!advanceToContent(cursor, 0)) return undefined;
+  const documents: ParsedDocument[] = [];
   for (let index = 0; cursor.pos < text.length; index += 1) {
     if (cursor.indent === -1) {
       cursor.pos += 3;
-      if (!nextLine(cursor)) return undefined;
+      if (!advanceLine(cursor)) return undefined;
       if (cursor.indent === -1) continue;
     }
     const start = cursor.pos;
@@ -68,18 +70,18 @@ function readAll(text: string, marks?: Map<Json, Marks>): readonly ReadDocument[
 }
 
 /** Reads the map or list whose first line the cursor is on. */
-function readBlock(cursor: Cursor, depth: number): Json | undefined {
+function readBlock(cursor: YamlCursor, depth: number): Json | undefined {
   if (depth > maxDepth) return undefined;
   const start = cursor.pos;
-  const value = isEntry(cursor) ? readList(cursor, depth) : readMap(cursor, depth);
-  cursor.begin = start;
+  const value = isListEntry(cursor) ? readList(cursor, depth) : readMap(cursor, depth);
+  cursor.valueStart = start;
   return value;
 }
 
-function readMap(cursor: Cursor, depth: number): Json | undefined {
+function readMap(cursor: YamlCursor, depth: number): Json | undefined {
   const column = cursor.indent;
   const map: Record<string, Json> = {};
-  const marks = marksIn(cursor, map);
+  const marks = recordEntries(cursor, map);
   do {
     const start = cursor.pos;
     const key = readKey(cursor);
@@ -87,74 +89,74 @@ function readMap(cursor: Cursor, depth: number): Json | undefined {
     const value = readValue(cursor, column, depth);
     if (value === undefined) return undefined;
     map[key] = value;
-    mark(marks, key, start, cursor);
+    recordEntry(marks, key, start, cursor);
   } while (cursor.indent === column);
   return cursor.indent > column ? undefined : map;
 }
 
 /** Reads what stands behind a key's colon, on its line or below it. */
-function readValue(cursor: Cursor, column: number, depth: number): Json | undefined {
+function readValue(cursor: YamlCursor, column: number, depth: number): Json | undefined {
   const code = skipSpaces(cursor);
   if (!isLineEnd(code)) return readInline(cursor, code, depth);
-  if (!nextLine(cursor)) return undefined;
-  return cursor.indent > column || (cursor.indent === column && isEntry(cursor)) ? readBlock(cursor, depth + 1) : readNothing(cursor);
+  if (!advanceLine(cursor)) return undefined;
+  return cursor.indent > column || (cursor.indent === column && isListEntry(cursor)) ? readBlock(cursor, depth + 1) : readNothing(cursor);
 }
 
-function readNothing(cursor: Cursor): null {
-  cursor.begin = -1;
+function readNothing(cursor: YamlCursor): null {
+  cursor.valueStart = -1;
   return null;
 }
 
-function readList(cursor: Cursor, depth: number): Json | undefined {
+function readList(cursor: YamlCursor, depth: number): Json | undefined {
   const column = cursor.indent;
   const list: Json[] = [];
-  const marks = marksIn(cursor, list);
-  while (cursor.indent === column && isEntry(cursor)) {
+  const marks = recordEntries(cursor, list);
+  while (cursor.indent === column && isListEntry(cursor)) {
     const value = readEntry(cursor, column, depth);
     // Only `yaml` knows where an entry is that is not written.
-    if (value === undefined || (marks !== undefined && cursor.begin === -1)) return undefined;
-    mark(marks, String(list.length), cursor.begin, cursor);
+    if (value === undefined || (marks !== undefined && cursor.valueStart === -1)) return undefined;
+    recordEntry(marks, String(list.length), cursor.valueStart, cursor);
     list.push(value);
   }
   return cursor.indent > column ? undefined : list;
 }
 
 /** Reads what stands behind a `-`: a value, or the first line of a map or list that begins there. */
-function readEntry(cursor: Cursor, column: number, depth: number): Json | undefined {
+function readEntry(cursor: YamlCursor, column: number, depth: number): Json | undefined {
   const dash = cursor.pos;
   cursor.pos += 1;
   const code = skipSpaces(cursor);
   if (isLineEnd(code)) {
-    if (!nextLine(cursor)) return undefined;
+    if (!advanceLine(cursor)) return undefined;
     return cursor.indent > column ? readBlock(cursor, depth + 1) : readNothing(cursor);
   }
-  if (!isEntry(cursor) && keyEnd(cursor.text, cursor.pos) === -1) return readInline(cursor, code, depth);
+  if (!isListEntry(cursor) && findKeyEnd(cursor.text, cursor.pos) === -1) return readInline(cursor, code, depth);
   cursor.indent = column + cursor.pos - dash;
   return readBlock(cursor, depth + 1);
 }
 
 /** Reads a value that ends with its line, and goes on to the next. */
-function readInline(cursor: Cursor, code: number, depth: number): Json | undefined {
+function readInline(cursor: YamlCursor, code: number, depth: number): Json | undefined {
   const start = cursor.pos;
   let value: Json | undefined;
   if (code === doubleQuote || code === singleQuote) value = readQuoted(cursor);
   else if (code === listStart || code === mapStart) value = readFlow(cursor, depth + 1);
   else value = readPlain(cursor);
-  cursor.begin = start;
-  return value !== undefined && nextLine(cursor) ? value : undefined;
+  cursor.valueStart = start;
+  return value !== undefined && advanceLine(cursor) ? value : undefined;
 }
 
 /** Reads a `[…]` or `{…}` of one line; undefined where it is not sure. */
-export function readFlow(cursor: Cursor, depth: number): Json | undefined {
+export function readFlow(cursor: YamlCursor, depth: number): Json | undefined {
   if (depth > maxDepth) return undefined;
   const isList = cursor.text.charCodeAt(cursor.pos) === listStart;
   cursor.pos += 1;
   return isList ? readFlowList(cursor, depth) : readFlowMap(cursor, depth);
 }
 
-function readFlowList(cursor: Cursor, depth: number): Json | undefined {
+function readFlowList(cursor: YamlCursor, depth: number): Json | undefined {
   const list: Json[] = [];
-  const marks = marksIn(cursor, list);
+  const marks = recordEntries(cursor, list);
   let code = skipSpaces(cursor);
   if (code === listEnd) {
     cursor.pos += 1;
@@ -163,7 +165,7 @@ function readFlowList(cursor: Cursor, depth: number): Json | undefined {
   for (;;) {
     const value = readFlowValue(cursor, code, depth);
     if (value === undefined) return undefined;
-    mark(marks, String(list.length), cursor.begin, cursor);
+    recordEntry(marks, String(list.length), cursor.valueStart, cursor);
     list.push(value);
     const end = skipSpaces(cursor);
     if (end !== comma && end !== listEnd) return undefined;
@@ -173,9 +175,9 @@ function readFlowList(cursor: Cursor, depth: number): Json | undefined {
   }
 }
 
-function readFlowMap(cursor: Cursor, depth: number): Json | undefined {
+function readFlowMap(cursor: YamlCursor, depth: number): Json | undefined {
   const map: Record<string, Json> = {};
-  const marks = marksIn(cursor, map);
+  const marks = recordEntries(cursor, map);
   if (skipSpaces(cursor) === mapEnd) {
     cursor.pos += 1;
     return map;
@@ -187,7 +189,7 @@ function readFlowMap(cursor: Cursor, depth: number): Json | undefined {
     const value = readFlowValue(cursor, skipSpaces(cursor), depth);
     if (value === undefined) return undefined;
     map[key] = value;
-    mark(marks, key, start, cursor);
+    recordEntry(marks, key, start, cursor);
     const end = skipSpaces(cursor);
     if (end !== comma && end !== mapEnd) return undefined;
     cursor.pos += 1;
@@ -196,12 +198,12 @@ function readFlowMap(cursor: Cursor, depth: number): Json | undefined {
   }
 }
 
-function readFlowValue(cursor: Cursor, code: number, depth: number): Json | undefined {
+function readFlowValue(cursor: YamlCursor, code: number, depth: number): Json | undefined {
   const start = cursor.pos;
   let value: Json | undefined;
   if (code === doubleQuote || code === singleQuote) value = readQuoted(cursor);
   else if (code === listStart || code === mapStart) value = readFlow(cursor, depth + 1);
   else value = readFlowPlain(cursor);
-  cursor.begin = start;
+  cursor.valueStart = start;
   return value;
 }

@@ -19,11 +19,11 @@ import {
   space,
   tilde,
   underscore,
-  type Cursor,
+  type YamlCursor,
 } from './strict-cursor.ts';
 
 /** Reads a plain scalar to the line's end; undefined where it is not sure. */
-export function readPlain(cursor: Cursor): Json | undefined {
+export function readPlain(cursor: YamlCursor): Json | undefined {
   const { text, pos: start } = cursor;
   let last = start;
   for (let pos = start; pos < text.length; pos += 1) {
@@ -40,11 +40,11 @@ export function readPlain(cursor: Cursor): Json | undefined {
     last = pos + 1;
   }
   cursor.pos = last;
-  return resolve(text, start, last);
+  return resolvePlain(text, start, last);
 }
 
 /** Reads a plain scalar inside a flow collection, up to `,`, `]` or `}`; undefined where it is not sure. */
-export function readFlowPlain(cursor: Cursor): Json | undefined {
+export function readFlowPlain(cursor: YamlCursor): Json | undefined {
   const { text, pos: start } = cursor;
   let last = start;
   for (let pos = start; ; pos += 1) {
@@ -59,11 +59,11 @@ export function readFlowPlain(cursor: Cursor): Json | undefined {
     last = pos + 1;
   }
   cursor.pos = last;
-  return resolve(text, start, last);
+  return resolvePlain(text, start, last);
 }
 
 /** Reads a quoted scalar of one line; undefined where it is not sure. */
-export function readQuoted(cursor: Cursor): string | undefined {
+export function readQuoted(cursor: YamlCursor): string | undefined {
   const { text } = cursor;
   const start = cursor.pos + 1;
   const mark = text.charCodeAt(cursor.pos);
@@ -106,7 +106,7 @@ function unescape(content: string): string | undefined {
 }
 
 /** The value of a plain scalar under YAML's core schema; undefined where it is not sure. */
-function resolve(text: string, start: number, end: number): Json | undefined {
+function resolvePlain(text: string, start: number, end: number): Json | undefined {
   const first = text.charCodeAt(start);
   if (isDigit(first)) return resolveNumber(text, start, end);
   if (first === dash) return isDigit(text.charCodeAt(start + 1)) ? resolveNumber(text, start, end) : undefined;
@@ -176,7 +176,7 @@ const longest = 1000;
 const plain = Uint8Array.from({ length: 128 }, (_, code) => (/[\w$+\-./@]/.test(String.fromCharCode(code)) ? 1 : 0));
 
 /** Where the plain key at the position ends, that is its `: `; -1 where none stands there or it is not sure. */
-export function keyEnd(text: string, start: number): number {
+export function findKeyEnd(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (!isLetter(first) && first !== underscore) return -1;
   for (let pos = start + 1; ; pos += 1) {
@@ -188,7 +188,7 @@ export function keyEnd(text: string, start: number): number {
 }
 
 /** Reads a key and its colon, after which a blank stands; undefined where it is not sure of either. */
-export function readKey(cursor: Cursor): string | undefined {
+export function readKey(cursor: YamlCursor): string | undefined {
   const { text, pos } = cursor;
   const first = text.charCodeAt(pos);
   if (first === doubleQuote || first === singleQuote) {
@@ -197,7 +197,7 @@ export function readKey(cursor: Cursor): string | undefined {
     cursor.pos += 1;
     return isUsable(key) ? key : undefined;
   }
-  const end = keyEnd(text, pos);
+  const end = findKeyEnd(text, pos);
   if (end === -1) return undefined;
   cursor.pos = end + 1;
   return intern(text, pos, end);

@@ -1,5 +1,5 @@
 import { registry } from '../../../src/kinds/index.ts';
-import { acceptLive, type Acceptance } from '../../../src/manifest/accept/accept-live.ts';
+import { acceptLive, type AcceptResult } from '../../../src/manifest/accept/accept-live.ts';
 import { loadManifests, type LoadInput } from '../../../src/manifest/load-manifests.ts';
 import type { BaseState } from '../../../src/model/desired.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
@@ -32,7 +32,7 @@ export async function accepted(
   byHand: (gateway: MemoryGateway) => void,
   overlays: Files = {},
   { shows = {}, watches = false }: { readonly shows?: JsonObject; readonly watches?: boolean } = {},
-): Promise<Acceptance & { readonly texts: Files; readonly left: readonly string[] }> {
+): Promise<AcceptResult & { readonly texts: Files; readonly left: readonly string[] }> {
   const input = inputOf(files, overlays);
   const { value: desired, diagnostics } = loadManifests(input);
   if (desired === undefined) throw new Error(diagnostics.map(({ message, at }) => `${at?.file}:${at?.line} ${message}`).join('\n'));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import { deferredReferences } from '../../../src/manifest/deferred-references.ts';
+import { findDeferredReferences } from '../../../src/manifest/deferred-references.ts';
 import { connection, guardrail, load, manifest, told } from './loading.ts';
 
 const tagged = {
@@ -104,7 +104,7 @@ describe('a deferred reference', () => {
       'r.yaml': guardrail('no-drop', 'connection_ids: [a]'),
     };
     const { value } = load(files);
-    const notices = value === undefined ? [] : deferredReferences(value, registry);
+    const notices = value === undefined ? [] : findDeferredReferences(value, registry);
     expect(told(notices)).toEqual([
       'a.yaml:7:13 notice manifest/deferred-reference',
       'd.yaml:11:30 notice manifest/deferred-reference',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { frameOf } from '../../../src/manifest/yaml/code-frame.ts';
+import { cutCodeFrame } from '../../../src/manifest/yaml/code-frame.ts';
 
 function at(line: number, column: number): { readonly file: string; readonly line: number; readonly column: number } {
   return { file: 'a.yaml', line, column };
@@ -9,30 +9,30 @@ describe('frameOf', () => {
   const text = 'first\nsecond: x\nthird\n';
 
   it('shows the line and the one before it', () => {
-    expect(frameOf(text, at(2, 9))).toStrictEqual({ line: 1, lines: ['first', 'second: x'], caret: { column: 9, length: 1 } });
+    expect(cutCodeFrame(text, at(2, 9))).toStrictEqual({ line: 1, lines: ['first', 'second: x'], caret: { column: 9, length: 1 } });
   });
 
   it('shows the first line alone', () => {
-    expect(frameOf(text, at(1, 1), 5)).toStrictEqual({ line: 1, lines: ['first'], caret: { column: 1, length: 5 } });
+    expect(cutCodeFrame(text, at(1, 1), 5)).toStrictEqual({ line: 1, lines: ['first'], caret: { column: 1, length: 5 } });
   });
 
   it('marks no further than the line, and one character at least', () => {
-    expect(frameOf(text, at(3, 4), 90).caret).toStrictEqual({ column: 4, length: 2 });
-    expect(frameOf(text, at(3, 6), 0).caret).toStrictEqual({ column: 6, length: 1 });
+    expect(cutCodeFrame(text, at(3, 4), 90).caret).toStrictEqual({ column: 4, length: 2 });
+    expect(cutCodeFrame(text, at(3, 6), 0).caret).toStrictEqual({ column: 6, length: 1 });
   });
 
   it('stays within a text that is shorter', () => {
-    expect(frameOf('', at(1, 1)).lines).toStrictEqual(['']);
-    expect(frameOf('one\n', at(9, 9)).lines.at(-1)).toBe('');
+    expect(cutCodeFrame('', at(1, 1)).lines).toStrictEqual(['']);
+    expect(cutCodeFrame('one\n', at(9, 9)).lines.at(-1)).toBe('');
   });
 
   it('shows no control characters and no line end of Windows', () => {
-    expect(frameOf('a\tb\u001bc\r\nnext\r\n', at(2, 1)).lines).toStrictEqual(['a b\ufffdc', 'next']);
+    expect(cutCodeFrame('a\tb\u001bc\r\nnext\r\n', at(2, 1)).lines).toStrictEqual(['a b\ufffdc', 'next']);
   });
 
   it.each([1, 50, 119, 500, 940, 999])('clips long lines around the caret at column %i', (column) => {
     const line = Array.from({ length: 1000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
-    const { lines, caret } = frameOf(`${line}\n${line}`, at(2, column), 3);
+    const { lines, caret } = cutCodeFrame(`${line}\n${line}`, at(2, column), 3);
     expect(lines.map((each) => each.length <= 120)).toStrictEqual([true, true]);
     expect(lines[0]).toBe(lines[1]);
     expect(lines[1]?.[caret.column - 1]).toBe(line[column - 1]);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import connectionSchema from '../../../schemas/connection.schema.json' with { type: 'json' };
 import runbookSchema from '../../../schemas/runbook-configuration.schema.json' with { type: 'json' };
 import type { LoadInput } from '../../../src/manifest/load-manifests.ts';
-import { isSecret } from '../../../src/manifest/secrets/secret-form.ts';
+import { isValidSecret } from '../../../src/manifest/secrets/secret-notation.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import type { DesiredSecret } from '../../../src/model/secret.ts';
 import { connection, load, manifest, told } from './loading.ts';
@@ -168,7 +168,7 @@ describe('the form of a secret', () => {
     const validate = ajv.compile({ ...forms[mode], $defs: connectionSchema.$defs });
     assert(
       property(value, (secret) => {
-        expect(isSecret(secret, mode)).toBe(validate(secret));
+        expect(isValidSecret(secret, mode)).toBe(validate(secret));
       }),
       { numRuns: tries(2000) },
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { terraform } from '../../../src/gateway/dialects/index.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import { inheritState, matchState, readState } from '../../../src/manifest/pull/terraform-state.ts';
+import { handOverState, matchState, readTerraformState } from '../../../src/manifest/pull/terraform-state.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { tries } from '../../support/chance.ts';
 
@@ -9,8 +9,8 @@ import * as fc from 'fast-check';
 
 const provider = { ...terraform, registry };
 
-function read(value: Json | string): ReturnType<typeof readState> {
-  return readState({ path: 'state', text: typeof value === 'string' ? value : JSON.stringify(value) }, provider);
+function read(value: Json | string): ReturnType<typeof readTerraformState> {
+  return readTerraformState({ path: 'state', text: typeof value === 'string' ? value : JSON.stringify(value) }, provider);
 }
 
 function state(...resources: readonly JsonObject[]): JsonObject {
@@ -91,7 +91,7 @@ test('what the state holds as sensitive, or with credentials, is known by its ad
     instances: [{ index_key: 'eu', attributes: { git_url: 'https://me:canary@git.example.com/a' } }],
   };
   const objects = matchState(read(state(hidden, login)).value ?? [], []);
-  const told = inheritState(objects, new Set(), new Map());
+  const told = handOverState(objects, new Set(), new Map());
   expect(told.gone).toEqual([{ address: 'hoop_connection.orders' }, { address: 'hoop_runbook_configuration.orders["eu"]' }]);
 });
 
@@ -116,7 +116,7 @@ test('what is being replaced, and whatever shares its resource, stays with Terra
     raw: undefined,
     unknown: [],
   }));
-  const told = inheritState(matchState(read(state(two)).value ?? [], live), new Set(['Connection/a', 'Connection/b']), new Map());
+  const told = handOverState(matchState(read(state(two)).value ?? [], live), new Set(['Connection/a', 'Connection/b']), new Map());
   expect([told.taken, told.blocks, told.gone]).toEqual([[], [], []]);
   expect(told.kept.map(({ address, reason }) => [address, reason])).toEqual([
     ['hoop_connection.orders[1]', expect.stringContaining('replaced')],

@@ -6,40 +6,40 @@ import { makeManifest } from '../manifest.ts';
 import type { Problem } from '../wording.ts';
 import { toResource } from '../to-resource.ts';
 import type { SecretRules } from '../secrets/read-secret.ts';
-import { validate } from '../validate/validate-manifest.ts';
+import { validateManifest } from '../validate/validate-manifest.ts';
 
 /** A manifest's two parts. */
-export type Body = { readonly metadata: JsonObject; readonly spec: JsonObject };
+export type ManifestBody = { readonly metadata: JsonObject; readonly spec: JsonObject };
 
 /** What was taken out of a body because no manifest may say it, and why. */
-export type Dropped = { readonly path: Pointer; readonly reason: string };
+export type DroppedPath = { readonly path: Pointer; readonly reason: string };
 
 /** A body that is a valid manifest, or why none can be made of it. */
-export type Sound = { readonly body: Body; readonly dropped: readonly Dropped[] } | { readonly reason: string };
+export type ValidBodyResult = { readonly body: ManifestBody; readonly dropped: readonly DroppedPath[] } | { readonly reason: string };
 
 type Rules = { readonly secrets: SecretRules; readonly targets: readonly string[] };
 
 /** Takes out of a body what the rules for manifests refuse, as little as possible, until it is valid. */
-export function soundBody(view: KindView, body: Body, rules: Rules): Sound {
-  const dropped: Dropped[] = [];
+export function dropInvalidParts(view: KindView, body: ManifestBody, rules: Rules): ValidBodyResult {
+  const dropped: DroppedPath[] = [];
   let left = body;
   for (;;) {
-    const problems = problemsOf(view, left, rules);
+    const problems = findErrors(view, left, rules);
     const [first] = problems;
     if (first === undefined) return { body: left, dropped };
-    const places = problems.map(({ at, message }) => ({ path: placeToDrop(view, left.spec, at), reason: message }));
+    const places = problems.map(({ at, message }) => ({ path: findPlaceToDrop(view, left.spec, at), reason: message }));
     const stuck = places.findIndex(({ path }) => path === undefined);
     if (stuck >= 0) return { reason: problems[stuck]?.message ?? first.message };
     const paths = new Set(places.flatMap(({ path }) => path ?? []));
     for (const path of paths) dropped.push({ path, reason: places.find((one) => one.path === path)?.reason ?? '' });
-    left = { ...left, spec: without(left.spec, paths, '') };
+    left = { ...left, spec: removePlaces(left.spec, paths, '') };
   }
 }
 
-function problemsOf(view: KindView, { metadata, spec }: Body, { secrets, targets }: Rules): readonly Problem[] {
+function findErrors(view: KindView, { metadata, spec }: ManifestBody, { secrets, targets }: Rules): readonly Problem[] {
   const value = { apiVersion: 'ostiary/v1', kind: view.kind.name, metadata, spec };
   const document = { file: { path: '', text: '' }, index: 0, value, locate: () => ({ file: '', line: 1, column: 1 }) };
-  const formal = validate(view, value, 'manifest');
+  const formal = validateManifest(view, value, 'manifest');
   const manifest = makeManifest(view, { metadata, spec }, [document]);
   const problems = formal.length > 0 ? formal : [...checkManifest(manifest, targets), ...toResource(manifest, secrets).problems];
   return problems.filter(({ severity }) => severity === 'error');
@@ -49,7 +49,7 @@ function problemsOf(view: KindView, { metadata, spec }: Body, { secrets, targets
  * The least that can be taken out of spec: an entry of a list, a key of a map, else the field; undefined where the
  * mistake lies elsewhere, or the field must be there.
  */
-function placeToDrop(view: KindView, spec: JsonObject, at: Pointer): Pointer | undefined {
+function findPlaceToDrop(view: KindView, spec: JsonObject, at: Pointer): Pointer | undefined {
   const [top, name, ...rest] = tokensOf(at);
   const field = view.kind.fields.find((one) => one.name === name);
   if (top !== 'spec' || field === undefined) return undefined;
@@ -68,12 +68,12 @@ function placeToDrop(view: KindView, spec: JsonObject, at: Pointer): Pointer | u
 }
 
 /** The value without the places. */
-function without(value: JsonObject, places: ReadonlySet<Pointer>, at: Pointer): JsonObject {
+function removePlaces(value: JsonObject, places: ReadonlySet<Pointer>, at: Pointer): JsonObject {
   const entries = Object.entries(value).filter(([key]) => !places.has(at + pointer(key)));
-  return Object.fromEntries(entries.map(([key, one]) => [key, below(one, places, at + pointer(key))]));
+  return Object.fromEntries(entries.map(([key, one]) => [key, removePlacesBelow(one, places, at + pointer(key))]));
 }
 
-function below(value: Json, places: ReadonlySet<Pointer>, at: Pointer): Json {
+function removePlacesBelow(value: Json, places: ReadonlySet<Pointer>, at: Pointer): Json {
   if (Array.isArray(value)) return value.filter((_, index) => !places.has(at + pointer(String(index))));
-  return isObject(value) ? without(value, places, at) : value;
+  return isObject(value) ? removePlaces(value, places, at) : value;
 }

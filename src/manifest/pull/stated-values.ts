@@ -10,19 +10,19 @@ import { pointer } from '../../model/pointer.ts';
  * The plain fields of a live object as a manifest states them: without what omitting means anyway, but with every value
  * that omitting would keep, so that somebody watches it.
  */
-export function statedFields(kind: Kind, live: LiveResource, fields: readonly FieldRule[]): ReadonlyMap<string, Json> {
+export function listStatedFields(kind: Kind, live: LiveResource, fields: readonly FieldRule[]): ReadonlyMap<string, Json> {
   const derived = kind.derived(live.spec);
   const stated = new Map<string, Json>();
   for (const field of fields) {
     if (isUnknown(live, field)) continue;
     const value = live.spec[field.name] ?? field.empty;
-    if (field.required || !isImplied(field, value, derived)) stated.set(field.name, statedValue(field, value));
+    if (field.required || !isImplied(field, value, derived)) stated.set(field.name, toStatedValue(field, value));
   }
   return stated;
 }
 
 /** The plain fields that manifests for a gateway may state. */
-export function statableFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
+export function listStatableFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
   const plain = kind.fields.filter(({ secret, edge, manifestOnly }) => secret === undefined && edge === undefined && manifestOnly !== true);
   return plain.filter((field) => hasField(speech, kind.name, field));
 }
@@ -39,23 +39,23 @@ function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean 
 }
 
 /** The value in one order, without what no manifest may say: keys that nobody knows, and what is empty. */
-export function statedValue(field: FieldRule, value: Json): Json {
-  if (field.shape === 'object' && isObject(value)) return statedObject(field.fields, value);
-  if (field.shape === 'map' && isObject(value)) return Object.fromEntries(keysOf(value).map((key) => [key, value[key] ?? null]));
+export function toStatedValue(field: FieldRule, value: Json): Json {
+  if (field.shape === 'object' && isObject(value)) return toStatedObject(field.fields, value);
+  if (field.shape === 'map' && isObject(value)) return Object.fromEntries(listKeys(value).map((key) => [key, value[key] ?? null]));
   if (field.shape !== 'keyed' || !Array.isArray(value)) return value;
-  return value.map((entry: Json) => (isObject(entry) ? statedObject(field.fields, entry) : entry));
+  return value.map((entry: Json) => (isObject(entry) ? toStatedObject(field.fields, entry) : entry));
 }
 
 /** The keys in their order, but for the one that no document may have. */
-function keysOf(value: JsonObject): readonly string[] {
+function listKeys(value: JsonObject): readonly string[] {
   return sortedKeys(value).filter((key) => key !== '__proto__');
 }
 
-function statedObject(fields: readonly FieldRule[], value: JsonObject): JsonObject {
+function toStatedObject(fields: readonly FieldRule[], value: JsonObject): JsonObject {
   const entries = fields.flatMap((field): readonly (readonly [string, Json])[] => {
     const found = value[field.name];
     if (found === undefined || (!field.required && equal(found, field.empty))) return [];
-    return [[field.name, statedValue(field, found)]];
+    return [[field.name, toStatedValue(field, found)]];
   });
   return Object.fromEntries(entries);
 }

@@ -1,40 +1,40 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { didYouMean, nullKeyHint, placeName, sortOf, type Problem } from '../wording.ts';
+import { suggestWord, nullKeyHint, formatPlace, describeType, type Problem } from '../wording.ts';
 
 /** What a manifest writes for one secret. */
-export type SecretForm =
-  | { readonly form: 'text'; readonly text: string }
-  | { readonly form: 'value'; readonly text: string }
-  | { readonly form: 'env'; readonly name: string }
-  | { readonly form: 'file'; readonly path: string }
-  | { readonly form: 'keep' };
+export type SecretNotation =
+  | { readonly is: 'text'; readonly text: string }
+  | { readonly is: 'value'; readonly text: string }
+  | { readonly is: 'env'; readonly name: string }
+  | { readonly is: 'file'; readonly path: string }
+  | { readonly is: 'keep' };
 
 /** Reads one secret's form, or undefined where it has none of them. */
-export function secretForm(value: Json | undefined): SecretForm | undefined {
-  if (typeof value === 'string') return { form: 'text', text: value };
+export function parseSecretNotation(value: Json | undefined): SecretNotation | undefined {
+  if (typeof value === 'string') return { is: 'text', text: value };
   if (!isObject(value)) return undefined;
-  if (typeof value['value'] === 'string') return { form: 'value', text: value['value'] };
-  if (value['keep'] === true) return { form: 'keep' };
+  if (typeof value['value'] === 'string') return { is: 'value', text: value['value'] };
+  if (value['keep'] === true) return { is: 'keep' };
   const from = value['valueFrom'];
   if (!isObject(from)) return undefined;
-  if (typeof from['env'] === 'string') return { form: 'env', name: from['env'] };
-  return typeof from['file'] === 'string' ? { form: 'file', path: from['file'] } : undefined;
+  if (typeof from['env'] === 'string') return { is: 'env', name: from['env'] };
+  return typeof from['file'] === 'string' ? { is: 'file', path: from['file'] } : undefined;
 }
 
 /**
  * Tells whether a secret has one of the forms of the schema's `secretValue`; a map also takes a text, a field of its own
  * null. Done by hand, because a schema tries one form after the other and tells of each.
  */
-export function isSecret(value: Json | undefined, mode: 'base64' | 'plain'): boolean {
+export function isValidSecret(value: Json | undefined, mode: 'base64' | 'plain'): boolean {
   if (mode === 'base64' ? typeof value === 'string' : value === null) return value !== '';
   if (!isObject(value) || !hasOneKey(value)) return false;
   if (typeof value['value'] === 'string') return true;
-  const form = secretForm(value);
-  if (form?.form === 'env') return form.name !== '' && hasOneKey(value['valueFrom']);
-  if (form?.form === 'file') return form.path !== '' && hasOneKey(value['valueFrom']);
-  return form !== undefined;
+  const notation = parseSecretNotation(value);
+  if (notation?.is === 'env') return notation.name !== '' && hasOneKey(value['valueFrom']);
+  if (notation?.is === 'file') return notation.path !== '' && hasOneKey(value['valueFrom']);
+  return notation !== undefined;
 }
 
 function hasOneKey(value: Json | undefined): boolean {
@@ -44,9 +44,14 @@ function hasOneKey(value: Json | undefined): boolean {
 }
 
 /** Says what is wrong with the form of a secret, never showing its value. */
-export function wrongSecret(tokens: readonly string[], value: Json | undefined, mode: 'base64' | 'plain', hint?: string): Problem {
-  const forms = hint ?? formsHint(tokens.at(-1) ?? '');
-  const name = placeName(tokens);
+export function describeInvalidSecret(
+  tokens: readonly string[],
+  value: Json | undefined,
+  mode: 'base64' | 'plain',
+  hint?: string,
+): Problem {
+  const forms = hint ?? notationsHint(tokens.at(-1) ?? '');
+  const name = formatPlace(tokens);
   const wrong = (message: string, how: string = forms): Problem => ({
     code: 'secret/form',
     severity: 'error',
@@ -57,23 +62,23 @@ export function wrongSecret(tokens: readonly string[], value: Json | undefined, 
   if (value === '') return wrong(`"${name}" is empty`);
   if (value === null && mode === 'base64') return wrong(`"${name}" is null, not a secret`, nullKeyHint);
   if (!isObject(value))
-    return wrong(`"${name}" is ${mode === 'plain' && typeof value === 'string' ? 'a bare text' : sortOf(value)}, not a secret`);
+    return wrong(`"${name}" is ${mode === 'plain' && typeof value === 'string' ? 'a bare text' : describeType(value)}, not a secret`);
   if (hint !== undefined) return wrong(`"${name}" has not the form of a secret's source`);
-  return wrong(...wrongMap(name, value, forms));
+  return wrong(...describeInvalidMap(name, value, forms));
 }
 
 /** The message and the hint for a map that is no form of a secret. */
-function wrongMap(name: string, value: JsonObject, forms: string): readonly [string, string] {
+function describeInvalidMap(name: string, value: JsonObject, forms: string): readonly [string, string] {
   const keys = Object.keys(value);
   const stranger = keys.find((key) => !['value', 'valueFrom', 'keep'].includes(key));
   if (stranger !== undefined) {
     const near =
-      didYouMean(suggest(stranger, ['value', 'valueFrom', 'keep'])) ??
+      suggestWord(suggest(stranger, ['value', 'valueFrom', 'keep'])) ??
       (stranger === 'env' || stranger === 'file' ? `write valueFrom: { ${stranger}: … }` : forms);
     return [`"${stranger}" is not a field of the secret "${name}"`, near];
   }
   if (keys.length > 1) return [`"${name}" has ${keys.join(' and ')}; a secret has one of them`, forms];
-  if ('value' in value) return [`the value of "${name}" is ${sortOf(value['value'])}, not a text`, 'put it in quotes'];
+  if ('value' in value) return [`the value of "${name}" is ${describeType(value['value'])}, not a text`, 'put it in quotes'];
   if ('keep' in value) return [`keep of "${name}" can only be true`, forms];
   const from = value['valueFrom'];
   if (!isObject(from))
@@ -84,6 +89,6 @@ function wrongMap(name: string, value: JsonObject, forms: string): readonly [str
   ];
 }
 
-function formsHint(key: string): string {
+function notationsHint(key: string): string {
   return `write ${key}: { value: … }, { valueFrom: { env: OSTIARY_SECRET_… } }, { valueFrom: { file: PATH } } or { keep: true }`;
 }
