@@ -4,12 +4,12 @@ import { createFile } from '../disk/create.ts';
 import { makeFolder } from '../disk/make-folder.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
-import { isRunbook } from '../server/runbooks/library.ts';
-import { chaosBySwitches } from '../server/chaos-switches.ts';
-import type { DatabaseOptions } from '../server/database.ts';
-import { makeFirstKey } from '../server/first-key.ts';
-import { createLog, type Log, type LogForm } from '../server/log.ts';
-import { startServer } from '../server/start.ts';
+import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
+import { chaosFromSwitches } from '../server/chaos-switches.ts';
+import type { DatabaseOptions } from '../server/store/database.ts';
+import { createFirstAdminKey } from '../server/auth/first-admin-key.ts';
+import { createLog, type Log, type LogFormat } from '../server/process/log.ts';
+import { startServer } from '../server/process/start-server.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { version } from './version.ts';
@@ -23,7 +23,7 @@ export type ServeFlags = OutputFlags & {
   /** Makes the first key instead of serving. */
   readonly init: boolean;
   readonly trustProxy: boolean;
-  readonly log?: LogForm;
+  readonly log?: LogFormat;
   readonly drain: number;
   /** Days. */
   readonly auditKeep?: number;
@@ -46,7 +46,7 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<num
   const knownHosts = env['OSTIARY_SERVE_KNOWN_HOSTS'];
   const repositories = createRemoteReader({
     env,
-    wanted: isRunbook,
+    wanted: isRunbookPath,
     ...(knownHosts === undefined ? {} : { knownHosts: inFolder(context.cwd, knownHosts) }),
     ...(flags.localRepositories ? { local: true } : {}),
   });
@@ -62,7 +62,7 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<num
   // The default folder holds keys and data: git leaves it alone, whatever the project's own .gitignore says.
   if (flags.database === defaultDatabase) createFile(join(context.cwd, '.ostiary', '.gitignore'), '*\n');
   if (flags.init) {
-    print(`${await makeFirstKey(store)}\n`);
+    print(`${await createFirstAdminKey(store)}\n`);
     return 0;
   }
   const server = await startServer({
@@ -79,7 +79,7 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<num
     version,
     runbooks: repositories,
     localRepositories: flags.localRepositories,
-    ...(flags.chaos ? { chaos: chaosBySwitches } : {}),
+    ...(flags.chaos ? { chaos: chaosFromSwitches } : {}),
   });
   // The address ends at a space, in JSON too: scripts look for it.
   say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in store.database ? 'PostgreSQL' : 'a folder'}` });

@@ -4,12 +4,12 @@ import { sql, type RawBuilder } from 'kysely';
 export const agentTimeoutSeconds = 60;
 
 /** Tells whether an agent that was last seen then is online. */
-export function statusAt(now: Date, lastSeen: Date | null): 'online' | 'offline' {
+export function agentStatusAt(now: Date, lastSeen: Date | null): 'online' | 'offline' {
   return lastSeen !== null && lastSeen > aliveSince(now) ? 'online' : 'offline';
 }
 
 /** The ids of the agents that are online, as text, for `in`. */
-export function onlineAgents(now: Date): RawBuilder<unknown> {
+export function onlineAgentIds(now: Date): RawBuilder<unknown> {
   return sql`(select id::text from agents where last_seen > ${aliveSince(now)})`;
 }
 

@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../model/json.ts';
-import type { Role } from './auth.ts';
+import type { Role } from './auth/principal.ts';
 import type { Collection } from './collections.ts';
-import type { StoredObject } from './reader.ts';
-import type { GivenSecrets, Secrets } from './secrets.ts';
+import type { StoredObject } from './objects/object-reader.ts';
+import type { GivenSecrets, Secrets } from './store/secrets.ts';
 
 /** Spells an object as it travels: every field of its kind, then what only the gateway knows. Only admins see secrets. */
-export function answerOf(collection: Collection, stored: StoredObject, role: Role): JsonObject {
-  const object = role === 'admin' ? stored : { ...stored, secrets: hide(stored.secrets) };
+export function objectJson(collection: Collection, stored: StoredObject, role: Role): JsonObject {
+  const object = role === 'admin' ? stored : { ...stored, secrets: hideSecrets(stored.secrets) };
   const answer: Record<string, Json> = { id: object.id };
   if (collection.kind.named) answer['name'] = object.name;
   for (const { name, empty, secret, edge } of collection.fields) {
@@ -23,7 +23,7 @@ export function answerOf(collection: Collection, stored: StoredObject, role: Rol
 }
 
 /** That there are secrets, and their names. */
-function hide(secrets: Secrets): GivenSecrets {
+function hideSecrets(secrets: Secrets): GivenSecrets {
   const entries = Object.entries(secrets).map(([field, value]) => {
     return [field, typeof value === 'string' ? null : Object.fromEntries(Object.keys(value).map((key) => [key, null]))] as const;
   });

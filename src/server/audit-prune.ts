@@ -1,31 +1,31 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { recordEnding, type Attempt } from './audit.ts';
-import { environmentPrincipal } from './auth.ts';
-import type { Log } from './log.ts';
-import type { Store } from './reader.ts';
+import { recordResult, type WriteAttempt } from './audit/audit-log.ts';
+import { environmentPrincipal } from './auth/principal.ts';
+import type { Log } from './process/log.ts';
+import type { Store } from './objects/object-reader.ts';
 
-export type Retention = {
+export type AuditRetention = {
   /** How many days an entry stays. */
   readonly days: number;
   readonly now: () => Date;
   readonly log: Log;
 };
 
-const day = 86_400_000;
-const batch = 5000;
+const dayMs = 86_400_000;
+const auditBatchSize = 5000;
 
 /** Removes entries of the audit log that are older than they may become: now, and once a day until it is stopped. */
-export function keepAuditLog(store: Store, retention: Retention): { readonly stop: () => Promise<void> } {
+export function startAuditRetention(store: Store, retention: AuditRetention): { readonly stop: () => Promise<void> } {
   let stopped = false;
   const run = (): Promise<void> =>
-    prune(store, retention, () => stopped).catch((error: unknown) => {
+    pruneAuditLog(store, retention, () => stopped).catch((error: unknown) => {
       retention.log({ level: 'error', message: `the audit log could not be pruned: ${String(error)}` });
     });
   let underWay = run();
   const timer = setInterval(() => {
     underWay = underWay.then(run);
-  }, day);
+  }, dayMs);
   timer.unref();
   return {
     stop() {
@@ -36,12 +36,12 @@ export function keepAuditLog(store: Store, retention: Retention): { readonly sto
   };
 }
 
-async function prune(store: Store, { days, now, log }: Retention, stopped: () => boolean): Promise<void> {
+async function pruneAuditLog(store: Store, { days, now, log }: AuditRetention, stopped: () => boolean): Promise<void> {
   const at = now();
-  const before = new Date(at.getTime() - days * day);
+  const before = new Date(at.getTime() - days * dayMs);
   let removed = 0;
-  for (let last = batch; last === batch && !stopped();) {
-    last = await pruneBatch(store, { at, before, days });
+  for (let last = auditBatchSize; last === auditBatchSize && !stopped();) {
+    last = await pruneAuditBatch(store, { at, before, days });
     removed += last;
     await nextTurn();
   }
@@ -50,20 +50,20 @@ async function prune(store: Store, { days, now, log }: Retention, stopped: () =>
 }
 
 /** Removes the oldest entries, and leaves one that says how many; tells their number. */
-function pruneBatch(
+function pruneAuditBatch(
   { db }: Store,
   { at, before, days }: { readonly at: Date; readonly before: Date; readonly days: number },
 ): Promise<number> {
   const actor = environmentPrincipal('ostiary serve --audit-keep', '');
-  const attempt: Attempt = { actor, address: '', method: 'DELETE', path: '/audit/logs', resourceType: 'audit_logs', at };
+  const attempt: WriteAttempt = { actor, address: '', method: 'DELETE', path: '/audit/logs', resourceType: 'audit_logs', at };
   return db.transaction().execute(async (trx) => {
     await sql`select set_config('ostiary.prunes_audit_log', 'yes', true)`.execute(trx);
     const { numAffectedRows } = await sql`
       delete from audit_logs where seq in (
-        select seq from audit_logs where created_at < ${before} order by created_at limit ${batch} for update skip locked)`.execute(trx);
+        select seq from audit_logs where created_at < ${before} order by created_at limit ${auditBatchSize} for update skip locked)`.execute(trx);
     const removed = Number(numAffectedRows ?? 0);
     const payload = { removed, older_than: before.toISOString(), keep_days: days };
-    if (removed > 0) await recordEnding(trx, attempt, { status: 204, error: '', payload });
+    if (removed > 0) await recordResult(trx, attempt, { status: 204, error: '', payload });
     return removed;
   });
 }

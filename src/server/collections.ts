@@ -1,11 +1,11 @@
 import type { FieldRule } from '../model/field.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import { referenceForm, secretValue, type Secrets } from './secrets.ts';
-import type { EdgeTable, ObjectTable } from './tables.ts';
+import { secretReferencePattern, secretValueSchema, type Secrets } from './store/secrets.ts';
+import type { EdgeTable, ObjectTable } from './store/tables.ts';
 
 /** What only the gateway knows of a kind: where its objects are served and kept. */
-type Mount = {
+type KindRow = {
   readonly path: string;
   readonly table: ObjectTable;
   /** Where the edges of a rule kind are kept. */
@@ -27,7 +27,7 @@ type Mount = {
 };
 
 /** The edges of one rule kind as one of the two ends sees them. */
-export type Side = {
+export type EdgeSide = {
   readonly table: EdgeTable;
   readonly own: 'connection_id' | 'rule_id';
   readonly other: 'connection_id' | 'rule_id';
@@ -40,16 +40,16 @@ export type Side = {
 };
 
 /** A kind as the gateway serves it. */
-export type Collection = Mount & {
+export type Collection = KindRow & {
   readonly kind: Kind;
   readonly fields: readonly FieldRule[];
   readonly hasSecrets: boolean;
   /** The field that names the agent which serves an object. */
   readonly agentField?: string;
-  readonly sides: readonly Side[];
+  readonly sides: readonly EdgeSide[];
 };
 
-const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'narrows' | 'readOnly'> = {
+const plain: Pick<KindRow, 'byName' | 'identityField' | 'computed' | 'narrows' | 'readOnly'> = {
   byName: false,
   identityField: 'name',
   computed: [],
@@ -58,9 +58,9 @@ const plain: Pick<Mount, 'byName' | 'identityField' | 'computed' | 'narrows' | '
 };
 
 /** What a connection, and so a resource, can be. */
-export const connectionTypes: readonly string[] = ['database', 'application', 'custom'];
+export const servedConnectionTypes: readonly string[] = ['database', 'application', 'custom'];
 
-const mounts: Readonly<Record<string, Mount>> = {
+const kindRows: Readonly<Record<string, KindRow>> = {
   Connection: {
     ...plain,
     path: '/connections',
@@ -68,11 +68,11 @@ const mounts: Readonly<Record<string, Mount>> = {
     byName: true,
     computed: ['redact_enabled'],
     narrows: {
-      type: { enum: connectionTypes },
-      secret: { additionalProperties: secretValue },
+      type: { enum: servedConnectionTypes },
+      secret: { additionalProperties: secretValueSchema },
     },
     resourceField: 'resource_name',
-    readOnly: ({ secrets, online }) => ({ default_database: databaseOf(secrets), status: online ? 'online' : 'offline' }),
+    readOnly: ({ secrets, online }) => ({ default_database: databaseName(secrets), status: online ? 'online' : 'offline' }),
   },
   DataMaskingRule: {
     ...plain,
@@ -107,7 +107,7 @@ const mounts: Readonly<Record<string, Mount>> = {
 };
 
 // For tests: a repository on the disk of the server.
-const localAddress = '^file:///\\S+$';
+const localAddressPattern = '^file:///\\S+$';
 
 /** All collections that the gateway serves, one a kind; only for tests may configurations name repositories on its own disk. */
 export function collectionsOf(
@@ -116,7 +116,7 @@ export function collectionsOf(
 ): readonly Collection[] {
   return [...registry.values()].map((kind) => ({
     ...mountOf(kind.name),
-    ...(localRepositories && kind.name === 'RunbookConfiguration' ? { otherForms: { git_url: localAddress } } : {}),
+    ...(localRepositories && kind.name === 'RunbookConfiguration' ? { otherForms: { git_url: localAddressPattern } } : {}),
     kind,
     fields: kind.fields.filter(
       ({ manifestOnly, dialect, borrowed }) => manifestOnly !== true && (dialect === undefined || borrowed !== undefined),
@@ -132,20 +132,20 @@ function agentFieldOf(kind: Kind): Pick<Collection, 'agentField'> {
   return field === undefined ? {} : { agentField: field.name };
 }
 
-function mountOf(kind: string): Mount {
-  const mount = mounts[kind];
+function mountOf(kind: string): KindRow {
+  const mount = kindRows[kind];
   if (mount === undefined) throw new Error(`the gateway does not serve the kind ${kind}`);
   return mount;
 }
 
-function sidesOf(kind: Kind, registry: Registry): readonly Side[] {
+function sidesOf(kind: Kind, registry: Registry): readonly EdgeSide[] {
   return [...registry.values()].flatMap((rule) => {
     const listed = rule.fields.find((field) => field.edge === 'rule');
     const { edges, table } = mountOf(rule.name);
     const connection = listed?.refers === undefined ? undefined : registry.get(listed.refers);
     if (listed === undefined || edges === undefined || connection === undefined) return [];
     const back = connection.fields.find((field) => field.edge === 'connection' && field.refers === rule.name);
-    const ofRule: Side = {
+    const ofRule: EdgeSide = {
       table: edges,
       own: 'rule_id',
       other: 'connection_id',
@@ -154,7 +154,7 @@ function sidesOf(kind: Kind, registry: Registry): readonly Side[] {
       field: listed.name,
       listedThere: back !== undefined,
     };
-    const ofConnection: Side = {
+    const ofConnection: EdgeSide = {
       table: edges,
       own: 'connection_id',
       other: 'rule_id',
@@ -167,8 +167,8 @@ function sidesOf(kind: Kind, registry: Registry): readonly Side[] {
   });
 }
 
-function databaseOf(secrets: Secrets): string {
+function databaseName(secrets: Secrets): string {
   const map = secrets['secret'];
   const value = typeof map === 'object' ? map['envvar:DB'] : undefined;
-  return value === undefined || referenceForm.test(value) ? '' : Buffer.from(value, 'base64').toString();
+  return value === undefined || secretReferencePattern.test(value) ? '' : Buffer.from(value, 'base64').toString();
 }

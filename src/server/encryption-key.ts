@@ -6,7 +6,7 @@ const keyLength = 32;
 
 /** Reads a key that the operator gave: 32 bytes, as they are or as base64 or hex. */
 export function parseEncryptionKey(given: Buffer | string): Buffer {
-  const key = typeof given === 'string' ? decode(given.trim()) : given;
+  const key = typeof given === 'string' ? decodeKey(given.trim()) : given;
   if (key.length === keyLength) return key;
   throw new AppError('serve/encryption-key', 3, `the encryption key has ${key.length} bytes, not ${keyLength}`, {
     hint: 'make one with: openssl rand -base64 32',
@@ -27,10 +27,10 @@ export async function readOrCreateKeyFile(path: string): Promise<Buffer> {
 }
 
 /** Reads the keys that secrets may still be sealed with: several are separated by commas. */
-export function parseEarlierKeys(given: string): readonly Buffer[] {
+export function parsePreviousKeys(given: string): readonly Buffer[] {
   return given.split(',').flatMap((key) => (key.trim() === '' ? [] : [parseEncryptionKey(key)]));
 }
 
-function decode(text: string): Buffer {
+function decodeKey(text: string): Buffer {
   return /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
 }

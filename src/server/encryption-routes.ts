@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import type { AppEnv } from './app-env.ts';
-import { listEncryptionKeys } from './key-claim.ts';
-import type { Store } from './reader.ts';
+import { listEncryptionKeys } from './store/encryption-keys.ts';
+import type { Store } from './objects/object-reader.ts';
 
 /** Serves which encryption keys the database accepts, and what each of them still seals: one that seals nothing can be retired. */
 export function serveEncryptionKeys(app: Hono<AppEnv>, { store: { db, cipher } }: { readonly store: Store }): void {

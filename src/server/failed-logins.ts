@@ -1,29 +1,29 @@
 import { isIPv6 } from 'node:net';
 
 /** Counts wrong keys by address: tells for how many seconds an address should try no more, 0 while it may. */
-export type FailedLogins = (address: string, now: Date) => number;
+export type CountFailedLogin = (address: string, now: Date) => number;
 
-const burst = 20;
+const freeTries = 20;
 const secondsPerTry = 3;
-const mostAddresses = 10_000;
+const maxAddresses = 10_000;
 
-type Bucket = { readonly tries: number; readonly at: number };
+type TryBucket = { readonly tries: number; readonly at: number };
 
 /**
  * Lets each address be wrong 20 times, then once every 3 seconds. Forgets the address that was quiet for longest where
  * there are too many. Each server counts for itself: what is lost with it only delays an answer, and decides nothing.
  */
-export function countFailedLogins(): FailedLogins {
-  const buckets = new Map<string, Bucket>();
+export function createFailedLoginCounter(): CountFailedLogin {
+  const buckets = new Map<string, TryBucket>();
   return (address, now) => {
     const network = networkOf(address);
-    const { tries, at } = buckets.get(network) ?? { tries: burst, at: now.getTime() };
+    const { tries, at } = buckets.get(network) ?? { tries: freeTries, at: now.getTime() };
     const earned = Math.max(0, now.getTime() - at) / 1000 / secondsPerTry;
-    const left = Math.min(burst, tries + earned) - 1;
+    const left = Math.min(freeTries, tries + earned) - 1;
     buckets.delete(network);
     buckets.set(network, { tries: Math.max(0, left), at: now.getTime() });
     const [oldest] = buckets.keys();
-    if (buckets.size > mostAddresses && oldest !== undefined) buckets.delete(oldest);
+    if (buckets.size > maxAddresses && oldest !== undefined) buckets.delete(oldest);
     return left >= 0 ? 0 : Math.max(1, Math.ceil(-left * secondsPerTry));
   };
 }

@@ -1,10 +1,10 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 
-const writes = ['UPDATE', 'DELETE', 'INSERT', 'MERGE'] as const;
+const writeCommands = ['UPDATE', 'DELETE', 'INSERT', 'MERGE'] as const;
 
 /** A pool whose statements are parsed once each: half of what a small statement costs PGlite. Their texts must be few. */
-export function preparedPool(pool: Pool): PostgresPool {
+export function createPreparedPool(pool: Pool): PostgresPool {
   const names = new Map<string, string>();
   return { connect: async () => new PreparedClient(await pool.connect(), names), end: () => pool.end() };
 }
@@ -28,7 +28,7 @@ class PreparedClient implements PostgresPoolClient {
     const name = this.#names.get(text) ?? `s${this.#names.size}`;
     this.#names.set(text, name);
     const { command, rowCount, rows } = await this.#client.query({ name, text, values: [...values] });
-    return { command: writes.find((write) => write === command) ?? 'SELECT', rowCount: rowCount ?? 0, rows };
+    return { command: writeCommands.find((write) => write === command) ?? 'SELECT', rowCount: rowCount ?? 0, rows };
   }
 
   release(): void {

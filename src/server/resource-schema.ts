@@ -1,13 +1,13 @@
 import type { JsonObject } from '../model/json.ts';
-import { ignored } from './api/operation.ts';
-import { connectionTypes } from './collections.ts';
-import { secretValue } from './secrets.ts';
+import { ignoredField } from './api/api-section.ts';
+import { servedConnectionTypes } from './collections.ts';
+import { secretValueSchema } from './store/secrets.ts';
 
 /** The most characters that the name of a resource has. */
-export const longestResourceName = 128;
+export const maxResourceNameLength = 128;
 
 /** What a body of a create or a full replace of a resource must be; read-only fields are let through and ignored. */
-export const resourceSchema: JsonObject = {
+export const resourceBodySchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Resource',
   type: 'object',
@@ -17,10 +17,10 @@ export const resourceSchema: JsonObject = {
     name: {
       type: 'string',
       minLength: 1,
-      maxLength: longestResourceName,
+      maxLength: maxResourceNameLength,
       description: 'Unique; a new name is given to its connections too.',
     },
-    type: { enum: [...connectionTypes], description: 'The same kind of value as the type of a connection.' },
+    type: { enum: [...servedConnectionTypes], description: 'The same kind of value as the type of a connection.' },
     subtype: {
       type: ['string', 'null'],
       maxLength: 64,
@@ -36,12 +36,12 @@ export const resourceSchema: JsonObject = {
     env_vars: {
       type: ['object', 'null'],
       propertyNames: { pattern: '^(envvar|filesystem):[A-Za-z_][A-Za-z0-9_.-]*$', $comment: 'envvar:NAME or filesystem:NAME' },
-      additionalProperties: { type: ['string', 'null'], ...secretValue },
+      additionalProperties: { type: ['string', 'null'], ...secretValueSchema },
       default: {},
       description: 'Secrets of all connections of the resource, written like those of a connection; null keeps the stored value.',
     },
-    id: ignored,
-    created_at: ignored,
-    updated_at: ignored,
+    id: ignoredField,
+    created_at: ignoredField,
+    updated_at: ignoredField,
   },
 };

@@ -1,4 +1,4 @@
-import type { ObjectTable } from './tables.ts';
+import type { ObjectTable } from './store/tables.ts';
 
 /** Where sealed texts are kept: `COLUMN_key` beside each holds the id of its key, which the database must know. */
 export const sealedColumns: readonly { readonly table: ObjectTable | 'resources'; readonly column: 'secrets' | 'env_vars' }[] = [

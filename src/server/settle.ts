@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import { statusAt } from './agent-status.ts';
+import { agentStatusAt } from './agent-status.ts';
 import type { Collection } from './collections.ts';
-import { InvalidBody } from './rejection.ts';
-import type { Tables } from './tables.ts';
+import { InvalidBody } from './http/rejection.ts';
+import type { Tables } from './store/tables.ts';
 
 /**
  * Gives a spec its agent and its resource, and tells whether the agent is online: an agent that does not exist is
  * refused, a resource that does not exist is made like the spec, and one that does stays as it is.
  */
-export async function settle(
+export async function ensureAgentAndResource(
   trx: Transaction<Tables>,
   { agentField, resourceField }: Collection,
   { spec, now }: { readonly spec: JsonObject; readonly now: Date },
@@ -30,7 +30,7 @@ export async function settle(
     select last_seen from served`.execute(trx);
   const [served] = rows;
   if (served === undefined) throw new InvalidBody([{ field: pointer(agentField), reason: `is no agent of this gateway: ${agent}` }]);
-  return statusAt(now, served.last_seen) === 'online';
+  return agentStatusAt(now, served.last_seen) === 'online';
 }
 
 function text(spec: JsonObject, field: string): string {

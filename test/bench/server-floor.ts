@@ -7,8 +7,8 @@ import { Hono } from 'hono';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import { Pool } from 'pg';
 import { registry } from '../../src/kinds/index.ts';
-import { preparedPool } from '../../src/server/prepared-pool.ts';
-import type { Tables } from '../../src/server/tables.ts';
+import { createPreparedPool } from '../../src/server/prepared-pool.ts';
+import type { Tables } from '../../src/server/store/tables.ts';
 import { readingsOf } from './server-readings.ts';
 
 type Statement = { readonly text: string; readonly values: readonly unknown[] };
@@ -43,7 +43,7 @@ server.listen(0, '127.0.0.1', () => {
 async function openPool(): Promise<PostgresPool> {
   if (database.startsWith('postgres:')) return new Pool({ connectionString: database, max: 10 });
   const lite = await PGlite.create({ dataDir: database });
-  return preparedPool(new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 })));
+  return createPreparedPool(new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 })));
 }
 
 async function query({ text, values }: Statement): Promise<readonly unknown[]> {

@@ -4,10 +4,10 @@ import { registry } from '../../src/kinds/index.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import type { Gateway, WriteRequest } from '../../src/model/gateway.ts';
 import type { LiveResource } from '../../src/model/live.ts';
-import type { Effect } from '../../src/server/chaos.ts';
+import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { startPostgresServer, type TestServer } from '../support/servers.ts';
 
-const effects: readonly (readonly [string, readonly Effect[]])[] = [
+const effects: readonly (readonly [string, readonly ChaosEffect[]])[] = [
   ['the answer is lost', [{ dropAfter: true }]],
   ['the request is lost', [{ dropBefore: true }]],
   ['500 comes after the commit', [{ status500AfterCommit: true }]],
@@ -18,7 +18,7 @@ const effects: readonly (readonly [string, readonly Effect[]])[] = [
 describe('a write happens exactly once where', () => {
   let server: TestServer;
   let gateway: Gateway;
-  let pending: Effect[] = [];
+  let pending: ChaosEffect[] = [];
   beforeAll(async () => {
     server = await startPostgresServer({ chaos: ({ method }) => (method === 'GET' ? undefined : pending.shift()) });
     gateway = await openGateway({ url: server.url, token: server.key, auth: 'auto', dialect: 'auto', registry, sleep: async () => {} });

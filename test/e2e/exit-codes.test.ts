@@ -5,12 +5,12 @@ import type { Json } from '../../src/model/json.ts';
 import { ostiary } from '../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
 import { makeFolder } from '../support/servers.ts';
-import type { Effect } from '../../src/server/chaos.ts';
+import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { agentId, connectionBody } from '../server/client.ts';
 import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
 import { useGateway } from './gateway.ts';
 
-let chaos: (request: { readonly method: string; readonly path: string }) => Effect | undefined = () => undefined;
+let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
 const gateway = useGateway({ chaos: (request) => chaos(request) });
 const makeProject = workshop();
 afterEach(() => {

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Effect } from '../../src/server/chaos.ts';
+import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { repositories, type TestRepository } from '../support/repository.ts';
 import { agentId, connectionBody } from '../server/client.ts';
 import { config, connection, guardrail, type Files } from './project.ts';
 import { useGateway } from './gateway.ts';
 
-let chaos: (request: { readonly method: string; readonly path: string }) => Effect | undefined = () => undefined;
+let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
 const gateway = useGateway({ chaos: (request) => chaos(request) });
 const { make, makeOrigin, clone } = repositories();
 afterEach(() => {

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Effect } from '../../src/server/chaos.ts';
+import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { builtPackage, ostiary, start, startOstiary, type Ended, type Running } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
 import { callerOf } from '../server/client.ts';
 import { useGateway } from './gateway.ts';
 import { config, connection, guardrail, manifest, manyConnections, workshop } from './project.ts';
 
-let chaos: Effect | undefined;
+let chaos: ChaosEffect | undefined;
 const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' ? undefined : chaos) });
 const makeProject = workshop();
 afterEach(() => {

@@ -6,7 +6,7 @@ import type { Change } from '../../src/model/plan/plan.ts';
 import { digestOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { planDocument } from '../../src/report/subjects/plan-json.ts';
-import type { Effect } from '../../src/server/chaos.ts';
+import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { openText } from '../support/saved.ts';
 import { commitAll, git } from '../support/workflow.ts';
 import { makeKey } from '../server/client.ts';
@@ -14,7 +14,7 @@ import { useGateway } from './gateway.ts';
 import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
 
 const makeProject = workshop();
-let chaos: ((path: string) => Effect | undefined) | undefined;
+let chaos: ((path: string) => ChaosEffect | undefined) | undefined;
 const gateway = useGateway({ chaos: ({ method, path }) => (method === 'GET' ? undefined : chaos?.(path)) });
 
 const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } } };

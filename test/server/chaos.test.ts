@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Chaos } from '../../src/server/chaos.ts';
-import { chaosBySwitches } from '../../src/server/chaos-switches.ts';
+import type { Chaos } from '../../src/server/http/chaos.ts';
+import { chaosFromSwitches } from '../../src/server/chaos-switches.ts';
 import { startPgliteServer, type TestServer } from '../support/servers.ts';
 import { callerOf, type Call } from './client.ts';
 
@@ -35,7 +35,7 @@ test('effects are chosen by request, and each does what it says', async () => {
 });
 
 test('each request switches its own effects, where the server is started for it', async () => {
-  const call = await withChaos(chaosBySwitches);
+  const call = await withChaos(chaosFromSwitches);
   const post = (name: string, switches: string): ReturnType<Call> =>
     call('POST', '/guardrails', { body: { name }, headers: { 'Ostiary-Chaos': switches } });
   const throttled = await post('throttled', 'status=429, retry-after=3');
@@ -51,7 +51,7 @@ test('each request switches its own effects, where the server is started for it'
 });
 
 test('switches that there are not are refused', async () => {
-  const call = await withChaos(chaosBySwitches);
+  const call = await withChaos(chaosFromSwitches);
   const wrong = [
     '',
     'status=200',

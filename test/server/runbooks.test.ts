@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createRemoteReader } from '../../src/git/read-remote.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
-import { isRunbook, type RunbookSource } from '../../src/server/runbooks/library.ts';
+import { isRunbookPath, type RunbookSource } from '../../src/server/runbooks/runbook-library.ts';
 import { commitFiles, startGitServer, type GitServer } from '../support/git-repository.ts';
 import { startPgliteServer, type TestServer } from '../support/servers.ts';
 import { agentId, callerOf, connectionBody, databases, idOf, type Call } from './client.ts';
@@ -36,7 +36,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
   let server: TestServer;
   let call: Call;
   let now = new Date('2026-11-20T12:00:00Z');
-  const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, wanted: isRunbook, scratch: folder });
+  const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, wanted: isRunbookPath, scratch: folder });
 
   beforeAll(async () => {
     server = await start({ now: () => now, runbooks: reader });
@@ -174,7 +174,7 @@ describe.each(databases.slice(0, 1))('a gateway whose repositories are slow, on 
   test('answers without them, and with them once they are there', async () => {
     const waiting: ((read: { readonly failure: string }) => void)[] = [];
     const read: RunbookSource['read'] = () => new Promise((resolve) => waiting.push(resolve));
-    const server = await start({ runbooks: { read, patience: 50 } });
+    const server = await start({ runbooks: { read, timeoutMs: 50 } });
     const call = callerOf(server);
     await call('POST', path, { body: { git_url: 'https://git.example.com/slow' } });
     const errors = async (): Promise<Json | undefined> => (await call('GET', templates)).body['errors'];
@@ -208,7 +208,7 @@ function fetches(): number {
 }
 
 test('of the disk of the server are listed where it was started so, for tests', async () => {
-  const runbooks = createRemoteReader({ env: { PATH: process.env['PATH'] }, wanted: isRunbook, scratch: folder, local: true });
+  const runbooks = createRemoteReader({ env: { PATH: process.env['PATH'] }, wanted: isRunbookPath, scratch: folder, local: true });
   const server = await startPgliteServer({ localRepositories: true, runbooks });
   const call = callerOf(server);
   const url = `file://${folder}/ops.git`;

@@ -1,12 +1,12 @@
 import { array, assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTemplate, type Template } from '../../src/server/runbooks/template.ts';
+import { readTemplate, type RunbookTemplate } from '../../src/server/runbooks/template.ts';
 import { tries } from '../support/chance.ts';
 import { worked } from '../support/worked.ts';
 
 const plain = { type: 'text', required: false, description: '' };
 
-function metadataOf(template: Template): unknown {
+function metadataOf(template: RunbookTemplate): unknown {
   return 'metadata' in template ? template.metadata : template.problem;
 }
 

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { Client } from 'pg';
 import { makeFolder } from '../../src/disk/make-folder.ts';
-import { openDatabase } from '../../src/server/database.ts';
-import { migrate } from '../../src/server/migrations.ts';
+import { openDatabase } from '../../src/server/store/database.ts';
+import { migrate } from '../../src/server/store/migrations.ts';
 import { startPostgres, type RunningPostgres } from './postgres.ts';
 import { snapshotFile } from './snapshot.ts';
 

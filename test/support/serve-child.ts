@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { makeFolder } from '../../src/disk/make-folder.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { startServer } from '../../src/server/start.ts';
+import { startServer } from '../../src/server/process/start-server.ts';
 
 const [place = '', adminKey = '', encryptionKey] = process.argv.slice(2);
 

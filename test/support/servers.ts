@@ -9,8 +9,8 @@ import { Client } from 'pg';
 import { inject } from 'vitest';
 import { makeFolder as makeFolders } from '../../src/disk/make-folder.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { createLog, type LogForm } from '../../src/server/log.ts';
-import { startServer, type ServeOptions } from '../../src/server/start.ts';
+import { createLog, type LogFormat } from '../../src/server/process/log.ts';
+import { startServer, type ServeOptions } from '../../src/server/process/start-server.ts';
 
 /** A gateway for tests. */
 export type TestServer = {
@@ -26,7 +26,7 @@ export type TestServer = {
   readonly close: () => Promise<void>;
 };
 
-export type TestServerOptions = Partial<Omit<ServeOptions, 'adminKey' | 'managerKey' | 'log'>> & { readonly logForm?: LogForm };
+export type TestServerOptions = Partial<Omit<ServeOptions, 'adminKey' | 'managerKey' | 'log'>> & { readonly logForm?: LogFormat };
 
 export const adminKey = 'admin-key-of-the-tests';
 const managerKey = 'manager-key-of-the-tests';

@@ -1,26 +1,26 @@
-import { agentChapter } from '../agent-chapter.ts';
-import { auditChapter } from '../audit-chapter.ts';
-import { collectionChapter } from '../collection-chapter.ts';
+import { agentSection } from '../agents/agents.openapi.ts';
+import { auditSection } from '../audit/audit.openapi.ts';
+import { collectionSection } from '../objects/objects.openapi.ts';
 import type { Collection } from '../collections.ts';
-import { identityChapter } from '../identity-chapter.ts';
-import { resourceChapter } from '../resource-chapter.ts';
-import { reviewChapter } from '../reviews/review-chapter.ts';
-import { runbookChapter } from '../runbooks/runbook-routes.ts';
-import { searchChapter } from '../search-chapter.ts';
-import type { Chapter } from './operation.ts';
-import { serviceChapter } from './service-chapter.ts';
+import { identitySection } from '../auth/identity.openapi.ts';
+import { resourceSection } from '../resources/resources.openapi.ts';
+import { reviewSection } from '../reviews/reviews.openapi.ts';
+import { runbookSection } from '../runbooks/runbook-routes.ts';
+import { searchSection } from '../search/search.openapi.ts';
+import type { ApiSection } from './api-section.ts';
+import { serviceSection } from './service.openapi.ts';
 
 /** All that the gateway serves, in the order in which its document tells it. */
-export function chaptersOf(collections: readonly Collection[]): readonly Chapter[] {
+export function apiSections(collections: readonly Collection[]): readonly ApiSection[] {
   return [
-    ...collections.map((collection) => collectionChapter(collection)),
-    resourceChapter,
-    reviewChapter,
-    runbookChapter,
-    searchChapter,
-    agentChapter,
-    identityChapter,
-    auditChapter,
-    serviceChapter,
+    ...collections.map((collection) => collectionSection(collection)),
+    resourceSection,
+    reviewSection,
+    runbookSection,
+    searchSection,
+    agentSection,
+    identitySection,
+    auditSection,
+    serviceSection,
   ];
 }

@@ -1,7 +1,7 @@
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /** Makes text harmless in HTML, attributes included. */
-export function escapeHtml(text: string): string {
+export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
@@ -18,8 +18,8 @@ export function renderLine(text: string): string {
   return text
     .split(/(`[^`]+`|\*\*[^*]+\*\*)/)
     .map((part) => {
-      if (/^`.+`$/s.test(part)) return `<code>${escapeHtml(part.slice(1, -1))}</code>`;
-      return /^\*\*.+\*\*$/s.test(part) ? `<strong>${escapeHtml(part.slice(2, -2))}</strong>` : escapeHtml(part);
+      if (/^`.+`$/s.test(part)) return `<code>${escapeText(part.slice(1, -1))}</code>`;
+      return /^\*\*.+\*\*$/s.test(part) ? `<strong>${escapeText(part.slice(2, -2))}</strong>` : escapeText(part);
     })
     .join('');
 }

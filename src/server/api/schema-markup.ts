@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { escapeHtml, renderLine } from './markup.ts';
+import { escapeText, renderLine } from './markup.ts';
 
 /** Says in a few words what a schema takes; a named one is a link. */
 export function renderShape(schema: Json | undefined): string {
@@ -37,7 +37,7 @@ function rowsOf(schema: Json | undefined, parent: string): readonly string[] {
     const told = isObject(property) ? meaningOf(property) : '';
     const inner = rowsOf(property, path);
     const shape = renderShape(inner.length === 0 ? property : withoutFields(property));
-    return [`<tr><td><code>${escapeHtml(path)}</code>${mark}</td><td>${shape}</td><td>${told}</td></tr>`, ...inner];
+    return [`<tr><td><code>${escapeText(path)}</code>${mark}</td><td>${shape}</td><td>${told}</td></tr>`, ...inner];
   });
 }
 
@@ -74,14 +74,14 @@ function shapeOf(type: string, schema: JsonObject): string {
       .join(', ')} }`;
   }
   if (type === 'object' && isObject(values)) return `map of ${renderShape(values)}`;
-  return typeof schema['format'] === 'string' && type === 'string' ? escapeHtml(schema['format']) : escapeHtml(type);
+  return typeof schema['format'] === 'string' && type === 'string' ? escapeText(schema['format']) : escapeText(type);
 }
 
 function linkTo(reference: string): string {
   const parts = reference.split('/');
   const name = parts[3] ?? '';
   const inner = parts.slice(5).join('.');
-  return `<a href="#schema-${escapeHtml(name)}">${escapeHtml(inner === '' ? name : `${name} ${inner}`)}</a>`;
+  return `<a href="#schema-${escapeText(name)}">${escapeText(inner === '' ? name : `${name} ${inner}`)}</a>`;
 }
 
 function range(least: Json | undefined, most: Json | undefined, unit: string): string {
@@ -90,7 +90,7 @@ function range(least: Json | undefined, most: Json | undefined, unit: string): s
 }
 
 function code(value: Json): string {
-  return `<code>${escapeHtml(typeof value === 'string' ? value : JSON.stringify(value))}</code>`;
+  return `<code>${escapeText(typeof value === 'string' ? value : JSON.stringify(value))}</code>`;
 }
 
 function listOf(value: Json | undefined): readonly Json[] {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Hono } from 'hono';
 import type { JsonObject } from '../../model/json.ts';
 import type { AppEnv } from '../app-env.ts';
-import { renderPage, style } from './page.ts';
+import { renderPage, pageStyle } from './document-page.ts';
 
-const styleHash = createHash('sha256').update(style).digest('base64');
+const styleHash = createHash('sha256').update(pageStyle).digest('base64');
 
 /** Serves the document of the gateway's operations, for programs and for people. */
 export function serveDocument(app: Hono<AppEnv>, document: JsonObject): void {

@@ -1,13 +1,13 @@
 import { isObject, type Json } from '../../model/json.ts';
 
-const said = ['pattern', 'enum', 'const', 'format'];
+const limitingKeywords = ['pattern', 'enum', 'const', 'format'];
 
 /** Says of every text in the schema of a body what else is said in words alone: it holds no U+0000. */
-export function withoutNul(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map((entry: Json) => withoutNul(entry));
+export function forbidNul(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((entry: Json) => forbidNul(entry));
   if (!isObject(schema)) return schema;
-  const node = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutNul(value)]));
-  const isText = [schema['type']].flat().includes('string') && !said.some((keyword) => keyword in schema);
+  const node = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, forbidNul(value)]));
+  const isText = [schema['type']].flat().includes('string') && !limitingKeywords.some((keyword) => keyword in schema);
   return isText ? { ...node, pattern: '^[^\\u0000]*$' } : node;
 }
 

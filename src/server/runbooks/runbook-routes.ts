@@ -1,37 +1,37 @@
 import type { Context, Hono } from 'hono';
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { exactly, refer, type Chapter } from '../api/operation.ts';
+import { exactObject, schemaRef, type ApiSection } from '../api/api-section.ts';
 import type { AppEnv } from '../app-env.ts';
-import type { Store } from '../reader.ts';
-import { InvalidBody } from '../rejection.ts';
-import type { Library, Listing, Runbook } from './library.ts';
+import type { Store } from '../objects/object-reader.ts';
+import { InvalidBody } from '../http/rejection.ts';
+import type { RunbookLibrary, RunbookListing, Runbook } from './runbook-library.ts';
 
 /** Serves the runbooks of all repositories: as the interface has it, and as the public gateway does now. */
-export function serveRunbooks(app: Hono<AppEnv>, library: Library, store: Store): void {
+export function serveRunbooks(app: Hono<AppEnv>, library: RunbookLibrary, store: Store): void {
   app.get('/plugins/runbooks/templates', async (c) => {
     const connections = await connectionNames(store);
-    return c.json(answerOf(await library.list(), (runbook) => [{ ...runbook, connections }]));
+    return c.json(listingJson(await library.list(), (runbook) => [{ ...runbook, connections }]));
   });
   app.get('/runbooks', async (c) => {
     const all = await connectionNames(store);
     const wanted = c.req.query('connection_name') || c.req.query('connection') || undefined;
     const connections = wanted === undefined ? all : all.filter((name) => name === wanted);
-    const [onlyWithConnections, listed] = [asks(c, 'remove_empty_connections', true), asks(c, 'list_connections', false)];
-    if (connections.length === 0 && onlyWithConnections) return c.json(answerOf(await library.list(), () => []));
+    const [onlyWithConnections, listed] = [readFlag(c, 'remove_empty_connections', true), readFlag(c, 'list_connections', false)];
+    if (connections.length === 0 && onlyWithConnections) return c.json(listingJson(await library.list(), () => []));
     const shown = listed && connections.length > 0 ? { connections } : {};
-    return c.json(answerOf(await library.list(), (runbook) => [{ ...runbook, ...shown }]));
+    return c.json(listingJson(await library.list(), (runbook) => [{ ...runbook, ...shown }]));
   });
 }
 
-function asks(c: Context<AppEnv>, name: string, otherwise: boolean): boolean {
+function readFlag(c: Context<AppEnv>, name: string, otherwise: boolean): boolean {
   const value = c.req.query(name) ?? String(otherwise);
   if (value !== 'true' && value !== 'false') throw new InvalidBody([{ field: name, reason: 'must be true or false' }]);
   return value === 'true';
 }
 
 /** The top level holds all items, and the commit of the first repository, for callers that know only one. */
-function answerOf({ shelves, errors }: Listing, spell: (runbook: Runbook) => readonly JsonObject[]): JsonObject {
+function listingJson({ shelves, errors }: RunbookListing, spell: (runbook: Runbook) => readonly JsonObject[]): JsonObject {
   const repositories = shelves.map((shelf) => ({ ...shelf, items: shelf.items.flatMap((runbook) => spell(runbook)) }));
   const [first] = repositories;
   return {
@@ -63,7 +63,7 @@ const runbook: JsonObject = {
   required: ['name', 'metadata', 'error'],
   properties: {
     name: { type: 'string', description: 'The path in its repository.' },
-    metadata: { type: 'object', description: 'What the runbook asks for, by parameter.', additionalProperties: refer('RunbookParameter') },
+    metadata: { type: 'object', description: 'What the runbook asks for, by parameter.', additionalProperties: schemaRef('RunbookParameter') },
     connections: names,
     error: { type: ['string', 'null'], description: 'Why it cannot run; null: it can.' },
   },
@@ -93,11 +93,11 @@ const commit: JsonObject = {
   commit_message: text,
 };
 
-const items: JsonObject = { type: 'array', items: refer('Runbook') };
+const items: JsonObject = { type: 'array', items: schemaRef('Runbook') };
 
-const listing = exactly({
+const listing = exactObject({
   errors: { type: 'array', items: text, description: 'A line for each repository that could not be read.' },
-  repositories: { type: 'array', items: exactly({ repository: text, ...commit, items }), description: 'One a configuration.' },
+  repositories: { type: 'array', items: exactObject({ repository: text, ...commit, items }), description: 'One a configuration.' },
   items: { ...items, description: 'The runbooks of all repositories.' },
   ...commit,
 });
@@ -109,7 +109,7 @@ A file that is no template, or larger than 1 MB, has an \`error\`. \`metadata\` 
 The top level has the runbooks of all repositories, and the commit of the first.`;
 
 /** Tells of the runbooks. */
-export const runbookChapter: Chapter = {
+export const runbookSection: ApiSection = {
   name: 'Runbooks',
   description: 'Files of git repositories that run on connections.',
   schemas: { Runbook: runbook, RunbookParameter: parameter, RunbookListing: listing },
@@ -120,7 +120,7 @@ export const runbookChapter: Chapter = {
       id: 'listTemplates',
       summary: 'List runbook templates',
       description: `${how}\n\nThe interface shows one repository and no query; every item tells all \`connections\` that it may run on.`,
-      answers: { 200: { description: 'The runbooks.', schema: refer('RunbookListing') } },
+      responses: { 200: { description: 'The runbooks.', schema: schemaRef('RunbookListing') } },
     },
     {
       method: 'get',
@@ -139,8 +139,8 @@ export const runbookChapter: Chapter = {
           schema: { type: 'boolean' },
         },
       ],
-      answers: { 200: { description: 'The runbooks.', schema: refer('RunbookListing') } },
-      refuses: [422],
+      responses: { 200: { description: 'The runbooks.', schema: schemaRef('RunbookListing') } },
+      errors: [422],
     },
   ],
 };

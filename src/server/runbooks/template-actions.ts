@@ -1,13 +1,13 @@
-import { readWord, type Word } from './template-words.ts';
+import { readWord, type TemplateWord } from './template-words.ts';
 
 /** One step of a pipeline: a function with its arguments, or a value. */
-export type Command = { readonly words: readonly Word[] };
+export type TemplateCommand = { readonly words: readonly TemplateWord[] };
 
 /** What stands between `{{` and `}}` outside of every block, and outputs a value. */
-export type Action = { readonly line: number; readonly commands: readonly Command[] };
+export type TemplateAction = { readonly line: number; readonly commands: readonly TemplateCommand[] };
 
-const opens: ReadonlySet<string> = new Set(['if', 'range', 'with', 'define', 'block']);
-const within: ReadonlySet<string> = new Set(['else', 'break', 'continue', 'template']);
+const blockKeywords: ReadonlySet<string> = new Set(['if', 'range', 'with', 'define', 'block']);
+const innerKeywords: ReadonlySet<string> = new Set(['else', 'break', 'continue', 'template']);
 const functions: ReadonlySet<string> = new Set(
   [
     'and or not len index slice print printf println html js urlquery call eq ne lt le gt ge',
@@ -17,8 +17,8 @@ const functions: ReadonlySet<string> = new Set(
 );
 
 /** Reads a text as Go's text/template does, as far as runbooks need it; a mistake is told in Go's words. */
-export function readActions(text: string): { readonly actions: readonly Action[] } | { readonly problem: string } {
-  const actions: Action[] = [];
+export function readActions(text: string): { readonly actions: readonly TemplateAction[] } | { readonly problem: string } {
+  const actions: TemplateAction[] = [];
   let depth = 0;
   let at = text.indexOf('{{');
   let counted = { at: 0, line: 1 };
@@ -26,11 +26,11 @@ export function readActions(text: string): { readonly actions: readonly Action[]
     counted = { at, line: counted.line + lineBreaks(text, counted.at, at) };
     const { line } = counted;
     const read = readAction(text, at + 2);
-    if ('problem' in read) return { problem: `template: :${line + lineBreaks(text, at, read.at)}: ${placed(read, text, { at, line })}` };
+    if ('problem' in read) return { problem: `template: :${line + lineBreaks(text, at, read.at)}: ${locateProblem(read, text, { at, line })}` };
     const keyword = read.commands[0]?.words[0]?.text ?? '';
-    if (opens.has(keyword)) depth += 1;
+    if (blockKeywords.has(keyword)) depth += 1;
     else if (keyword === 'end') depth -= 1;
-    else if (depth === 0 && !read.comment && !within.has(keyword)) actions.push({ line, commands: read.commands });
+    else if (depth === 0 && !read.comment && !innerKeywords.has(keyword)) actions.push({ line, commands: read.commands });
     if (depth < 0 || (depth === 0 && (keyword === 'else' || keyword === 'break' || keyword === 'continue'))) {
       return { problem: `template: :${line}: unexpected {{${keyword}}}` };
     }
@@ -39,15 +39,15 @@ export function readActions(text: string): { readonly actions: readonly Action[]
   return depth > 0 ? { problem: `template: :${1 + lineBreaks(text, 0, text.length)}: unexpected EOF` } : { actions };
 }
 
-type Read = { readonly commands: readonly Command[]; readonly comment: boolean; readonly end: number };
-type Mistake = { readonly problem: string; readonly at: number; readonly open?: true };
+type ReadAction = { readonly commands: readonly TemplateCommand[]; readonly comment: boolean; readonly end: number };
+type TemplateError = { readonly problem: string; readonly at: number; readonly open?: true };
 
-function readAction(text: string, start: number): Read | Mistake {
+function readAction(text: string, start: number): ReadAction | TemplateError {
   const first = /^-\s/.test(text.slice(start, start + 2)) ? start + 1 : start;
   const comment = /\s*\/\*/y;
   comment.lastIndex = first;
   if (comment.test(text)) return readComment(text, comment.lastIndex);
-  const commands: Word[][] = [[]];
+  const commands: TemplateWord[][] = [[]];
   let nested = 0;
   let at = first;
   for (;;) {
@@ -56,7 +56,7 @@ function readAction(text: string, start: number): Read | Mistake {
     blank.test(text);
     const trims = /[ \t\r\n]-}}/.test(text.slice(blank.lastIndex - 1, blank.lastIndex + 3));
     at = trims ? blank.lastIndex + 1 : blank.lastIndex;
-    if (text.startsWith('}}', at)) return finished(commands, { nested, at });
+    if (text.startsWith('}}', at)) return finishAction(commands, { nested, at });
     const word = readWord(text, at);
     if ('problem' in word) return word;
     at = word.end;
@@ -67,15 +67,15 @@ function readAction(text: string, start: number): Read | Mistake {
   }
 }
 
-function finished(
-  commands: readonly (readonly Word[])[],
+function finishAction(
+  commands: readonly (readonly TemplateWord[])[],
   { nested, at }: { readonly nested: number; readonly at: number },
-): Read | Mistake {
+): ReadAction | TemplateError {
   if (nested > 0) return { problem: 'unclosed left paren', at };
   if (commands.some((words) => words.length === 0)) return { problem: 'missing value for command', at };
   const [first] = commands;
   const keyword = first?.[0]?.text ?? '';
-  if (!opens.has(keyword) && !within.has(keyword) && keyword !== 'end') {
+  if (!blockKeywords.has(keyword) && !innerKeywords.has(keyword) && keyword !== 'end') {
     const unknown = commands.flat().find(({ text }) => /^[A-Za-z_]\w*$/.test(text) && !isKnown(text));
     if (unknown !== undefined) return { problem: `function ${JSON.stringify(unknown.text)} not defined`, at };
   }
@@ -86,7 +86,7 @@ function isKnown(name: string): boolean {
   return functions.has(name) || name === 'true' || name === 'false' || name === 'nil';
 }
 
-function readComment(text: string, at: number): Read | Mistake {
+function readComment(text: string, at: number): ReadAction | TemplateError {
   const end = text.indexOf('*/', at);
   if (end < 0) return { problem: 'unclosed comment', at };
   const close = /(?:\s-)?}}/y;
@@ -96,7 +96,7 @@ function readComment(text: string, at: number): Read | Mistake {
 }
 
 /** Go says where an action began that was left open on a later line. */
-function placed({ problem, at, open }: Mistake, text: string, start: { readonly at: number; readonly line: number }): string {
+function locateProblem({ problem, at, open }: TemplateError, text: string, start: { readonly at: number; readonly line: number }): string {
   if (open === undefined || lineBreaks(text, start.at, at) === 0) return problem;
   return problem.endsWith(' action') ? `${problem} started at :${start.line}` : `${problem} in action started at :${start.line}`;
 }

@@ -1,13 +1,13 @@
 /** One word of an action: as it is written, and what it stands for. */
-export type Word = { readonly text: string; readonly value: string; readonly end: number };
+export type TemplateWord = { readonly text: string; readonly value: string; readonly end: number };
 
-type Mistake = { readonly problem: string; readonly at: number; readonly open: true };
+type UnclosedError = { readonly problem: string; readonly at: number; readonly open: true };
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\u0007', b: '\b', f: '\f', v: '\v' };
-const plain = /:=|[|(),=]|[.$]?[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*|[+-]?\.?\d[\w.+-]*|\.|\$/uy;
+const plainWord = /:=|[|(),=]|[.$]?[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*|[+-]?\.?\d[\w.+-]*|\.|\$/uy;
 
 /** Reads the word that begins at a place of an action. */
-export function readWord(text: string, at: number): Word | Mistake {
+export function readWord(text: string, at: number): TemplateWord | UnclosedError {
   const first = text[at];
   if (first === undefined) return { problem: 'unclosed action', at, open: true };
   if (first === '"') return readQuoted(text, at);
@@ -18,15 +18,15 @@ export function readWord(text: string, at: number): Word | Mistake {
       : { text: text.slice(at, end + 1), value: text.slice(at + 1, end), end: end + 1 };
   }
   if (first === "'") return readCharacter(text, at);
-  plain.lastIndex = at;
-  const [word] = plain.exec(text) ?? [];
+  plainWord.lastIndex = at;
+  const [word] = plainWord.exec(text) ?? [];
   if (word !== undefined) return { text: word, value: word, end: at + word.length };
   const code = text.codePointAt(at) ?? 0;
   if (code > 0x20 && code < 0x7f) return { problem: `unexpected ${JSON.stringify(first)} in operand`, at, open: true };
   return { problem: `unrecognized character in action: U+${code.toString(16).toUpperCase().padStart(4, '0')}`, at, open: true };
 }
 
-function readQuoted(text: string, start: number): Word | Mistake {
+function readQuoted(text: string, start: number): TemplateWord | UnclosedError {
   const string = /"((?:[^"\\\n]|\\[^\n])*)"/y;
   string.lastIndex = start;
   const [whole, inner = ''] = string.exec(text) ?? [];
@@ -35,7 +35,7 @@ function readQuoted(text: string, start: number): Word | Mistake {
   return { problem: 'unterminated quoted string', at: line < 0 ? text.length : line, open: true };
 }
 
-function readCharacter(text: string, start: number): Word | Mistake {
+function readCharacter(text: string, start: number): TemplateWord | UnclosedError {
   const character = /'((?:[^'\\\n]|\\[^\n])+)'/y;
   character.lastIndex = start;
   const [whole, inner = ''] = character.exec(text) ?? [];

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../../model/json.ts';
-import { readActions, type Action, type Command } from './template-actions.ts';
+import { readActions, type TemplateAction, type TemplateCommand } from './template-actions.ts';
 
 /** What a template asks for, by parameter; or why it is no template. */
-export type Template = { readonly metadata: JsonObject } | { readonly problem: string };
+export type RunbookTemplate = { readonly metadata: JsonObject } | { readonly problem: string };
 
-const shapes: ReadonlySet<string> = new Set('text number tel time date url email select textarea password file'.split(' '));
+const parameterTypes: ReadonlySet<string> = new Set('text number tel time date url email select textarea password file'.split(' '));
 
 /** Reads the parameters of a runbook: what stands in `{{ .name | … }}` outside of every block. */
-export function readTemplate(text: string): Template {
+export function readTemplate(text: string): RunbookTemplate {
   const actions = readActions(text);
   if ('problem' in actions) return actions;
   const parameters = new Map<string, Record<string, Json>>();
@@ -20,19 +20,19 @@ export function readTemplate(text: string): Template {
   return { metadata: Object.fromEntries(parameters) };
 }
 
-function parameterOf({ commands }: Action): string | undefined {
+function parameterOf({ commands }: TemplateAction): string | undefined {
   const [first] = commands;
   return first?.words.length === 1 ? /^\.([A-Za-z0-9_]+)/.exec(first.words[0]?.text ?? '')?.[1] : undefined;
 }
 
-function attributeOf({ words }: Command): Readonly<Record<string, Json>> {
+function attributeOf({ words }: TemplateCommand): Readonly<Record<string, Json>> {
   const [name, ...values] = words.map(({ value }) => value);
   const text = values.join(' ');
   if (name === 'required') return { required: true };
-  if (name === 'type') return shapes.has(text) ? { type: text } : {};
+  if (name === 'type') return parameterTypes.has(text) ? { type: text } : {};
   if (name === 'options') return { options: values };
   if (name === 'order') return /^[+-]?\d{1,15}$/.test(text) ? { order: Number(text) } : {};
-  return told.has(name ?? '') ? { [name ?? '']: text } : {};
+  return textAttributes.has(name ?? '') ? { [name ?? '']: text } : {};
 }
 
-const told: ReadonlySet<string> = new Set(['description', 'default', 'placeholder', 'asenv', 'minlength', 'maxlength']);
+const textAttributes: ReadonlySet<string> = new Set(['description', 'default', 'placeholder', 'asenv', 'minlength', 'maxlength']);

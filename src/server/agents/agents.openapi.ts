@@ -1,0 +1,105 @@
+import { agentBodySchema, heartbeatBodySchema } from './agent-routes.ts';
+import { exactObject, idSchema, ifMatchParameter, pathParameter, schemaRef, timeSchema, type ApiSection } from '../api/api-section.ts';
+
+const text = { type: 'string' } as const;
+const status = { enum: ['online', 'offline'], description: 'online: a heartbeat came within `timeout_seconds`.' } as const;
+
+const agent = {
+  id: idSchema,
+  name: text,
+  status,
+  last_seen: { type: ['string', 'null'], format: 'date-time', description: 'When the last heartbeat came; null: none did.' },
+  hostname: { ...text, description: 'What the agent says of itself, as the next two; empty until it does.' },
+  version: text,
+  platform: text,
+  created_at: timeSchema,
+} as const;
+
+const token = {
+  ...text,
+  description: 'Opens the heartbeat and nothing else. It is shown here and never again; only its hash is kept.',
+} as const;
+const id = pathParameter('id', 'The id of the agent, or its name.');
+
+/** Tells of the agents. */
+export const agentSection: ApiSection = {
+  name: 'Agents',
+  description: `What carries sessions to the resources. The interface has their ids in connections and the status that follows from
+them, but none of these operations.`,
+  schemas: {
+    Agent: exactObject(agent),
+    AgentWithToken: exactObject({ ...agent, token }),
+    AgentBody: agentBodySchema,
+    Heartbeat: exactObject({ id: idSchema, name: text, status, timeout_seconds: { type: 'integer' } }),
+    HeartbeatBody: heartbeatBodySchema,
+  },
+  operations: [
+    {
+      method: 'get',
+      path: '/agents',
+      id: 'listAgents',
+      summary: 'List agents',
+      description: 'Sorted by name.',
+      parameters: [
+        {
+          name: 'status',
+          in: 'query',
+          description: 'Only agents of this status; empty: all.',
+          schema: { enum: ['', 'online', 'offline'] },
+        },
+      ],
+      responses: { 200: { description: 'The agents.', schema: { type: 'array', items: schemaRef('Agent') } } },
+      errors: [422],
+    },
+    {
+      method: 'post',
+      path: '/agents',
+      id: 'createAgent',
+      summary: 'Register an agent',
+      body: schemaRef('AgentBody'),
+      responses: { 201: { description: 'It is known now.', schema: schemaRef('AgentWithToken'), headers: ['Location', 'ETag'] } },
+      errors: [409],
+    },
+    {
+      method: 'get',
+      path: '/agents/:id',
+      id: 'readAgent',
+      summary: 'Read an agent',
+      parameters: [id],
+      description: 'Its `ETag` changes with its token, not with every heartbeat.',
+      responses: { 200: { description: 'The agent.', schema: schemaRef('Agent'), headers: ['ETag'] } },
+    },
+    {
+      method: 'delete',
+      path: '/agents/:id',
+      id: 'deleteAgent',
+      summary: 'Remove an agent',
+      description: 'One that serves a connection is refused; resources that named it name none.',
+      parameters: [id, ifMatchParameter],
+      responses: { 204: { description: 'It is gone, and its token opens nothing.' } },
+      errors: [409, 412],
+    },
+    {
+      method: 'post',
+      path: '/agents/:id/token',
+      id: 'renewAgentToken',
+      summary: 'Give an agent a new token',
+      description: 'The one before opens nothing any more.',
+      parameters: [id, ifMatchParameter],
+      responses: { 201: { description: 'The agent with its token.', schema: schemaRef('AgentWithToken'), headers: ['ETag'] } },
+      errors: [412],
+    },
+    {
+      method: 'post',
+      path: '/agents/heartbeat',
+      id: 'beat',
+      summary: 'Tell that an agent lives',
+      description: `An agent is offline when \`timeout_seconds\` pass without a
+heartbeat; three in that time are a good pace. A body may be left out; what it leaves out becomes empty.`,
+      needsAgentToken: true,
+      hasOptionalBody: true,
+      body: schemaRef('HeartbeatBody'),
+      responses: { 200: { description: 'It is noted.', schema: schemaRef('Heartbeat') } },
+    },
+  ],
+};

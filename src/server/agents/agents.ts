@@ -1,0 +1,181 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { AppError } from '../../model/errors.ts';
+import { agentStatusAt } from '../agent-status.ts';
+import type { Author } from '../http/request-context.ts';
+import { isAllowedTag } from '../entity-tag.ts';
+import { uuidPattern } from '../objects/object-reader.ts';
+import { Rejection } from '../http/rejection.ts';
+import type { Tables } from '../store/tables.ts';
+import type { WriteTarget } from '../objects/object-writer.ts';
+
+/** An agent as the gateway tells of it. */
+export type RegisteredAgent = {
+  readonly id: string;
+  readonly name: string;
+  readonly status: 'online' | 'offline';
+  /** When it came last; null until it does. */
+  readonly last_seen: string | null;
+  /** What the agent says of itself; empty until it does. */
+  readonly hostname: string;
+  readonly version: string;
+  readonly platform: string;
+  readonly created_at: string;
+};
+
+/** An agent with the token that it has from now on. */
+export type AgentWithToken = RegisteredAgent & { readonly token: string };
+
+/** What an agent says of itself. */
+export type Heartbeat = { readonly hostname: string; readonly version: string; readonly platform: string };
+
+const tokenPrefix = 'osa_';
+const agentColumns = ['id', 'name', 'last_seen', 'hostname', 'version', 'platform', 'created_at'] as const;
+const agentNamePattern = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}/]{1,254}$/u;
+
+/** Tells what is wrong with the name of an agent; undefined where nothing is. */
+export function agentNameProblem(name: string): string | undefined {
+  if (!agentNamePattern.test(name)) return 'must have 1 to 254 characters, no / and no control or invisible characters';
+  return uuidPattern.test(name) ? 'must not have the form of an id' : undefined;
+}
+
+/** Makes the named agents known; those that already are keep their ids. */
+export async function registerAgents(db: Kysely<Tables>, names: readonly string[], now: Date): Promise<void> {
+  for (const name of names) {
+    const problem = agentNameProblem(name);
+    if (problem !== undefined) throw new AppError('serve/agent', 3, `the agent name ${JSON.stringify(name)} ${problem}`);
+  }
+  if (names.length === 0) return;
+  const rows = names.map((name) => ({ id: randomUUID(), name, created_at: now }));
+  await db
+    .insertInto('agents')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+}
+
+/** Lists all agents by name. */
+export async function listAgents(db: Kysely<Tables>, now: Date): Promise<readonly RegisteredAgent[]> {
+  const rows = await db.selectFrom('agents').select(agentColumns).orderBy('name').execute();
+  return rows.map((row) => agentJson(row, now));
+}
+
+/** An agent with its `ETag`, which changes with its token and not with every heartbeat. */
+export type TaggedAgent<T extends RegisteredAgent = RegisteredAgent> = { readonly agent: T; readonly tag: string };
+
+/** Finds an agent by its id or its name. */
+export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Promise<TaggedAgent> {
+  const row = await db
+    .selectFrom('agents')
+    .select([...agentColumns, 'token_hash'])
+    .where(byIdOrName(text))
+    .executeTakeFirst();
+  if (row === undefined) throw unknownAgent(text);
+  return { agent: agentJson(row, now), tag: agentTag(row.id, row.token_hash) };
+}
+
+/** The agent as it is, kept from everybody else until the transaction ends; refused where it is none of the versions meant. */
+async function lockUnchangedAgent(
+  trx: Transaction<Tables>,
+  { text, ifMatch }: WriteTarget,
+): Promise<{ readonly id: string; readonly name: string }> {
+  const agent = await trx.selectFrom('agents').select(['id', 'name', 'token_hash']).where(byIdOrName(text)).forUpdate().executeTakeFirst();
+  if (agent === undefined) throw unknownAgent(text);
+  if (!isAllowedTag(agentTag(agent.id, agent.token_hash), ifMatch))
+    throw new Rejection(412, `the agent ${agent.name} has changed since it was read`);
+  return agent;
+}
+
+function agentTag(id: string, tokenHash: string | null): string {
+  return `"${createHash('sha256')
+    .update(`${id} ${tokenHash ?? ''}`)
+    .digest('hex')
+    .slice(0, 32)}"`;
+}
+
+/** Makes an agent known and gives it a token; the token is told here and never again. */
+export async function createAgent(trx: Transaction<Tables>, name: string, author: Author): Promise<TaggedAgent<AgentWithToken>> {
+  const { token, hash } = generateToken();
+  const row = await trx
+    .insertInto('agents')
+    .values({ id: randomUUID(), name, created_at: author.now, token_hash: hash })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning(agentColumns)
+    .executeTakeFirst();
+  if (row === undefined) throw new Rejection(409, `an agent ${name} exists already`);
+  await author.record(trx, { id: row.id, name, payload: { name } });
+  return { agent: { ...agentJson(row, author.now), token }, tag: agentTag(row.id, hash) };
+}
+
+/** Gives an agent a new token; the one it had opens nothing from then on. */
+export async function renewAgentToken(trx: Transaction<Tables>, reference: WriteTarget, author: Author): Promise<TaggedAgent<AgentWithToken>> {
+  const { token, hash } = generateToken();
+  const { id } = await lockUnchangedAgent(trx, reference);
+  const row = await trx.updateTable('agents').set({ token_hash: hash }).where('id', '=', id).returning(agentColumns).executeTakeFirstOrThrow();
+  await author.record(trx, { id, name: row.name, payload: {}, action: 'update', changed: ['token'] });
+  return { agent: { ...agentJson(row, author.now), token }, tag: agentTag(id, hash) };
+}
+
+/** Removes an agent that no connection uses; resources that named it name none. */
+export async function removeAgent(trx: Transaction<Tables>, reference: WriteTarget, author: Author): Promise<void> {
+  const agent = await lockUnchangedAgent(trx, reference);
+  const { rows } = await sql<{ readonly name: string; readonly total: number }>`
+    select name, count(*) over ()::integer as total from connections where spec ->> 'agent_id' = ${agent.id} order by name limit 3`.execute(
+    trx,
+  );
+  const [first] = rows;
+  if (first !== undefined) {
+    const more = first.total > rows.length ? ` and ${first.total - rows.length} more` : '';
+    throw new Rejection(
+      409,
+      `the agent ${agent.name} serves ${rows.map(({ name }) => name).join(', ')}${more}: give them another agent first`,
+    );
+  }
+  await trx.deleteFrom('agents').where('id', '=', agent.id).execute();
+  await author.record(trx, { id: agent.id, name: agent.name, payload: {} });
+}
+
+/** Notes that the agent with this token lives, and what it says of itself; undefined where no agent has the token. */
+export async function recordHeartbeat(db: Kysely<Tables>, token: string, beat: Heartbeat, now: Date): Promise<RegisteredAgent | undefined> {
+  if (!token.startsWith(tokenPrefix)) return undefined;
+  const row = await db
+    .updateTable('agents')
+    .set({ ...beat, last_seen: now })
+    .where('token_hash', '=', hashToken(token))
+    .returning(agentColumns)
+    .executeTakeFirst();
+  return row === undefined ? undefined : agentJson(row, now);
+}
+
+type AgentQueryRow = Heartbeat & { readonly id: string; readonly name: string; readonly last_seen: Date | null; readonly created_at: Date };
+
+function agentJson({ id, name, last_seen: seen, hostname, version, platform, created_at: created }: AgentQueryRow, now: Date): RegisteredAgent {
+  return {
+    id,
+    name,
+    status: agentStatusAt(now, seen),
+    last_seen: seen?.toISOString() ?? null,
+    hostname,
+    version,
+    platform,
+    created_at: created.toISOString(),
+  };
+}
+
+function byIdOrName(text: string): RawBuilder<boolean> {
+  if (uuidPattern.test(text)) return sql`id = ${text}`;
+  return text.includes('\0') ? sql`false` : sql`name = ${text}`;
+}
+
+function unknownAgent(text: string): Rejection {
+  return new Rejection(404, `there is no agent ${text}`);
+}
+
+function generateToken(): { readonly token: string; readonly hash: string } {
+  const token = `${tokenPrefix}${randomBytes(32).toString('base64url')}`;
+  return { token, hash: hashToken(token) };
+}
+
+function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

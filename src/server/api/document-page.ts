@@ -1,0 +1,181 @@
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { escapeText, renderLine, renderText } from './markup.ts';
+import { renderFields, renderShape } from './schema-markup.ts';
+
+/** The page's only style sheet: light and dark, on paper too. */
+export const pageStyle = `
+:root { color-scheme: light dark; --line: light-dark(#d5d9e0, #3a404c); --faint: light-dark(#5a6372, #9aa4b5);
+  --back: light-dark(#f5f6f8, #20242c); --link: light-dark(#0b57c2, #86b6ff); }
+* { box-sizing: border-box; }
+body { margin: 0; font: 16px/1.55 system-ui, sans-serif; background: light-dark(#fff, #16191f); color: light-dark(#1b1f27, #e3e7ee);
+  display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
+nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem 1rem; border-right: 1px solid var(--line); font-size: .875rem; }
+nav ul { list-style: none; margin: .25rem 0 1rem; padding: 0; }
+nav li { margin: .2rem 0; }
+main { padding: 1.5rem 2.5rem 4rem; max-width: 68rem; }
+a { color: var(--link); text-decoration: none; }
+a:hover, a:focus-visible { text-decoration: underline; }
+h1 { line-height: 1.2; }
+h2 { margin-top: 3rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
+h3 { margin: 2.5rem 0 .25rem; font-size: 1.05rem; }
+h4 { margin: 1.25rem 0 .25rem; font-size: .9rem; color: var(--faint); }
+code { font: .875em ui-monospace, monospace; background: var(--back); padding: .1em .3em; border-radius: 3px; overflow-wrap: anywhere; }
+.route { font: 600 .95rem ui-monospace, monospace; }
+.method { display: inline-block; min-width: 4.2em; text-transform: uppercase; color: var(--faint); }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
+th { color: var(--faint); font-weight: 600; }
+td:first-child { width: 28%; }
+td:nth-child(2):not(:last-child) { width: 24%; }
+.required, .rules, .open { color: var(--faint); font-size: .8rem; }
+@media (max-width: 55rem) { body { display: block; } nav { position: static; height: auto; border: 0; border-bottom: 1px solid var(--line); }
+  main { padding: 1rem; } table { display: block; overflow-x: auto; } }
+@media print { body { display: block; font-size: 10pt; } nav { display: none; } main { max-width: none; padding: 0; }
+  h2 { break-before: page; } h3, h4 { break-after: avoid; } tr { break-inside: avoid; } }
+`;
+
+/** Writes the document as one page for people: no scripts, nothing to load. */
+export function renderPage(document: JsonObject): string {
+  const info = objectAt(document, 'info');
+  const tags = listAt(document, 'tags').filter((tag) => isObject(tag));
+  const operations = operationsOf(document);
+  const schemas = Object.entries(objectAt(objectAt(document, 'components'), 'schemas'));
+  const title = `${textAt(info, 'title')} ${textAt(info, 'version')}`;
+  const linked = schemas.map(([name]) => `<li><a href="#schema-${escapeText(name)}">${escapeText(name)}</a></li>`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeText(title)}</title>
+<style>${pageStyle}</style>
+</head>
+<body>
+<nav aria-label="Contents">
+<strong>${escapeText(title)}</strong>
+<ul><li><a href="openapi.json">openapi.json</a></li></ul>
+${tags.map((tag) => renderContents(textAt(tag, 'name'), operations)).join('\n')}
+<strong>Schemas</strong><ul>${linked.join('')}</ul>
+</nav>
+<main>
+<h1>${escapeText(title)}</h1>
+${renderText(textAt(info, 'description'))}
+${tags.map((tag) => renderSection(tag, operations)).join('\n')}
+<h2 id="refusals">Refusals</h2>
+${renderErrors(objectAt(objectAt(document, 'components'), 'responses'))}
+<h2>Schemas</h2>
+${schemas.map(([name, schema]) => renderSchema(name, schema)).join('\n')}
+</main>
+</body>
+</html>
+`;
+}
+
+type Served = { readonly method: string; readonly path: string; readonly operation: JsonObject };
+
+function operationsOf(document: JsonObject): readonly Served[] {
+  return Object.entries(objectAt(document, 'paths')).flatMap(([path, methods]) =>
+    Object.entries(isObject(methods) ? methods : {}).flatMap(([method, operation]) =>
+      isObject(operation) ? [{ method, path, operation }] : [],
+    ),
+  );
+}
+
+function ofTag(tag: string, operations: readonly Served[]): readonly Served[] {
+  return operations.filter(({ operation }) => listAt(operation, 'tags').includes(tag));
+}
+
+function renderContents(tag: string, operations: readonly Served[]): string {
+  const entries = ofTag(tag, operations).map(
+    ({ operation }) =>
+      `<li><a href="#${escapeText(textAt(operation, 'operationId'))}">${escapeText(textAt(operation, 'summary'))}</a></li>`,
+  );
+  return `<strong>${escapeText(tag)}</strong><ul>${entries.join('')}</ul>`;
+}
+
+function renderSection(tag: JsonObject, operations: readonly Served[]): string {
+  const name = textAt(tag, 'name');
+  const served = ofTag(name, operations).map((one) => renderOperation(one));
+  return `<section><h2>${escapeText(name)}</h2>\n${renderText(textAt(tag, 'description'))}\n${served.join('\n')}</section>`;
+}
+
+function renderOperation({ method, path, operation }: Served): string {
+  const parameters = listAt(operation, 'parameters').filter((parameter) => isObject(parameter));
+  const body = schemaOf(objectAt(operation, 'requestBody'));
+  const needs = listAt(operation, 'security').length > 0 ? 'needs the token of an agent' : 'needs no key';
+  const open = operation['security'] === undefined ? '' : ` <span class="open">${needs}</span>`;
+  const description = textAt(operation, 'description');
+  return `<article id="${escapeText(textAt(operation, 'operationId'))}">
+<h3>${escapeText(textAt(operation, 'summary'))}</h3>
+<div class="route"><span class="method">${method}</span> ${escapeText(path)}${open}</div>
+${description === '' ? '' : renderText(description)}
+${parameters.length === 0 ? '' : renderParameters(parameters)}
+${body === undefined ? '' : `<h4>Body</h4><p>${renderShape(body)}</p>`}
+<h4>Answers</h4>
+${renderAnswers(objectAt(operation, 'responses'))}
+</article>`;
+}
+
+function renderParameters(parameters: readonly JsonObject[]): string {
+  const rows = parameters.map(
+    (parameter) =>
+      `<tr><td><code>${escapeText(textAt(parameter, 'name'))}</code> <span class="required">${escapeText(textAt(parameter, 'in'))}</span></td>` +
+      `<td>${renderShape(parameter['schema'])}</td><td>${renderLine(textAt(parameter, 'description'))}</td></tr>`,
+  );
+  return `<h4>Parameters</h4><table><tbody>${rows.join('')}</tbody></table>`;
+}
+
+/** Refusals mean the same everywhere and are listed by number alone. */
+function renderAnswers(responses: JsonObject): string {
+  const answers = Object.entries(responses).flatMap(([status, answer]) =>
+    isObject(answer) && answer['$ref'] === undefined ? [{ status, answer }] : [],
+  );
+  const refusals = Object.keys(responses).filter((status) => !answers.some((answer) => answer.status === status));
+  const rows = answers.map(({ status, answer }) => {
+    const schema = schemaOf(answer);
+    const shape = schema === undefined ? 'no body' : renderShape(schema);
+    return `<tr><td><code>${status}</code></td><td>${shape}</td><td>${renderLine(textAt(answer, 'description'))}</td></tr>`;
+  });
+  const refused = refusals.map((status) => `<code>${status}</code>`).join(' ');
+  const last =
+    refusals.length === 0
+      ? ''
+      : `<tr><td>${refused}</td><td><a href="#schema-Refusal">Refusal</a></td><td><a href="#refusals">what each means</a></td></tr>`;
+  return `<table><tbody>${rows.join('')}${last}</tbody></table>`;
+}
+
+function renderErrors(responses: JsonObject): string {
+  const rows = Object.entries(responses).map(([name, answer]) => {
+    const description = isObject(answer) ? textAt(answer, 'description') : '';
+    return `<tr><td><code>${escapeText(name.replace('Refusal', ''))}</code></td><td>${renderLine(description)}</td></tr>`;
+  });
+  return `<table><tbody>${rows.join('')}</tbody></table>`;
+}
+
+function renderSchema(name: string, schema: Json): string {
+  const parts = isObject(schema) ? Object.entries(objectAt(schema, '$defs')) : [];
+  const inner = parts.map(([part, nested]) => `<h4>${escapeText(`${name} ${part}`)}</h4>${renderFields(nested)}`);
+  const description = isObject(schema) ? textAt(schema, 'description') : '';
+  return `<article id="schema-${escapeText(name)}"><h3>${escapeText(name)}</h3>
+${description === '' ? '' : renderText(description)}${renderFields(schema) || `<p>${renderShape(schema)}</p>`}${inner.join('')}</article>`;
+}
+
+function schemaOf(holder: JsonObject): JsonObject | undefined {
+  const [media] = Object.values(objectAt(holder, 'content'));
+  return isObject(media) && isObject(media['schema']) ? media['schema'] : undefined;
+}
+
+function objectAt(value: JsonObject, key: string): JsonObject {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
+function listAt(value: JsonObject, key: string): readonly Json[] {
+  const found = value[key];
+  return Array.isArray(found) ? found : [];
+}
+
+function textAt(value: JsonObject, key: string): string {
+  const found = value[key];
+  return typeof found === 'string' ? found : '';
+}

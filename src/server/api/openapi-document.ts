@@ -1,0 +1,166 @@
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { Role } from '../auth/principal.ts';
+import { allRoles, allowedRoles } from '../auth/permissions.ts';
+import { forbidNul, withoutSurrogates } from './texts.ts';
+import { exactObject, schemaRef, type ApiResponse, type ApiSection, type ApiOperation, type ErrorStatus } from './api-section.ts';
+
+const introduction = `Access to databases, applications and shells through named connections.
+
+- **Keys.** Every request carries a key, as \`Authorization: Bearer KEY\` or \`Api-Key: KEY\`, unless an operation says otherwise. Where both
+  are there, \`Api-Key\` counts.
+- **Roles.** The groups of a key make it an admin's, an auditor's or a standard one. An operation names the roles that it lets in, unless
+  it lets in all. Only admins see the values of secrets; others see null where there is one.
+- **Bodies** are JSON objects in UTF-8 of at most 1 MiB, whatever \`Content-Type\` says. A field that is unknown is refused, so that a
+  misspelt one is never lost; of a field that stands twice the last counts. No text holds U+0000 or half a surrogate pair.
+- **Queries.** Parameters that an operation does not name are ignored; of one that is given twice the first counts.
+- **PUT is whole.** A field that the body leaves out becomes empty, secrets too; a secret that is null keeps its stored value.
+  Read-only fields are let through and ignored, so that an answer can be changed and sent back.
+- **Errors** have a \`message\`, which says what is wrong and where; 422 lists every wrong field in \`errors\`. Bad input is never a 500.
+- **Ids** are UUIDs in lower case; a path that holds none that exists is answered with 404.
+- **Times** are RFC 3339 in UTC.
+- **HEAD** is answered wherever GET is; another method on a path that exists with 405 and \`Allow\`.
+- Every answer of an operation carries \`X-Request-Id\`, which the log repeats. What is not even HTTP is answered 400, 408 or 431 without it.`;
+
+const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
+  400: 'The body is no JSON object in UTF-8.',
+  401: 'No key, or one that is unknown.',
+  403: 'The key may not do this.',
+  404: 'There is no such object.',
+  409: 'The name is taken, or the object is managed by somebody else.',
+  412: '`If-Match` names another version: somebody changed the object since.',
+  413: 'The body is larger than 1 MiB.',
+  422: 'A value is wrong; `errors` lists every one.',
+  429: 'Too many wrong keys came from the address; `Retry-After` says when to come back.',
+  500: 'A mistake of the server; its log has more under `request_id`.',
+  503: 'The database is away (`Retry-After` says when to try again), or the encryption key of the server is retired.',
+};
+
+const errorSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['message'],
+  properties: {
+    message: { type: 'string', description: 'What is wrong, and where.' },
+    errors: {
+      type: 'array',
+      description: 'Every wrong value.',
+      items: exactObject({
+        field: { type: 'string', description: 'A JSON Pointer into the body, or the name of a parameter.' },
+        reason: { type: 'string' },
+      }),
+    },
+    request_id: { type: 'string', description: 'Finds the request in the log.' },
+  },
+};
+
+const headers: JsonObject = {
+  ETag: { description: 'The version of the object, for `If-Match`.', schema: { type: 'string' } },
+  Location: { description: 'The path of the object.', schema: { type: 'string' } },
+};
+
+/** Writes all chapters as one OpenAPI 3.1 document. */
+export function describeApi(chapters: readonly ApiSection[], version: string): JsonObject {
+  const operations = chapters.flatMap((chapter) => chapter.operations);
+  const bodies = new Set(operations.flatMap(({ body }) => (typeof body?.['$ref'] === 'string' ? [body['$ref']] : [])));
+  const schemas = chapters.flatMap((chapter) => Object.entries(chapter.schemas ?? {}));
+  const publish = (name: string, schema: Json): Json =>
+    withoutSurrogates(embed(name, bodies.has(`#/components/schemas/${name}`) ? forbidNul(schema) : schema));
+  const statuses = new Set(operations.flatMap((operation) => errorStatuses(operation)));
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Ostiary', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    tags: chapters.map(({ name, description }) => ({ name, description })),
+    paths: pathsOf(chapters),
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' },
+        agent: { type: 'http', scheme: 'bearer', description: 'The token of an agent.' },
+      },
+      headers,
+      schemas: { Refusal: errorSchema, ...Object.fromEntries(schemas.map(([name, schema]) => [name, publish(name, schema)])) },
+      responses: Object.fromEntries(
+        [...statuses].toSorted((left, right) => left - right).map((status) => [`Refusal${status}`, errorResponse(errorDescriptions[status])]),
+      ),
+    },
+  };
+}
+
+function pathsOf(chapters: readonly ApiSection[]): JsonObject {
+  const paths = new Map<string, Record<string, Json>>();
+  for (const { name, operations } of chapters) {
+    for (const operation of operations) {
+      const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+      paths.set(path, { ...paths.get(path), [operation.method]: operationJson(name, operation) });
+    }
+  }
+  return Object.fromEntries(paths);
+}
+
+function operationJson(tag: string, operation: ApiOperation): JsonObject {
+  const { id, summary, description, isPublic: open, needsAgentToken: byAgent, parameters = [], body, hasOptionalBody: bodyless, responses: answers } = operation;
+  const roles = restrictedRoles(operation);
+  const words = [description, roles === undefined ? undefined : `Roles: ${roles.join(', ')}.`].filter((text) => text !== undefined);
+  const refusals = errorStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(words.length === 0 ? {} : { description: words.join('\n\n') }),
+    ...(open === true ? { security: [] } : {}),
+    ...(byAgent === true ? { security: [{ agent: [] }] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: bodyless !== true, content: { 'application/json': { schema: body } } } }),
+    responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, responseJson(answer)]), ...refusals]),
+  };
+}
+
+/** The refusals that an operation may answer, those that follow from its shape included. */
+function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
+  const { path, isPublic: open, body, errors: refuses = [] } = operation;
+  const following: readonly ErrorStatus[] = [
+    ...(open === true ? [] : [401 as const, 429 as const]),
+    ...(restrictedRoles(operation) === undefined ? [] : [403 as const]),
+    ...(path.includes(':') ? [404 as const] : []),
+    ...(body === undefined ? [] : [400 as const, 413 as const, 422 as const]),
+    ...(open === true ? [] : [503 as const]),
+  ];
+  return [...new Set<ErrorStatus>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
+}
+
+/** The roles that may carry it out; undefined where all may. */
+function restrictedRoles({ method, path, isPublic: open, needsAgentToken: byAgent }: ApiOperation): readonly Role[] | undefined {
+  const roles = allowedRoles({ method: method.toUpperCase(), path });
+  return open === true || byAgent === true || roles.length === allRoles.length ? undefined : roles;
+}
+
+function responseJson({ description, schema, headers: names = [], isHtml: html }: ApiResponse): JsonObject {
+  const sent = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return {
+    description,
+    ...(sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }),
+    ...(schema === undefined ? {} : { content: { [html === true ? 'text/html; charset=UTF-8' : 'application/json']: { schema } } }),
+  };
+}
+
+function errorResponse(description: string): JsonObject {
+  return { description, content: { 'application/json': { schema: schemaRef('Refusal') } } };
+}
+
+/** Lets the local references of a schema point at its place in the document. */
+function embed(name: string, schema: Json): Json {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map((entry: Json) => embed(name, entry));
+  const entries = Object.entries(schema).filter(([key]) => key !== '$schema');
+  return Object.fromEntries(
+    entries.map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string'
+        ? value.replace(/^#\/\$defs\//, `#/components/schemas/${name}/$defs/`)
+        : embed(name, value),
+    ]),
+  );
+}

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Context, Hono } from 'hono';
+import type { AppEnv } from '../app-env.ts';
+import type { Log } from '../process/log.ts';
+import { missingMigrations } from '../store/migrations.ts';
+import type { Store } from '../objects/object-reader.ts';
+
+type Parts = { readonly store: Store; readonly closing: () => boolean; readonly log: Log };
+
+// Who asks gives up after seconds; a database that is slower than this is not there for callers either.
+const databaseTimeoutMs = 2000;
+
+/** Serves `/healthz` (the process is alive) and `/readyz` (it can serve callers now); neither needs a key. */
+export function serveHealth(app: Hono<AppEnv>, { store, closing, log }: Parts): void {
+  // One question at a time: a database that hangs must not take a connection for each who asks.
+  let asked: Promise<readonly string[]> | undefined;
+  const missingNow = (): Promise<readonly string[]> => {
+    asked ??= missingMigrations(store.db).finally(() => {
+      asked = undefined;
+    });
+    return withTimeout(asked);
+  };
+
+  app.get('/healthz', (c) => c.json({ status: 'ok' }));
+  app.get('/readyz', async (c) => {
+    if (closing()) return notReady(c, 'the server is stopping');
+    const missing = await missingNow().catch((error: unknown) => {
+      log({ level: 'error', message: `not ready: ${String(error)}`, requestId: c.get('requestId') });
+      return undefined;
+    });
+    if (missing === undefined) return notReady(c, 'the database does not answer');
+    return missing.length === 0 ? c.json({ status: 'ok' }) : notReady(c, 'the database is not of this version');
+  });
+}
+
+function notReady(c: Context<AppEnv>, message: string): Response {
+  return c.json({ status: 'unavailable', message }, 503);
+}
+
+async function withTimeout<T>(answer: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = delay(databaseTimeoutMs, undefined, { signal: over.signal, ref: false }).then(() => {
+    throw new Error(`no answer in ${databaseTimeoutMs} ms`);
+  });
+  late.catch(() => undefined);
+  return Promise.race([answer, late]).finally(() => over.abort());
+}

@@ -1,0 +1,74 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { clientAddress } from '../address.ts';
+import type { AppEnv } from '../app-env.ts';
+import { redactedFieldNames } from '../audit-payload.ts';
+import { recordResult, recordWrite, type WriteAttempt } from './audit-log.ts';
+import { parsedBody } from '../http/request-body.ts';
+import type { Log } from '../process/log.ts';
+import type { Store } from '../objects/object-reader.ts';
+import { InvalidBody, Rejection, type FieldProblem } from '../http/rejection.ts';
+import { servedRoute } from '../served-route.ts';
+
+export type AuditOptions = {
+  readonly store: Store;
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly trustProxy: boolean;
+};
+
+const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Gets every request that writes into the audit log: routes record what they did, and what was refused is recorded here. */
+export function auditWrites({ store, now, log, trustProxy }: AuditOptions): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const route = servedRoute(c);
+    if (route === undefined || readMethods.has(c.req.method)) return next();
+    const attempt = writeAttempt(c, { route: route.path, at: now(), trustProxy });
+    let recorded = false;
+    c.set('record', async (trx, written) => {
+      await recordWrite(trx, attempt, written);
+      recorded = true;
+    });
+    await next();
+    const { status } = c.res;
+    // What a failed write recorded was rolled back with it.
+    if (recorded && status < 400) return undefined;
+    const ending = { status, error: errorMessage(c), payload: redactedFieldNames(parsedBody(c.env.incoming) ?? {}) };
+    await recordResult(store.db, attempt, ending).catch((error: unknown) => {
+      const message = `audit entry lost: ${error instanceof Error ? error.message : String(error)}`;
+      log({ level: 'error', message, requestId: c.get('requestId') });
+    });
+    return undefined;
+  };
+}
+
+function writeAttempt(
+  c: Context<AppEnv>,
+  { route, at, trustProxy }: { readonly route: string; readonly at: Date; readonly trustProxy: boolean },
+): WriteAttempt {
+  const { incoming } = c.env;
+  return {
+    actor: c.get('principal'),
+    address: clientAddress(incoming, trustProxy),
+    method: c.req.method,
+    path: (incoming.url ?? '').split('?')[0] ?? '',
+    resourceType: route
+      .split('/')
+      .filter((part) => part !== '' && !part.startsWith(':'))
+      .join('_')
+      .replaceAll('-', '_'),
+    at,
+  };
+}
+
+/** Only a rejection is worded for others. */
+function errorMessage({ error, res }: Context<AppEnv>): string {
+  if (error instanceof InvalidBody && error.problems.length > 0) return error.problems.map((problem) => outlineProblem(problem)).join('; ');
+  if (error instanceof Rejection) return error.message;
+  return res.status < 400 ? '' : 'internal error';
+}
+
+/** A problem with its field alone: what is inside a field, even its names, may be secret. */
+function outlineProblem({ field, reason }: FieldProblem): string {
+  return `${/^\/?[^/]*/.exec(field)?.[0] ?? ''} ${reason}`.trim();
+}

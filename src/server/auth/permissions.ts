@@ -1,0 +1,48 @@
+import type { MiddlewareHandler } from 'hono';
+import type { AppEnv } from '../app-env.ts';
+import type { Role } from './principal.ts';
+import { Rejection } from '../http/rejection.ts';
+import { servedRoute, type ServedRoute } from '../served-route.ts';
+
+/** All roles. */
+export const allRoles: readonly Role[] = ['admin', 'auditor', 'standard'];
+
+/** Whom a route lets in, where it is not what its method says: reads admins and auditors, writes admins. */
+const exceptions: Readonly<Record<string, readonly Role[]>> = {
+  'GET /serverinfo': allRoles,
+  'GET /userinfo': allRoles,
+  'GET /users/groups': allRoles,
+  'GET /agents': allRoles,
+  'GET /agents/:id': allRoles,
+  'GET /connections': allRoles,
+  'GET /connections/:id': allRoles,
+  'GET /resources': allRoles,
+  'GET /resources/:name': allRoles,
+  'GET /search': allRoles,
+  'GET /runbooks': allRoles,
+  'GET /plugins/runbooks/templates': allRoles,
+  // What a caller may see and do of a review depends on the review too.
+  'GET /reviews': allRoles,
+  'GET /reviews/:id': allRoles,
+  'POST /reviews': allRoles,
+  'PUT /reviews/:id': allRoles,
+  'POST /reviews/:id/execution': allRoles,
+  'GET /api-keys': ['admin'],
+  'GET /api-keys/:id': ['admin'],
+  'GET /encryption-keys': ['admin'],
+};
+
+/** Answers 403 where the caller's role may not use the route. */
+export const requirePermission: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const route = servedRoute(c);
+  const { role } = c.get('principal');
+  if (route !== undefined && !allowedRoles(route).includes(role)) {
+    throw new Rejection(403, `access denied: the role ${role} may not ${c.req.method} ${route.path}`);
+  }
+  await next();
+};
+
+/** The roles that a route lets in. */
+export function allowedRoles({ method, path }: ServedRoute): readonly Role[] {
+  return exceptions[`${method} ${path}`] ?? (method === 'GET' ? ['admin', 'auditor'] : ['admin']);
+}

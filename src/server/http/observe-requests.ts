@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
+import { clientAddress } from '../address.ts';
+import type { AppEnv } from '../app-env.ts';
+import { databaseUnavailableReason } from '../database-away.ts';
+import type { Log } from '../process/log.ts';
+import { Rejection } from './rejection.ts';
+
+export type ObserveOptions = {
+  readonly version: string;
+  readonly log: Log;
+  /** Whether the server is going away, so that connections should too. */
+  readonly closing: () => boolean;
+  /** The last address in `X-Forwarded-For` is where a request comes from. */
+  readonly trustProxy: boolean;
+};
+
+// A database that restarts is back in seconds.
+const retryAfterSeconds = 5;
+
+/** Headers of every answer: nothing is guessed, kept, framed or told to others; a page may bring a policy of its own. */
+const securityHeaders: Readonly<Record<string, string>> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Names every request, signs and guards every answer, and logs both without query, headers and body. */
+export function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
+  const { version, closing } = options;
+  return async (c, next) => {
+    const started = performance.now();
+    const requestId = randomUUID();
+    c.set('requestId', requestId);
+    await next();
+    for (const [name, value] of Object.entries(securityHeaders)) if (!c.res.headers.has(name)) c.header(name, value);
+    c.header('Server', `ostiary/${version}`);
+    c.header('X-Request-Id', requestId);
+    if (closing()) c.header('Connection', 'close');
+    logRequest(c, options, performance.now() - started);
+  };
+}
+
+function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, took: number): void {
+  const { method } = c.req;
+  const path = escapeUnprintable((c.env.incoming.url ?? '').split('?')[0] ?? '');
+  const { status } = c.res;
+  const ms = Number(took.toFixed(1));
+  const address = clientAddress(c.env.incoming, trustProxy);
+  const details = { method, path, status, ms, who: c.get('who') ?? null, address };
+  log({ level: 'info', message: `${method} ${path} ${status} ${took.toFixed(1)}ms`, requestId: c.get('requestId'), details });
+}
+
+/** What a terminal would act on is escaped as a path escapes it. */
+function escapeUnprintable(path: string): string {
+  return path.replaceAll(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character));
+}
+
+/** Answers a rejection as it says, 503 while the database is away, and anything else as 500; only the log learns more. */
+export function answerErrors(log: Log): ErrorHandler<AppEnv> {
+  return (error, c) => {
+    if (error instanceof Rejection) {
+      for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+      const errors = error.problems.length > 0 ? { errors: error.problems } : {};
+      return c.json({ message: error.message, ...errors }, error.status);
+    }
+    const requestId = c.get('requestId');
+    const away = databaseUnavailableReason(error);
+    const message = away ?? 'internal error';
+    log({ level: 'error', message, requestId, details: { stack: error.stack ?? error.message } });
+    if (away !== undefined) c.header('Retry-After', String(retryAfterSeconds));
+    return c.json({ message, request_id: requestId }, away === undefined ? 500 : 503);
+  };
+}

@@ -1,0 +1,28 @@
+/** What is wrong with one field of a request body. */
+export type FieldProblem = { readonly field: string; readonly reason: string };
+
+/** A request that is answered with an error; thrown so that the transaction around it rolls back. */
+export class Rejection extends Error {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 422 | 429 | 503;
+  readonly problems: readonly FieldProblem[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: Rejection['status'], message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = 'Rejection';
+    this.status = status;
+    this.problems = [];
+    this.headers = headers;
+  }
+}
+
+/** A body that reads well but must not be stored: 422 with every problem found. */
+export class InvalidBody extends Rejection {
+  override readonly problems: readonly FieldProblem[];
+
+  constructor(problems: readonly FieldProblem[]) {
+    super(422, problems.map(({ field, reason }) => `${field} ${reason}`.trim()).join('; '));
+    this.name = 'InvalidBody';
+    this.problems = problems;
+  }
+}

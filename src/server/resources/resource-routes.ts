@@ -1,0 +1,77 @@
+import type { Context, Hono } from 'hono';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { AppEnv } from '../app-env.ts';
+import { authorOf } from '../http/request-context.ts';
+import { readBody } from '../http/request-body.ts';
+import { entityTag } from '../entity-tag.ts';
+import { readPageRequest, defaultPage } from '../paging.ts';
+import { uuidPattern, type Store } from '../objects/object-reader.ts';
+import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { resourceBodySchema } from '../resource-schema.ts';
+import { createResource, readResourceDraft, removeResource, replaceResource, type ResourceDraft } from '../resource-writer.ts';
+import { findResource, listResourcePage, type StoredResource, type ResourceFilter } from './resources.ts';
+import { compileBodyValidator } from '../validation.ts';
+import type { WriteTarget } from '../objects/object-writer.ts';
+
+/** Serves the resources that connections belong to: list with filters, read, create, full replace and delete, all by name. */
+export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly store: Store; readonly now: () => Date }): void {
+  const validate = compileBodyValidator(resourceBodySchema);
+  const read = async (c: Context<AppEnv>): Promise<ResourceDraft> => {
+    const body = await readBody(c.env.incoming);
+    const problems = validate(body);
+    if (problems.length > 0) throw new InvalidBody(problems);
+    return readResourceDraft(body);
+  };
+
+  app.get('/resources', async (c) => {
+    const page = readPageRequest(c.req) ?? defaultPage;
+    const { rows, total } = await listResourcePage(store, filterOf(c), page);
+    return c.json({ data: rows.map((resource) => resourceJson(c, resource)), pages: { ...page, total } });
+  });
+  app.post('/resources', async (c) => {
+    const created = await createResource(store, await read(c), authorOf(c, now()));
+    c.header('Location', `/resources/${encodeURIComponent(created.name)}`);
+    return respond(c, created, 201);
+  });
+  app.get('/resources/:name', async (c) => {
+    const { text } = referenceOf(c);
+    const found = await findResource(store, text);
+    if (found === undefined) throw new Rejection(404, `there is no resource ${text}`);
+    return respond(c, found, 200);
+  });
+  app.put('/resources/:name', async (c) =>
+    respond(c, await replaceResource(store, referenceOf(c), await read(c), authorOf(c, now())), 200),
+  );
+  app.delete('/resources/:name', async (c) => {
+    await removeResource(store, referenceOf(c), authorOf(c, now()));
+    return c.body(null, 204);
+  });
+}
+
+function respond(c: Context<AppEnv>, resource: StoredResource, status: 200 | 201): Response {
+  return c.json(resourceJson(c, resource), status, { ETag: entityTag(resource) });
+}
+
+function referenceOf(c: Context<AppEnv>): WriteTarget {
+  return { text: c.req.param('name') ?? '', ifMatch: c.req.header('If-Match') };
+}
+
+function filterOf(c: Context<AppEnv>): ResourceFilter {
+  const asked = (key: string): string => {
+    const value = c.req.query(key) ?? '';
+    if (value.includes('\0')) throw new InvalidBody([{ field: key, reason: 'holds a NUL' }]);
+    return value;
+  };
+  const agentId = asked('agent_id').toLowerCase();
+  if (agentId !== '' && !uuidPattern.test(agentId)) throw new InvalidBody([{ field: 'agent_id', reason: 'must be the id of an agent' }]);
+  return { search: asked('search'), name: asked('name'), type: asked('type'), subtype: asked('subtype'), agentId };
+}
+
+/** Only an admin sees the values of the environment; others see which there are. */
+function resourceJson(c: Context<AppEnv>, { id, name, type, subtype, agentId, secrets, createdAt, updatedAt }: StoredResource): JsonObject {
+  const values = Object.entries(typeof secrets['env_vars'] === 'object' ? secrets['env_vars'] : {});
+  const seen = c.get('principal').role === 'admin';
+  const environment = Object.fromEntries(values.map(([key, value]): [string, Json] => [key, seen ? value : null]));
+  const times = { created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
+  return { id, name, type, subtype, agent_id: agentId, env_vars: environment, ...times };
+}

@@ -1,0 +1,140 @@
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { uuidPattern } from '../objects/object-reader.ts';
+import { InvalidBody, type FieldProblem } from '../http/rejection.ts';
+import { compileSchemaValidator } from '../validation.ts';
+import { reviewTypes, type ReviewType, type StoredTimeWindow } from './review.ts';
+import type { ReviewAction } from './transitions.ts';
+
+/** A review as somebody asks for it. */
+export type ReviewRequest = {
+  /** The name or id of the connection. */
+  readonly connection: string;
+  readonly session: string | undefined;
+  readonly type: ReviewType;
+  /** Nanoseconds; undefined where the usual time will do. */
+  readonly accessDuration: number | undefined;
+  readonly window: StoredTimeWindow | null;
+};
+
+/** What somebody wants to become of a review. */
+export type ReviewDecision = { readonly ask: ReviewAction; readonly window: StoredTimeWindow | null };
+
+const time = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', $comment: 'HH:MM' };
+
+/** The hours of a day in which a session may be executed. */
+export const timeWindowSchema: JsonObject = {
+  type: ['object', 'null'],
+  additionalProperties: false,
+  required: ['configuration'],
+  properties: {
+    type: { enum: ['time_range'] },
+    configuration: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['start_time', 'end_time'],
+      properties: { start_time: time, end_time: time },
+    },
+  },
+};
+
+/** What `POST /reviews` takes. */
+export const reviewRequestSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['connection', 'type'],
+  properties: {
+    connection: { type: 'string', minLength: 1 },
+    session: { type: 'string', format: 'uuid' },
+    type: { enum: reviewTypes },
+    access_duration: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    time_window: timeWindowSchema,
+  },
+};
+
+/** What `PUT /reviews/{id}` takes. */
+export const reviewDecisionSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status'],
+  properties: {
+    status: { enum: ['APPROVED', 'REJECTED', 'REVOKED'] },
+    force_review: { type: 'boolean' },
+    time_window: timeWindowSchema,
+  },
+};
+
+/** What `POST /reviews/{id}/execution` takes. */
+export const reviewExecutionSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status'],
+  properties: { status: { enum: ['PROCESSING', 'EXECUTED'] } },
+};
+
+const formats = { uuid: uuidPattern };
+const validateRequest = compileSchemaValidator(reviewRequestSchema, formats);
+const validateDecision = compileSchemaValidator(reviewDecisionSchema, formats);
+const validateExecution = compileSchemaValidator(reviewExecutionSchema, formats);
+
+/** Reads what somebody asks for; throws with everything that is wrong with it. */
+export function readReviewRequest(body: JsonObject): ReviewRequest {
+  const window = readWindow(body['time_window']);
+  const duration = body['access_duration'];
+  const type = reviewTypes.find((one) => one === body['type']) ?? 'onetime';
+  refuse([
+    ...validateRequest(body),
+    ...checkWindow(window),
+    ...(type === 'onetime' && duration !== undefined ? [{ field: '/access_duration', reason: 'goes with the type jit alone' }] : []),
+  ]);
+  return {
+    connection: textOrUndefined(body['connection']) ?? '',
+    session: textOrUndefined(body['session'])?.toLowerCase(),
+    type,
+    accessDuration: typeof duration === 'number' ? duration : undefined,
+    window,
+  };
+}
+
+/** Reads a decision; throws with everything that is wrong with it. */
+export function readReviewDecision(body: JsonObject): ReviewDecision {
+  const { status, force_review: force } = body;
+  const window = readWindow(body['time_window']);
+  const approves = status === 'APPROVED';
+  const alone = 'goes with the status APPROVED alone';
+  refuse([
+    ...validateDecision(body),
+    ...checkWindow(window),
+    ...(window !== null && !approves ? [{ field: '/time_window', reason: alone }] : []),
+    ...(force === true && !approves ? [{ field: '/force_review', reason: alone }] : []),
+  ]);
+  if (approves) return { ask: force === true ? 'force' : 'approve', window };
+  return { ask: status === 'REJECTED' ? 'reject' : 'revoke', window };
+}
+
+/** Reads what the execution of a review has come to. */
+export function readReviewExecution(body: JsonObject): ReviewDecision {
+  refuse(validateExecution(body));
+  return { ask: body['status'] === 'PROCESSING' ? 'start' : 'finish', window: null };
+}
+
+/** A window as it is stored; null where there is none, or none that reads. */
+function readWindow(value: Json | undefined): StoredTimeWindow | null {
+  const configuration = isObject(value) ? value['configuration'] : undefined;
+  if (!isObject(configuration)) return null;
+  const [start, end] = [textOrUndefined(configuration['start_time']), textOrUndefined(configuration['end_time'])];
+  if (start === undefined || end === undefined) return null;
+  return { configuration: { start_time: start, end_time: end } };
+}
+
+function checkWindow(window: StoredTimeWindow | null): readonly FieldProblem[] {
+  const empty = window !== null && window.configuration.start_time === window.configuration.end_time;
+  return empty ? [{ field: '/time_window/configuration/end_time', reason: 'must not be the start time' }] : [];
+}
+
+function textOrUndefined(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function refuse(problems: readonly FieldProblem[]): void {
+  if (problems.length > 0) throw new InvalidBody(problems);
+}

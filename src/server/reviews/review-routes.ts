@@ -1,0 +1,104 @@
+import type { Context, Hono } from 'hono';
+import { equal, type JsonObject } from '../../model/json.ts';
+import type { AppEnv } from '../app-env.ts';
+import { readBody } from '../http/request-body.ts';
+import { entityTag, isAllowedVersion } from '../entity-tag.ts';
+import { readPageRequest } from '../paging.ts';
+import type { Store } from '../objects/object-reader.ts';
+import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { readReviewDecision, readReviewExecution, readReviewRequest, type ReviewDecision } from './review-bodies.ts';
+import { applyTransition } from './moves.ts';
+import { openReview } from './open.ts';
+import { findReview, listReviews, lockReview, pageReviews, saveReview, type ReviewFilter } from './review-store.ts';
+import { reviewJson, reviewTypes, reviewStatuses, type StoredReview } from './review.ts';
+import { decide } from './transitions.ts';
+
+type Parts = { readonly store: Pick<Store, 'db'>; readonly now: () => Date };
+
+/** Serves reviews: asking for one, reading them, deciding them, and telling of their execution. */
+export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): void {
+  /** Carries a decision out on the review as it is then; whoever decides at the same time waits. */
+  async function handleDecision(c: Context<AppEnv>, read: (body: JsonObject) => ReviewDecision): Promise<Response> {
+    const body = await readBody(c.env.incoming);
+    const decision = read(body);
+    const [principal, text, ifMatch] = [c.get('principal'), c.req.param('id') ?? '', c.req.header('If-Match')];
+    const next = await db.transaction().execute(async (trx) => {
+      const review = await lockReview(trx, principal, text);
+      if (review === undefined) throw unknownReview(text);
+      if (!isAllowedVersion(review, ifMatch)) throw new Rejection(412, `the review ${review.id} has changed since it was read`);
+      const mover = { principal, now: now(), window: decision.window };
+      const outcome = decide(decision.ask, review, mover);
+      if ('reason' in outcome) throw new Rejection(outcome.status, `the review is ${review.status}: ${outcome.reason}`);
+      requireSameWindow(review, decision);
+      const after = applyTransition(review, { ask: decision.ask, move: outcome.move }, mover);
+      await saveReview(trx, after);
+      await c.get('record')(trx, { ...auditSubject(after), payload: body, changed: changedReviewFields(review, after), action: 'update', status: 200 });
+      return after;
+    });
+    return respond(c, next, 200);
+  }
+
+  app.get('/reviews', async (c) => {
+    const [page, filter] = [readPageRequest(c.req), readReviewFilter(c)];
+    if (page === undefined) return c.json((await listReviews(db, c.get('principal'), filter)).map(reviewJson));
+    const { rows, total } = await pageReviews(db, c.get('principal'), { filter, page });
+    return c.json({ data: rows.map(reviewJson), pages: { ...page, total } });
+  });
+  app.post('/reviews', async (c) => {
+    const body = await readBody(c.env.incoming);
+    const request = readReviewRequest(body);
+    const opened = await db.transaction().execute(async (trx) => {
+      const review = await openReview(trx, request, { principal: c.get('principal'), now: now() });
+      await c.get('record')(trx, { ...auditSubject(review), payload: body });
+      return review;
+    });
+    c.header('Location', `/reviews/${opened.id}`);
+    return respond(c, opened, 201);
+  });
+  app.get('/reviews/:id', async (c) => {
+    const text = c.req.param('id');
+    const found = await findReview(db, c.get('principal'), text);
+    if (found === undefined) throw unknownReview(text);
+    return respond(c, found, 200);
+  });
+  app.put('/reviews/:id', async (c) => handleDecision(c, readReviewDecision));
+  app.post('/reviews/:id/execution', async (c) => handleDecision(c, readReviewExecution));
+}
+
+function respond(c: Context<AppEnv>, review: StoredReview, status: 200 | 201): Response {
+  return c.json(reviewJson(review), status, { ETag: entityTag(review) });
+}
+
+/** How the audit log names a review: by its connection, which is what people know. */
+function auditSubject({ id, connection }: StoredReview): { readonly id: string; readonly name: string } {
+  return { id, name: connection ?? '' };
+}
+
+function changedReviewFields(before: StoredReview, after: StoredReview): readonly string[] {
+  const [earlier, later] = [reviewJson(before), reviewJson(after)];
+  return Object.keys(later).filter((field) => !equal(earlier[field], later[field]));
+}
+
+/** A window is set once: whoever approves later may say the same, and nothing else. */
+function requireSameWindow({ window: stored }: StoredReview, { window: given }: ReviewDecision): void {
+  if (stored === null || given === null) return;
+  const [is, asked] = [stored, given].map(({ configuration: { start_time: start, end_time: end } }) => `${start}-${end}`);
+  if (is !== asked) throw new Rejection(409, `the time window is set already, and stays: ${is}`);
+}
+
+function readReviewFilter({ req }: Context<AppEnv>): ReviewFilter {
+  const [status, type, session, connection] = ['status', 'type', 'session', 'connection'].map((name) => req.query(name));
+  const known = { status: reviewStatuses.find((one) => one === status), type: reviewTypes.find((one) => one === type) };
+  const problems = [
+    ...(status !== known.status ? [{ field: 'status', reason: `must be one of ${reviewStatuses.join(', ')}` }] : []),
+    ...(type !== known.type ? [{ field: 'type', reason: `must be one of ${reviewTypes.join(', ')}` }] : []),
+    ...(connection?.includes('\0') === true ? [{ field: 'connection', reason: 'holds a NUL' }] : []),
+    ...(session?.includes('\0') === true ? [{ field: 'session', reason: 'holds a NUL' }] : []),
+  ];
+  if (problems.length > 0) throw new InvalidBody(problems);
+  return { ...known, session: session?.toLowerCase(), connection };
+}
+
+function unknownReview(text: string): Rejection {
+  return new Rejection(404, `there is no review ${text} that you may see`);
+}

@@ -1,0 +1,98 @@
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import type { Principal } from '../auth/principal.ts';
+import { uuidPattern } from '../objects/object-reader.ts';
+import type { Tables } from '../store/tables.ts';
+import type { StoredReview, ReviewType, ReviewStatus } from './review.ts';
+import { selectPage, type PageRequest } from '../store/paging.ts';
+
+/** Which reviews a list shows; what is undefined lets all through. */
+export type ReviewFilter = {
+  readonly status: ReviewStatus | undefined;
+  readonly type: ReviewType | undefined;
+  readonly session: string | undefined;
+  /** The name or id of a connection. */
+  readonly connection: string | undefined;
+};
+
+/** A row as one JSON text, so that times and whole numbers come as they are. */
+type ReviewJsonRow = Omit<StoredReview, 'createdAt' | 'revokedAt'> & { readonly createdAt: string; readonly revokedAt: string | null };
+
+/** Reads the reviews that the caller may see, newest first. */
+export async function listReviews(db: Kysely<Tables>, principal: Principal, filter: ReviewFilter): Promise<readonly StoredReview[]> {
+  return selectReviews(db, sql`where ${isVisibleTo(principal)} and ${reviewFilterSql(filter)} order by r.created_at desc, r.id`);
+}
+
+/** Reads one page of them and how many there are, both as of one moment. */
+export async function pageReviews(
+  db: Kysely<Tables>,
+  principal: Principal,
+  { filter, page }: { readonly filter: ReviewFilter; readonly page: PageRequest },
+): Promise<{ readonly rows: readonly StoredReview[]; readonly total: number }> {
+  const shown = sql`where ${isVisibleTo(principal)} and ${reviewFilterSql(filter)}`;
+  return selectPage(db, {
+    page,
+    from: sql`${reviewsFrom} ${shown}`,
+    select: (trx, bounds) => selectReviews(trx, sql`${shown} order by r.created_at desc, r.id ${bounds}`),
+  });
+}
+
+/** Finds a review that the caller may see by its id or its session; any text may be asked for. */
+export async function findReview(db: Kysely<Tables>, principal: Principal, text: string): Promise<StoredReview | undefined> {
+  if (!uuidPattern.test(text)) return undefined;
+  const [found] = await selectReviews(db, sql`where ${byIdOrSession(text)} and ${isVisibleTo(principal)}`);
+  return found;
+}
+
+/** Finds it as `findReview` does, and keeps everybody else from changing it until the transaction ends. */
+export async function lockReview(trx: Transaction<Tables>, principal: Principal, text: string): Promise<StoredReview | undefined> {
+  if (!uuidPattern.test(text)) return undefined;
+  // What is read with the lock may be older than the lock; the second read is not.
+  await sql`select from reviews r where ${byIdOrSession(text)} for update`.execute(trx);
+  return findReview(trx, principal, text);
+}
+
+/** Writes down what a move changed. */
+export async function saveReview(trx: Transaction<Tables>, review: StoredReview): Promise<void> {
+  const { status, groups, window, revision, revokedAt } = review;
+  await sql`
+    update reviews set status = ${status}, groups = ${JSON.stringify(groups)}, time_window = ${window && JSON.stringify(window)},
+      revision = ${revision}, revoked_at = ${revokedAt} where id = ${review.id}`.execute(trx);
+}
+
+const reviewsFrom = sql`from reviews r left join connections c on c.id = r.connection_id`;
+const forceGroups = sql`coalesce(c.spec -> 'force_approve_groups', '[]')`;
+
+async function selectReviews(db: Kysely<Tables>, rest: RawBuilder<unknown>): Promise<readonly StoredReview[]> {
+  const { rows } = await sql<{ readonly row: ReviewJsonRow }>`
+    select json_build_object('id', r.id, 'session', r.session, 'type', r.type, 'status', r.status, 'accessDuration', r.access_duration,
+      'window', r.time_window, 'groups', r.groups, 'needed', r.needed, 'ownerId', r.owner_id, 'connection', c.name, 'forceGroups', ${forceGroups},
+      'revision', r.revision, 'createdAt', r.created_at, 'revokedAt', r.revoked_at) as row
+    ${reviewsFrom} ${rest}`.execute(db);
+  return rows.map(({ row }) => ({
+    ...row,
+    createdAt: new Date(row.createdAt),
+    revokedAt: row.revokedAt === null ? null : new Date(row.revokedAt),
+  }));
+}
+
+function byIdOrSession(text: string): RawBuilder<unknown> {
+  return sql`(r.id = ${text}::uuid or r.session = ${text}::uuid)`;
+}
+
+/** Admins and auditors see all; others what they asked for, and what they may approve or force. */
+function isVisibleTo({ id, groups, role }: Principal): RawBuilder<unknown> {
+  const own = sql`${groups}::text[]`;
+  return sql`(${role !== 'standard'}::boolean or r.owner_id = ${id}::uuid
+    or jsonb_path_query_array(r.groups, '$[*].group') ?| ${own} or ${forceGroups} ?| ${own})`;
+}
+
+/** One text for all filters: each distinct text is a prepared statement. */
+function reviewFilterSql({ status, type, session, connection }: ReviewFilter): RawBuilder<unknown> {
+  const named = sql.join([equals(sql`c.name`, connection), equals(sql`c.id::text`, connection?.toLowerCase())], sql` or `);
+  const others = [equals(sql`r.status`, status), equals(sql`r.type`, type), equals(sql`r.session::text`, session)];
+  return sql.join([...others, sql`(${named})`], sql` and `);
+}
+
+function equals(column: RawBuilder<unknown>, value: string | undefined): RawBuilder<unknown> {
+  return sql`(${value ?? null}::text is null or ${column} = ${value ?? null}::text)`;
+}

@@ -1,0 +1,211 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject } from '../../model/json.ts';
+import type { Collection } from '../collections.ts';
+import type { Log } from '../process/log.ts';
+import { listObjects, type Store, type StoredObject } from '../objects/object-reader.ts';
+import { readTemplate } from './template.ts';
+
+/** A repository as its configuration describes it; empty texts stand for nothing. */
+export type RunbookRepository = {
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly sshKey: string;
+  readonly sshKeyPassphrase: string;
+};
+
+/** The head of a repository: its commit and the files that may be runbooks; no content: too large. */
+export type RepositoryHead = {
+  readonly commit: string;
+  readonly author: string;
+  readonly message: string;
+  readonly files: readonly { readonly path: string; readonly content?: string }[];
+};
+
+/** Reads a repository's head; tells why it cannot, without secrets and in bounded time. */
+export type ReadRepository = (repository: RunbookRepository) => Promise<{ readonly head: RepositoryHead } | { readonly failure: string }>;
+
+export type RunbookSource = {
+  readonly read: ReadRepository;
+  /** Ends all reading; the server calls it when it stops. */
+  readonly close?: () => Promise<void>;
+  /** Milliseconds that a listing waits for slow repositories, which are read all the same, for the next one; 15 seconds unless given. */
+  readonly timeoutMs?: number;
+};
+
+/** A runbook: `error` says why it cannot run. */
+export type Runbook = { readonly name: string; readonly metadata: JsonObject; readonly error: string | null };
+
+/** The runbooks of one repository, as of one commit. */
+export type RepositoryRunbooks = {
+  readonly repository: string;
+  readonly commit: string;
+  readonly commit_author: string;
+  readonly commit_message: string;
+  readonly items: readonly Runbook[];
+};
+
+/** What could be read, and a line for each repository that could not. */
+export type RunbookListing = { readonly shelves: readonly RepositoryRunbooks[]; readonly errors: readonly string[] };
+
+export type FoundRunbooks = {
+  readonly runbooks: readonly { readonly name: string; readonly repository: string }[];
+  readonly errors: readonly string[];
+};
+
+/** All runbooks of all configured repositories. */
+export interface RunbookLibrary {
+  readonly list: () => Promise<RunbookListing>;
+  /** Finds a term in `repository/name`, whatever its case. */
+  readonly search: (term: string) => Promise<FoundRunbooks>;
+}
+
+export type RunbookLibraryOptions = {
+  readonly store: Store;
+  readonly collection: Collection;
+  /** Left out: no repository can be read. */
+  readonly runbooks?: RunbookSource;
+  readonly now: () => Date;
+  readonly log: Log;
+};
+
+/** Seconds that a head stays, unless `git_hook_ttl` says otherwise. */
+const defaultTtlSeconds = 300;
+// A repository that cannot be read is not asked again at once, however often it is listed.
+const failureTtlSeconds = 10;
+const maxConcurrentReads = 4;
+const defaultTimeoutMs = 15_000;
+
+type ReadOutcome = { readonly shelf: RepositoryRunbooks } | { readonly failure: string };
+type CachedRead = { readonly revision: number; readonly shelved: Promise<ReadOutcome>; expires: number };
+
+/** Keeps what it has read for `git_hook_ttl` seconds; a changed configuration is read anew. */
+export function createRunbookLibrary({ store, collection, runbooks, now, log }: RunbookLibraryOptions): RunbookLibrary {
+  const kept = new Map<string, CachedRead>();
+  const alongside = limitConcurrency(maxConcurrentReads);
+
+  async function list(): Promise<RunbookListing> {
+    const configurations = await listObjects(store, collection);
+    const known = new Set(configurations.map(({ id }) => id));
+    for (const id of kept.keys()) if (!known.has(id)) kept.delete(id);
+    const shelved = await Promise.all(configurations.map((one) => withTimeout(runbooks?.timeoutMs ?? defaultTimeoutMs, shelve(one))));
+    return {
+      shelves: shelved.flatMap((one) => ('shelf' in one ? [one.shelf] : [])),
+      errors: shelved.flatMap((one, index) =>
+        'failure' in one ? [`failed listing runbooks for repo ${specText(configurations[index], 'git_url')}, err=${one.failure}`] : [],
+      ),
+    };
+  }
+
+  function shelve(configuration: StoredObject): Promise<ReadOutcome> {
+    const found = kept.get(configuration.id);
+    if (found !== undefined && found.revision === configuration.revision && now().getTime() < found.expires) return found.shelved;
+    const shelved = alongside(() => readShelf(configuration));
+    const entry: CachedRead = { revision: configuration.revision, shelved, expires: Number.POSITIVE_INFINITY };
+    kept.set(configuration.id, entry);
+    void expire(entry, ttlOf(configuration));
+    return shelved;
+  }
+
+  async function expire(entry: CachedRead, ttl: number): Promise<void> {
+    const shelved = await entry.shelved;
+    entry.expires = now().getTime() + 1000 * ('failure' in shelved ? failureTtlSeconds : ttl);
+  }
+
+  async function readShelf(configuration: StoredObject): Promise<ReadOutcome> {
+    if (runbooks === undefined) return { failure: 'this server was started without git' };
+    try {
+      const result = await runbooks.read(repositoryOf(configuration));
+      return 'failure' in result ? result : { shelf: await repositoryRunbooks(configuration.name, result.head) };
+    } catch (error) {
+      log({
+        level: 'error',
+        message: `runbooks of ${configuration.name} cannot be read`,
+        details: { stack: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+      });
+      return { failure: 'the server could not read it; its log says more' };
+    }
+  }
+
+  return {
+    list,
+    async search(term) {
+      const { shelves, errors } = await list();
+      const wanted = term.toLowerCase();
+      const all = shelves.flatMap(({ repository, items }) => items.map(({ name }) => ({ name, repository })));
+      return { runbooks: all.filter(({ name, repository }) => `${repository}/${name}`.toLowerCase().includes(wanted)), errors };
+    },
+  };
+}
+
+/** A runbook's file name holds `.runbook.`. */
+export function isRunbookPath(path: string): boolean {
+  return path.slice(path.lastIndexOf('/') + 1).includes('.runbook.');
+}
+
+async function repositoryRunbooks(repository: string, { commit, author, message, files }: RepositoryHead): Promise<RepositoryRunbooks> {
+  const items: Runbook[] = [];
+  for (const { path, content } of files.filter((file) => isRunbookPath(file.path))) {
+    items.push(runbookOf(path, content));
+    // Other requests come between: a megabyte of template takes its time.
+    await nextTurn();
+  }
+  return { repository, commit, commit_author: author, commit_message: message, items };
+}
+
+function runbookOf(name: string, content: string | undefined): Runbook {
+  if (content === undefined) return { name, metadata: {}, error: 'max template size [1000 KB] reached' };
+  const template = readTemplate(content);
+  return 'problem' in template
+    ? { name, metadata: {}, error: `template parse error: ${template.problem}` }
+    : { name, metadata: template.metadata, error: null };
+}
+
+function repositoryOf(configuration: StoredObject): RunbookRepository {
+  const secret = (field: string): string => {
+    const value = configuration.secrets[field];
+    return typeof value === 'string' ? value : '';
+  };
+  return {
+    url: specText(configuration, 'git_url'),
+    user: specText(configuration, 'git_user'),
+    password: secret('git_password'),
+    sshKey: secret('ssh_key'),
+    sshKeyPassphrase: secret('ssh_keypass'),
+  };
+}
+
+function specText(configuration: StoredObject | undefined, field: string): string {
+  const value = configuration?.spec[field];
+  return typeof value === 'string' ? value : '';
+}
+
+function ttlOf({ spec }: StoredObject): number {
+  const ttl = spec['git_hook_ttl'];
+  return typeof ttl === 'number' && ttl > 0 ? ttl : defaultTtlSeconds;
+}
+
+async function withTimeout(milliseconds: number, shelved: Promise<ReadOutcome>): Promise<ReadOutcome> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<ReadOutcome>((resolve) => {
+    timer = setTimeout(() => resolve({ failure: 'it is still being read' }), milliseconds);
+  });
+  return Promise.race([shelved, late]).finally(() => clearTimeout(timer));
+}
+
+/** Runs at most so many at once, in the order in which they came. */
+function limitConcurrency(most: number): <T>(act: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (act) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await act();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

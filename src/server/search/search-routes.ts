@@ -1,0 +1,62 @@
+import type { Hono } from 'hono';
+import { sql } from 'kysely';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { onlineAgentIds } from '../agent-status.ts';
+import type { AppEnv } from '../app-env.ts';
+import type { Log } from '../process/log.ts';
+import type { Store } from '../objects/object-reader.ts';
+import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { containsText } from '../resources/resources.ts';
+
+/** A runbook that was found: its path, and the repository it lies in. */
+export type FoundRunbook = { readonly name: string; readonly repository: string };
+
+/** Finds runbooks whose repository and path hold the term; what could not be searched is told in `errors`. */
+export type RunbookSearch = (term: string) => Promise<{ readonly runbooks: readonly FoundRunbook[]; readonly errors: readonly string[] }>;
+
+type Parts = { readonly store: Store; readonly now: () => Date; readonly searchRunbooks: RunbookSearch; readonly log: Log };
+type SearchPart = { readonly found: readonly JsonObject[]; readonly errors: readonly string[] };
+
+/** Serves `/search`: a part that cannot be searched is told in `errors`, and the others answer all the same. */
+export function serveSearch(app: Hono<AppEnv>, { store, now, searchRunbooks, log }: Parts): void {
+  app.get('/search', async (c) => {
+    const term = c.req.query('term') ?? '';
+    if (term === '') throw new Rejection(400, 'the query parameter term is required');
+    if (term.includes('\0')) throw new InvalidBody([{ field: 'term', reason: 'holds a NUL' }]);
+    const attempt = async (what: string, part: Promise<SearchPart>): Promise<SearchPart> =>
+      part.catch((error: unknown) => {
+        const requestId = c.get('requestId');
+        const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        log({ level: 'error', message: `${what} could not be searched`, requestId, details: { stack } });
+        return { found: [], errors: [`${what} could not be searched; the log of the gateway tells why, by request ${requestId}`] };
+      });
+    const [connections, resources, runbooks] = await Promise.all([
+      attempt('connections', searchConnections(store, term, now())),
+      attempt('resources', searchResources(store, term)),
+      attempt(
+        'runbooks',
+        searchRunbooks(term).then(({ runbooks: found, errors }) => ({ found, errors })),
+      ),
+    ]);
+    const errors = [connections, resources, runbooks].flatMap((part) => part.errors);
+    return c.json({ connections: connections.found, resources: resources.found, runbooks: runbooks.found, errors });
+  });
+}
+
+async function searchConnections({ db }: Store, term: string, now: Date): Promise<SearchPart> {
+  const columns = [sql`name`, sql`(spec ->> 'type')`, sql`(spec ->> 'subtype')`];
+  const { rows } = await sql<Readonly<Record<string, Json>>>`
+    select id, name, spec ->> 'resource_name' as resource_name, spec ->> 'type' as type, spec ->> 'subtype' as subtype,
+      case when spec ->> 'agent_id' in ${onlineAgentIds(now)} then 'online' else 'offline' end as status,
+      spec ->> 'access_mode_runbooks' as access_mode_runbooks, spec ->> 'access_mode_exec' as access_mode_exec,
+      spec ->> 'access_mode_connect' as access_mode_connect
+    from connections where ${containsText(term, columns)} order by name`.execute(db);
+  return { found: rows, errors: [] };
+}
+
+async function searchResources({ db }: Store, term: string): Promise<SearchPart> {
+  const columns = [sql`name`, sql`type`, sql`subtype`];
+  const { rows } = await sql<Readonly<Record<string, Json>>>`
+    select id, name, type, subtype from resources where ${containsText(term, columns)} order by name`.execute(db);
+  return { found: rows, errors: [] };
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { PGlite } from '@electric-sql/pglite';
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool } from 'pg';
+import { AppError } from '../../model/errors.ts';
+import { parseEncryptionKey, readOrCreateKeyFile } from '../encryption-key.ts';
+import { lockFolder } from '../process/folder-lock.ts';
+import type { Log } from '../process/log.ts';
+import { createPreparedPool } from '../prepared-pool.ts';
+import type { Tables } from './tables.ts';
+
+/** Where objects are kept: a folder of our own (PGlite), a PGlite that somebody else opened and closes, or a PostgreSQL server. */
+export type DatabaseOptions = { readonly folder: string } | { readonly lite: PGlite } | { readonly url: string };
+
+export type OpenDatabase = {
+  readonly db: Kysely<Tables>;
+  readonly encryptionKey: Buffer;
+  readonly close: () => Promise<void>;
+};
+
+export type OpenOptions = {
+  readonly database: DatabaseOptions;
+  readonly encryptionKey?: Buffer | string | undefined;
+  /** Makes the folder of a database, and those that it lies in, where it is not there. */
+  readonly makeFolder: (path: string, mode: number) => void;
+  readonly log: Log;
+};
+
+// How long a request waits for a connection before it is answered that the database is away.
+const connectionTimeoutMs = 30_000;
+
+/** Opens the database and finds its encryption key. */
+export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
+  const { database } = options;
+  try {
+    if ('url' in database) return await openServer(database.url, options);
+    return 'folder' in database ? await openFolder(database.folder, options) : await openProvided(database.lite, options);
+  } catch (error) {
+    throw error instanceof AppError
+      ? error
+      : new AppError('serve/database', 3, `the database cannot be opened: ${errorReason(error)}`, {
+          cause: error,
+          hint: 'url' in database ? 'is it there, and may this user in?' : 'check --database, and who may write there',
+        });
+  }
+}
+
+async function openServer(connectionString: string, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
+  if (encryptionKey === undefined || encryptionKey.length === 0) {
+    throw new AppError('serve/no-encryption-key', 3, 'a PostgreSQL database needs an encryption key', {
+      hint: 'set OSTIARY_SERVE_ENCRYPTION_KEY to the output of: openssl rand -base64 32',
+    });
+  }
+  const key = parseEncryptionKey(encryptionKey);
+  const pool = new Pool({ connectionString, max: 10, connectionTimeoutMillis: connectionTimeoutMs });
+  logLostConnections(pool, log);
+  try {
+    await pool.query('select 1');
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { db, encryptionKey: key, close: () => db.destroy() };
+}
+
+async function openFolder(folder: string, { encryptionKey, makeFolder, log }: OpenOptions): Promise<OpenDatabase> {
+  makeFolder(folder, 0o700);
+  const lock = await lockFolder(join(folder, 'ostiary.lock'));
+  try {
+    const key = encryptionKey === undefined ? await readOrCreateKeyFile(join(folder, 'encryption.key')) : parseEncryptionKey(encryptionKey);
+    const { db, close } = await openLite(join(folder, 'postgres'), log);
+    return { db, encryptionKey: key, close: () => close().finally(lock.release) };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openProvided(lite: PGlite, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
+  const key = encryptionKey === undefined ? randomBytes(32) : parseEncryptionKey(encryptionKey);
+  const db = await connect(lite, log);
+  return { db, encryptionKey: key, close: () => db.destroy() };
+}
+
+async function openLite(dataDir: string, log: Log): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
+  const { PGlite } = await import('@electric-sql/pglite');
+  const lite = await PGlite.create({ dataDir });
+  const db = await connect(lite, log);
+  return { db, close: () => db.destroy().then(() => lite.close()) };
+}
+
+async function connect(lite: PGlite, log: Log): Promise<Kysely<Tables>> {
+  const { createPgConfig } = await import('@electric-sql/pglite/node-postgres');
+  // One connection is all that PGlite has: inside a transaction nothing may ask the pool for another.
+  const pool = new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 }));
+  logLostConnections(pool, log);
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPreparedPool(pool) }) });
+}
+
+/** A connection that breaks is replaced; without listeners it would end the process, idle or not. Who was using it is told by its query. */
+function logLostConnections(pool: Pool, log: Log): void {
+  pool.on('error', (error) => log({ level: 'warn', message: `database connection lost: ${error.message}` }));
+  pool.on('connect', (client) => void client.on('error', () => undefined));
+}
+
+/** Where several addresses were tried, the error as a whole says nothing. */
+function errorReason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map((one) => errorReason(one)).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,193 @@
+import { Migrator, sql, type Kysely, type Migration } from 'kysely';
+import { AppError } from '../../model/errors.ts';
+import { sealedColumns } from '../sealed-columns.ts';
+import type { EdgeTable, ObjectTable, Tables } from './tables.ts';
+
+/** Every change of the database's shape, by name and in order; one that was released never changes again. */
+const migrations: Readonly<Record<string, Migration>> = {
+  '0001-objects': {
+    async up(db: Kysely<unknown>): Promise<void> {
+      await createObjects(db, 'connections');
+      await createObjects(db, 'guardrails');
+      await createObjects(db, 'datamasking_rules');
+      await createObjects(db, 'runbook_configurations');
+      await createEdges(db, 'guardrail_edges', 'guardrails');
+      await createEdges(db, 'datamasking_edges', 'datamasking_rules');
+      await sql`create table agents (id uuid primary key, name text collate "C" not null unique, created_at timestamptz not null)`.execute(
+        db,
+      );
+      await sql`create table encryption_keys (id text primary key, created_at timestamptz not null)`.execute(db);
+    },
+  },
+  '0002-agents-and-resources': { up: createResources },
+  '0002-audit': { up: createAuditLog },
+  '0002-identity': { up: createApiKeys },
+  '0002-reviews': { up: createReviews },
+  '0003-encryption-keys': { up: linkSecretsToKeys },
+  '0004-audit-retention': { up: allowAuditPruning },
+  '0005-minimum-approvals': { up: addNeededApprovals },
+};
+
+/** Brings the database to the shape that this version needs; a database of a later version is refused. */
+export async function migrate(db: Kysely<Tables>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw new AppError('serve/migration', 1, 'the database could not be brought to this version', { cause: error });
+}
+
+/** Names the migrations of this version that the database has not had. */
+export async function missingMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ readonly name: string }>`select name from kysely_migration`.execute(db);
+  const done = new Set(rows.map(({ name }) => name));
+  return Object.keys(migrations).filter((name) => !done.has(name));
+}
+
+async function createReviews(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table reviews (
+      id uuid primary key,
+      session uuid not null unique,
+      connection_id uuid references connections on delete set null,
+      type text not null,
+      status text not null,
+      access_duration bigint not null,
+      time_window jsonb,
+      groups jsonb not null,
+      owner_id uuid not null,
+      revision integer not null,
+      created_at timestamptz not null,
+      revoked_at timestamptz
+    )`.execute(db);
+  await sql`create index on reviews (connection_id)`.execute(db);
+  await sql`create index on reviews (created_at desc, id)`.execute(db);
+}
+
+/** How many groups have to approve; null: all of them. */
+async function addNeededApprovals(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table reviews add column needed integer`.execute(db);
+}
+
+async function createResources(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    alter table agents add token_hash text unique, add last_seen timestamptz, add hostname text not null default '',
+      add version text not null default '', add platform text not null default ''`.execute(db);
+  await sql`
+    create table resources (
+      id uuid primary key,
+      name text collate "C" not null unique,
+      type text not null,
+      subtype text not null,
+      agent_id uuid references agents on delete set null,
+      env_vars text,
+      revision integer not null,
+      created_at timestamptz not null,
+      updated_at timestamptz not null
+    )`.execute(db);
+  await sql`create index on connections ((spec ->> 'resource_name'))`.execute(db);
+  await sql`create index on connections ((spec ->> 'agent_id'))`.execute(db);
+  // Connections of before have no resource yet; the oldest one gives it its type.
+  await sql`
+    insert into resources (id, name, type, subtype, agent_id, revision, created_at, updated_at)
+    select distinct on (spec ->> 'resource_name') gen_random_uuid(), spec ->> 'resource_name', spec ->> 'type',
+      spec ->> 'subtype', (spec ->> 'agent_id')::uuid, 1, created_at, created_at
+    from connections order by spec ->> 'resource_name', created_at, id`.execute(db);
+}
+
+async function createAuditLog(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table audit_logs (
+      seq bigint generated always as identity primary key,
+      id uuid not null,
+      created_at timestamptz not null,
+      actor_id uuid not null,
+      actor_name text not null,
+      actor_email text not null,
+      client_ip text not null,
+      http_method text not null,
+      http_path text not null,
+      http_status integer not null,
+      resource_type text not null,
+      resource_id uuid,
+      resource_name text not null,
+      action text not null,
+      payload jsonb not null,
+      changed jsonb not null,
+      outcome boolean not null,
+      error_message text not null
+    )`.execute(db);
+  await sql`create index on audit_logs (created_at)`.execute(db);
+  // A path may be longer than an entry of a sorted index.
+  await sql`create index on audit_logs using hash (http_path)`.execute(db);
+  await sql`
+    create function refuse_change() returns trigger language plpgsql as
+    $$ begin raise exception 'the audit log is append-only'; end $$`.execute(db);
+  await sql`
+    create trigger append_only before update or delete or truncate on audit_logs
+    for each statement execute function refuse_change()`.execute(db);
+}
+
+/** Entries may be removed by a transaction that says so itself, and still never be changed. */
+async function allowAuditPruning(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create or replace function refuse_change() returns trigger language plpgsql as
+    $$ begin
+      if tg_op = 'DELETE' and current_setting('ostiary.prunes_audit_log', true) = 'yes' then return null; end if;
+      raise exception 'the audit log is append-only';
+    end $$`.execute(db);
+}
+
+async function createApiKeys(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table api_keys (
+      id uuid primary key,
+      name text collate "C" not null,
+      hash text not null unique,
+      masked_key text not null,
+      groups jsonb not null,
+      manager text not null,
+      status text not null check (status in ('active', 'revoked')),
+      revision integer not null,
+      created_by text not null,
+      created_at timestamptz not null,
+      deactivated_by text,
+      deactivated_at timestamptz,
+      last_used_at timestamptz
+    )`.execute(db);
+  await sql`create unique index on api_keys (name) where status = 'active'`.execute(db);
+}
+
+/** The database itself refuses a text whose key it does not know, and to forget a key while a text needs it. */
+async function linkSecretsToKeys(db: Kysely<unknown>): Promise<void> {
+  for (const { table, column } of sealedColumns) {
+    const key = sql.ref(`${column}_key`);
+    await sql`
+      alter table ${sql.table(table)} add column ${key} text
+      generated always as (split_part(${sql.ref(column)}, ':', 1)) stored references encryption_keys (id)`.execute(db);
+    await sql`create index on ${sql.table(table)} (${key})`.execute(db);
+  }
+}
+
+async function createObjects(db: Kysely<unknown>, table: ObjectTable): Promise<void> {
+  await sql`
+    create table ${sql.table(table)} (
+      id uuid primary key,
+      name text collate "C" not null unique,
+      spec jsonb not null,
+      secrets text,
+      secrets_updated_at timestamptz,
+      managed_by text not null,
+      revision integer not null,
+      created_at timestamptz not null,
+      updated_at timestamptz not null
+    )`.execute(db);
+}
+
+async function createEdges(db: Kysely<unknown>, table: EdgeTable, rules: ObjectTable): Promise<void> {
+  await sql`
+    create table ${sql.table(table)} (
+      connection_id uuid not null references connections on delete cascade,
+      rule_id uuid not null references ${sql.table(rules)} on delete cascade,
+      primary key (connection_id, rule_id)
+    )`.execute(db);
+  await sql`create index on ${sql.table(table)} (rule_id)`.execute(db);
+}
