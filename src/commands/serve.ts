@@ -5,7 +5,7 @@ import { makeFolder } from '../disk/make-folder.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
-import { chaosFromSwitches } from '../server/chaos-switches.ts';
+import { chaosFromSwitches } from '../server/http/chaos.ts';
 import type { DatabaseOptions } from '../server/store/database.ts';
 import { createFirstAdminKey } from '../server/auth/first-admin-key.ts';
 import { createLog, type Log, type LogFormat } from '../server/process/log.ts';

@@ -1,29 +1,35 @@
 import { Hono } from 'hono';
 import { serveAgents, serveHeartbeat } from './agents/agent-routes.ts';
-import { apiSections } from './api/chapters.ts';
+import { agentSection } from './agents/agents.openapi.ts';
+import type { ApiSection } from './api/api-section.ts';
 import { describeApi } from './api/openapi-document.ts';
-import { serveDocument } from './api/serve-document.ts';
-import { serveApiKeys } from './api-key-routes.ts';
-import type { AppEnv } from './app-env.ts';
+import { serveDocument, serveHealth } from './api/service-routes.ts';
+import { serviceSection } from './api/service.openapi.ts';
 import { auditWrites } from './audit/audit-requests.ts';
-import { serveAuditLog } from './audit/audit-routes.ts';
-import type { HashedKey } from './auth/principal.ts';
-import { injectChaos, rejectChaos, type Chaos } from './http/chaos.ts';
-import type { Collection } from './collections.ts';
-import { serveEncryptionKeys } from './encryption-routes.ts';
-import { serveHealth } from './api/service-routes.ts';
-import { serveIdentity } from './auth/identity-routes.ts';
+import { serveAuditLog, serveEncryptionKeys } from './audit/audit-routes.ts';
+import { auditSection } from './audit/audit.openapi.ts';
 import { authenticateRequest } from './auth/authenticate-request.ts';
-import { answerErrors, observeRequests, type ObserveOptions } from './http/observe-requests.ts';
+import { serveApiKeys, serveIdentity } from './auth/identity-routes.ts';
+import { identitySection } from './auth/identity.openapi.ts';
 import { requirePermission } from './auth/permissions.ts';
-import type { Store } from './objects/object-reader.ts';
+import type { HashedKey } from './auth/principal.ts';
+import type { Collection } from './collections.ts';
+import { type Chaos, injectChaos, rejectChaos } from './http/chaos.ts';
+import { answerErrors, type ObserveOptions, observeRequests } from './http/observe-requests.ts';
 import { Rejection } from './http/rejection.ts';
-import { serveResources } from './resources/resource-routes.ts';
-import { serveReviews } from './reviews/review-routes.ts';
+import type { AppEnv } from './http/request-context.ts';
 import { serveCollection } from './objects/object-routes.ts';
+import { collectionSection } from './objects/objects.openapi.ts';
+import { serveResources } from './resources/resource-routes.ts';
+import { resourceSection } from './resources/resources.openapi.ts';
+import { serveReviews } from './reviews/review-routes.ts';
+import { reviewSection } from './reviews/reviews.openapi.ts';
 import type { RunbookLibrary } from './runbooks/runbook-library.ts';
 import { serveRunbooks } from './runbooks/runbook-routes.ts';
-import { serveSearch, type RunbookSearch } from './search/search-routes.ts';
+import { runbookSection } from './runbooks/runbooks.openapi.ts';
+import { type RunbookSearch, serveSearch } from './search/search-routes.ts';
+import { searchSection } from './search/search.openapi.ts';
+import type { Store } from './store/store.ts';
 
 export type AppParts = ObserveOptions & {
   readonly store: Store;
@@ -74,4 +80,19 @@ function refuseOtherMethods(app: Hono<AppEnv>): void {
       throw new Rejection(405, `${c.req.method} is not served here`, { Allow: allowed.join(', ') });
     });
   }
+}
+
+/** All that the gateway serves, in the order in which its document tells it. */
+export function apiSections(collections: readonly Collection[]): readonly ApiSection[] {
+  return [
+    ...collections.map((collection) => collectionSection(collection)),
+    resourceSection,
+    reviewSection,
+    runbookSection,
+    searchSection,
+    agentSection,
+    identitySection,
+    auditSection,
+    serviceSection,
+  ];
 }

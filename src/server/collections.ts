@@ -1,85 +1,77 @@
 import type { FieldRule } from '../model/field.ts';
-import type { JsonObject } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { secretReferencePattern, secretValueSchema, type Secrets } from './store/secrets.ts';
-import type { EdgeTable, ObjectTable } from './store/tables.ts';
 
-/** What only the gateway knows of a kind: where its objects are served and kept. */
+/** What a read-only field is computed from; `online`: the agent of the object is online. */
+type ReadOnlySource = { readonly name: string; readonly secrets: Secrets; readonly online: boolean };
+
+type ReadOnlyField = { readonly schema: JsonObject; readonly valueOf: (object: ReadOnlySource) => Json };
+
+/** The texts of the API document: `one` follows "a"; `create` and `replace` describe these two operations. */
+type KindTexts = { readonly one: string; readonly many: string; readonly create: string; readonly replace: string };
+
+/** Everything that the gateway adds to a kind. */
 type KindRow = {
   readonly path: string;
-  readonly table: ObjectTable;
-  /** Where the edges of a rule kind are kept. */
-  readonly edges?: EdgeTable;
-  /** Objects can be addressed by name too. */
-  readonly byName: boolean;
-  /** The field that identifies an object; lists are sorted by it. */
-  readonly identityField: string;
-  /** Fields that follow from the others, whatever the caller sends. */
-  readonly computed: readonly string[];
-  /** What the gateway asks of fields beyond what manifests must have, as schemas. */
-  readonly narrows: JsonObject;
-  /** Other forms that fields may have here alone, as patterns. */
-  readonly otherForms?: Readonly<Record<string, string>>;
-  /** The field that names the resource an object belongs to; the resource is made where there is none. */
+  /** The table of the objects. */
+  readonly table: string;
+  /** The table of the edges between a rule kind and connections. */
+  readonly edges?: string;
+  /** The migration that creates the tables; a name that `migrations.ts` does not list becomes a migration of its own. */
+  readonly migration: string;
+  /** Requests can address objects by name, too. */
+  readonly byName?: true;
+  /** The field that identifies an object; lists are sorted by it. `name` by default. */
+  readonly identityField?: string;
+  /** Fields that are always derived from the others; the server ignores the values that callers send. */
+  readonly computed?: readonly string[];
+  /** Requirements on fields beyond those of manifests, as schemas. */
+  readonly narrowed?: JsonObject;
+  /** Patterns that fields may match instead where the server was started with `localRepositories`. */
+  readonly localForms?: Readonly<Record<string, string>>;
+  /** The field that names the resource of an object; a write creates the resource if it does not exist. */
   readonly resourceField?: string;
-  /** Read-only fields beside those that every kind has; `online`: the agent of the object is. */
-  readonly readOnly: (object: { readonly name: string; readonly secrets: Secrets; readonly online: boolean }) => JsonObject;
+  /** Read-only fields beside those that every kind has. */
+  readonly readOnly?: Readonly<Record<string, ReadOnlyField>>;
+  readonly texts: KindTexts;
 };
 
-/** The edges of one rule kind as one of the two ends sees them. */
-export type EdgeSide = {
-  readonly table: EdgeTable;
-  readonly own: 'connection_id' | 'rule_id';
-  readonly other: 'connection_id' | 'rule_id';
-  readonly otherKind: string;
-  readonly otherTable: ObjectTable;
-  /** The field that lists the edges at this end; a connection does not list its masking rules. */
-  readonly field?: string;
-  /** Whether the other end lists them. */
-  readonly listedThere: boolean;
-};
-
-/** A kind as the gateway serves it. */
-export type Collection = KindRow & {
-  readonly kind: Kind;
-  readonly fields: readonly FieldRule[];
-  readonly hasSecrets: boolean;
-  /** The field that names the agent which serves an object. */
-  readonly agentField?: string;
-  readonly sides: readonly EdgeSide[];
-};
-
-const plain: Pick<KindRow, 'byName' | 'identityField' | 'computed' | 'narrows' | 'readOnly'> = {
-  byName: false,
-  identityField: 'name',
-  computed: [],
-  narrows: {},
-  readOnly: () => ({}),
-};
-
-/** What a connection, and so a resource, can be. */
-export const servedConnectionTypes: readonly string[] = ['database', 'application', 'custom'];
-
-const kindRows: Readonly<Record<string, KindRow>> = {
+/** One row per kind. A new kind adds its row here and touches no other file of the server. */
+const kindRows = {
   Connection: {
-    ...plain,
     path: '/connections',
     table: 'connections',
+    migration: '0001-objects',
     byName: true,
     computed: ['redact_enabled'],
-    narrows: {
-      type: { enum: servedConnectionTypes },
-      secret: { additionalProperties: secretValueSchema },
-    },
+    narrowed: { type: { enum: ['database', 'application', 'custom'] } },
     resourceField: 'resource_name',
-    readOnly: ({ secrets, online }) => ({ default_database: databaseName(secrets), status: online ? 'online' : 'offline' }),
+    readOnly: {
+      default_database: {
+        schema: { type: 'string', description: 'The value of the secret `envvar:DB`; empty where it is a reference, or not set.' },
+        valueOf: ({ secrets }: ReadOnlySource): Json => databaseName(secrets),
+      },
+      status: {
+        schema: { enum: ['online', 'offline'], description: 'online: the agent is connected and alive.' },
+        valueOf: ({ online }: ReadOnlySource): Json => (online ? 'online' : 'offline'),
+      },
+    },
+    texts: {
+      one: 'connection',
+      many: 'Connections',
+      create: `Filled in where the body leaves it out: \`command\` for databases of known subtypes, \`resource_name\` (the connection's name).
+\`redact_enabled\` follows \`redact_types\`, whatever the body says.
+A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules\` are ids that exist.`,
+      replace: 'The name cannot change. Rules that `guardrail_rules` leaves out are detached; masking rules stay as they are.',
+    },
   },
   DataMaskingRule: {
-    ...plain,
     path: '/datamasking-rules',
     table: 'datamasking_rules',
     edges: 'datamasking_edges',
-    narrows: {
+    migration: '0001-objects',
+    narrowed: {
       supported_entity_types: {
         items: { properties: { entity_types: { items: { pattern: '^[A-Z0-9_]+$', $comment: 'capital letters, digits and _' } } } },
       },
@@ -93,38 +85,124 @@ const kindRows: Readonly<Record<string, KindRow>> = {
         },
       },
     },
+    texts: {
+      one: 'data masking rule',
+      many: 'Data masking rules',
+      create: '`score_threshold` and the scores of custom types are 0 to 1. A custom type has a regex, a deny list, or both.',
+      replace: 'The name cannot change.',
+    },
   },
-  GuardrailRule: { ...plain, path: '/guardrails', table: 'guardrails', edges: 'guardrail_edges' },
+  GuardrailRule: {
+    path: '/guardrails',
+    table: 'guardrails',
+    edges: 'guardrail_edges',
+    migration: '0001-objects',
+    texts: {
+      one: 'guardrail rule',
+      many: 'Guardrail rules',
+      create: 'A rule of another type than `deny_words_list` and `pattern_match` is kept as it is.',
+      replace: 'The name may change. `connection_ids` and the `guardrail_rules` of connections are two views of the same.',
+    },
+  },
   RunbookConfiguration: {
-    ...plain,
     path: '/runbooks/configurations',
     table: 'runbook_configurations',
+    migration: '0001-objects',
     identityField: 'git_url',
-    // Everybody reads addresses, in listings and their errors.
-    narrows: { git_url: { pattern: '^[^?#]*$', $comment: 'an address without query and fragment, which could hold a token' } },
-    readOnly: ({ name }) => ({ repository: name }),
+    // Every role reads addresses: in listings and in their error messages.
+    narrowed: { git_url: { pattern: '^[^?#]*$', $comment: 'an address without query and fragment, which could hold a token' } },
+    localForms: { git_url: '^file:///\\S+$' },
+    readOnly: {
+      repository: {
+        schema: { type: 'string', description: 'Host and path of the repository, which identify it.' },
+        valueOf: ({ name }: ReadOnlySource): Json => name,
+      },
+    },
+    texts: {
+      one: 'runbook configuration',
+      many: 'Runbook configurations',
+      create: `An address with credentials, a query or a fragment in it is refused, and so is a second address of the same repository.
+The repository is not contacted: whether it can be read, the listing of runbooks tells.`,
+      replace: 'The address may change its form (https, ssh), not the repository that it names.',
+    },
   },
+} as const;
+
+type AnyKindRow = (typeof kindRows)[keyof typeof kindRows];
+
+/** The tables that store objects. */
+export type ObjectTable = AnyKindRow['table'];
+
+/** The tables that store edges. */
+export type EdgeTable = Extract<AnyKindRow, { readonly edges: string }>['edges'];
+
+/** The tables of one kind, and the migration that creates them. */
+export type KindTables = { readonly table: ObjectTable; readonly edges?: EdgeTable; readonly migration: string };
+
+/** The tables of all kinds. */
+export const kindTables: readonly KindTables[] = Object.values(kindRows);
+
+/** The types of a connection, and so of a resource. */
+export const servedConnectionTypes: readonly string[] = kindRows.Connection.narrowed.type.enum;
+
+/** The edges between one rule kind and connections, seen from one of the two ends. */
+export type EdgeSide = {
+  readonly table: EdgeTable;
+  readonly own: 'connection_id' | 'rule_id';
+  readonly other: 'connection_id' | 'rule_id';
+  readonly otherKind: string;
+  readonly otherTable: ObjectTable;
+  /** The field that lists the edges at this end; a connection does not list its masking rules. */
+  readonly field?: string;
+  /** Whether a field at the other end lists the edges. */
+  readonly listedThere: boolean;
 };
 
-// For tests: a repository on the disk of the server.
-const localAddressPattern = '^file:///\\S+$';
+/** A kind as the gateway serves it. */
+export type Collection = KindTables &
+  Required<Pick<KindRow, 'path' | 'identityField' | 'computed' | 'narrowed' | 'readOnly' | 'texts'>> &
+  Pick<KindRow, 'resourceField'> & {
+    readonly byName: boolean;
+    readonly localForms: Readonly<Record<string, string>>;
+    readonly kind: Kind;
+    readonly fields: readonly FieldRule[];
+    readonly hasSecrets: boolean;
+    /** The field that refers to the agent of an object. */
+    readonly agentField?: string;
+    readonly sides: readonly EdgeSide[];
+  };
 
-/** All collections that the gateway serves, one a kind; only for tests may configurations name repositories on its own disk. */
+/** Returns the collections that the gateway serves, one per kind; `localRepositories` is for tests. Throws when a kind has no row. */
 export function collectionsOf(
   registry: Registry,
   { localRepositories = false }: { localRepositories?: boolean } = {},
 ): readonly Collection[] {
-  return [...registry.values()].map((kind) => ({
-    ...mountOf(kind.name),
-    ...(localRepositories && kind.name === 'RunbookConfiguration' ? { otherForms: { git_url: localAddressPattern } } : {}),
-    kind,
-    fields: kind.fields.filter(
-      ({ manifestOnly, dialect, borrowed }) => manifestOnly !== true && (dialect === undefined || borrowed !== undefined),
-    ),
-    hasSecrets: kind.fields.some((field) => field.secret !== undefined),
-    ...agentFieldOf(kind),
-    sides: sidesOf(kind, registry),
-  }));
+  return [...registry.values()].map((kind) => {
+    const row = rowOf(kind.name);
+    const { narrowed = {}, localForms = {}, ...rest } = row;
+    return {
+      byName: false,
+      identityField: 'name',
+      computed: [],
+      readOnly: {},
+      ...rest,
+      narrowed: { ...narrowed, ...secretRequirements(kind) },
+      localForms: localRepositories ? localForms : {},
+      kind,
+      fields: kind.fields.filter(
+        ({ manifestOnly, dialect, borrowed }) => manifestOnly !== true && (dialect === undefined || borrowed !== undefined),
+      ),
+      hasSecrets: kind.fields.some((field) => field.secret !== undefined),
+      ...agentFieldOf(kind),
+      sides: sidesOf(kind, registry),
+    };
+  });
+}
+
+/** Requires base64, or a reference, of each value in a map of secrets. */
+function secretRequirements(kind: Kind): JsonObject {
+  const maps = kind.fields.filter(({ secret }) => secret === 'base64');
+  return Object.fromEntries(maps.map(({ name }) => [name, { additionalProperties: secretValueSchema }]));
 }
 
 function agentFieldOf(kind: Kind): Pick<Collection, 'agentField'> {
@@ -132,16 +210,18 @@ function agentFieldOf(kind: Kind): Pick<Collection, 'agentField'> {
   return field === undefined ? {} : { agentField: field.name };
 }
 
-function mountOf(kind: string): KindRow {
-  const mount = kindRows[kind];
-  if (mount === undefined) throw new Error(`the gateway does not serve the kind ${kind}`);
-  return mount;
+function rowOf(kind: string): KindRow & KindTables {
+  const rows: Readonly<Record<string, KindRow & KindTables>> = kindRows;
+  const row = rows[kind];
+  if (row === undefined) throw new Error(`the gateway does not serve the kind ${kind}`);
+  return row;
 }
 
+/** Returns the edges that a kind takes part in: as the rule that declares them, or as the connection that a rule refers to. */
 function sidesOf(kind: Kind, registry: Registry): readonly EdgeSide[] {
   return [...registry.values()].flatMap((rule) => {
     const listed = rule.fields.find((field) => field.edge === 'rule');
-    const { edges, table } = mountOf(rule.name);
+    const { edges, table } = rowOf(rule.name);
     const connection = listed?.refers === undefined ? undefined : registry.get(listed.refers);
     if (listed === undefined || edges === undefined || connection === undefined) return [];
     const back = connection.fields.find((field) => field.edge === 'connection' && field.refers === rule.name);
@@ -150,7 +230,7 @@ function sidesOf(kind: Kind, registry: Registry): readonly EdgeSide[] {
       own: 'rule_id',
       other: 'connection_id',
       otherKind: connection.name,
-      otherTable: mountOf(connection.name).table,
+      otherTable: rowOf(connection.name).table,
       field: listed.name,
       listedThere: back !== undefined,
     };
@@ -167,6 +247,7 @@ function sidesOf(kind: Kind, registry: Registry): readonly EdgeSide[] {
   });
 }
 
+/** Returns the database that a connection opens by default: the text behind its secret `envvar:DB`, which is base64. */
 function databaseName(secrets: Secrets): string {
   const map = secrets['secret'];
   const value = typeof map === 'object' ? map['envvar:DB'] : undefined;

@@ -1,11 +1,12 @@
 import { Hono } from 'hono';
 import type { Kysely } from 'kysely';
 import type { Registry } from '../../src/model/kind.ts';
-import type { AppEnv } from '../../src/server/app-env.ts';
 import { listAgents } from '../../src/server/agents/agents.ts';
-import { collectionsOf, type Collection } from '../../src/server/collections.ts';
-import { findObject, listObjects, pageObjects, type Store } from '../../src/server/objects/object-reader.ts';
+import { type Collection, collectionsOf } from '../../src/server/collections.ts';
+import type { AppEnv } from '../../src/server/http/request-context.ts';
+import { findObject, listObjects, pageObjects } from '../../src/server/objects/object-reader.ts';
 import { serveSearch } from '../../src/server/search/search-routes.ts';
+import type { Store } from '../../src/server/store/store.ts';
 import type { Tables } from '../../src/server/store/tables.ts';
 
 const now = (): Date => new Date();

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Chaos } from '../../src/server/http/chaos.ts';
-import { chaosFromSwitches } from '../../src/server/chaos-switches.ts';
+import { chaosFromSwitches } from '../../src/server/http/chaos.ts';
 import { startPgliteServer, type TestServer } from '../support/servers.ts';
 import { callerOf, type Call } from './client.ts';
 

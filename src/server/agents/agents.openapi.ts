@@ -1,5 +1,5 @@
-import { agentBodySchema, heartbeatBodySchema } from './agent-routes.ts';
-import { exactObject, idSchema, ifMatchParameter, pathParameter, schemaRef, timeSchema, type ApiSection } from '../api/api-section.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type ApiSection, exactObject, idSchema, ifMatchParameter, pathParameter, schemaRef, timeSchema } from '../api/api-section.ts';
 
 const text = { type: 'string' } as const;
 const status = { enum: ['online', 'offline'], description: 'online: a heartbeat came within `timeout_seconds`.' } as const;
@@ -20,6 +20,38 @@ const token = {
   description: 'Opens the heartbeat and nothing else. It is shown here and never again; only its hash is kept.',
 } as const;
 const id = pathParameter('id', 'The id of the agent, or its name.');
+
+const schemaVersion = 'https://json-schema.org/draft/2020-12/schema';
+
+/** What a body that registers an agent must be. */
+export const agentBodySchema: JsonObject = {
+  $schema: schemaVersion,
+  title: 'Agent',
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: {
+    name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 254,
+      pattern: '^[^/\\u0000-\\u001f\\u007f-\\u009f]*$',
+      $comment: 'no / and no control or invisible characters',
+      description: 'Unique; no / and no character that is invisible.',
+    },
+  },
+};
+
+const heartbeatText = { type: 'string', maxLength: 255, default: '' } as const;
+
+/** What an agent may say of itself with a heartbeat. */
+export const heartbeatBodySchema: JsonObject = {
+  $schema: schemaVersion,
+  title: 'Heartbeat',
+  type: 'object',
+  additionalProperties: false,
+  properties: { hostname: heartbeatText, version: heartbeatText, platform: heartbeatText },
+};
 
 /** Tells of the agents. */
 export const agentSection: ApiSection = {

@@ -1,13 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { AppError } from '../../model/errors.ts';
-import { agentStatusAt } from '../agent-status.ts';
-import type { Author } from '../http/request-context.ts';
-import { isAllowedTag } from '../entity-tag.ts';
-import { uuidPattern } from '../objects/object-reader.ts';
 import { Rejection } from '../http/rejection.ts';
-import type { Tables } from '../store/tables.ts';
-import type { WriteTarget } from '../objects/object-writer.ts';
+import { type Author, isAllowedTag, type WriteTarget } from '../http/request-context.ts';
+import { type Tables, uuidPattern } from '../store/tables.ts';
 
 /** An agent as the gateway tells of it. */
 export type RegisteredAgent = {
@@ -108,17 +104,22 @@ export async function createAgent(trx: Transaction<Tables>, name: string, author
 }
 
 /** Gives an agent a new token; the one it had opens nothing from then on. */
-export async function renewAgentToken(trx: Transaction<Tables>, reference: WriteTarget, author: Author): Promise<TaggedAgent<AgentWithToken>> {
+export async function renewAgentToken(trx: Transaction<Tables>, target: WriteTarget, author: Author): Promise<TaggedAgent<AgentWithToken>> {
   const { token, hash } = generateToken();
-  const { id } = await lockUnchangedAgent(trx, reference);
-  const row = await trx.updateTable('agents').set({ token_hash: hash }).where('id', '=', id).returning(agentColumns).executeTakeFirstOrThrow();
+  const { id } = await lockUnchangedAgent(trx, target);
+  const row = await trx
+    .updateTable('agents')
+    .set({ token_hash: hash })
+    .where('id', '=', id)
+    .returning(agentColumns)
+    .executeTakeFirstOrThrow();
   await author.record(trx, { id, name: row.name, payload: {}, action: 'update', changed: ['token'] });
   return { agent: { ...agentJson(row, author.now), token }, tag: agentTag(id, hash) };
 }
 
 /** Removes an agent that no connection uses; resources that named it name none. */
-export async function removeAgent(trx: Transaction<Tables>, reference: WriteTarget, author: Author): Promise<void> {
-  const agent = await lockUnchangedAgent(trx, reference);
+export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget, author: Author): Promise<void> {
+  const agent = await lockUnchangedAgent(trx, target);
   const { rows } = await sql<{ readonly name: string; readonly total: number }>`
     select name, count(*) over ()::integer as total from connections where spec ->> 'agent_id' = ${agent.id} order by name limit 3`.execute(
     trx,
@@ -149,7 +150,10 @@ export async function recordHeartbeat(db: Kysely<Tables>, token: string, beat: H
 
 type AgentQueryRow = Heartbeat & { readonly id: string; readonly name: string; readonly last_seen: Date | null; readonly created_at: Date };
 
-function agentJson({ id, name, last_seen: seen, hostname, version, platform, created_at: created }: AgentQueryRow, now: Date): RegisteredAgent {
+function agentJson(
+  { id, name, last_seen: seen, hostname, version, platform, created_at: created }: AgentQueryRow,
+  now: Date,
+): RegisteredAgent {
   return {
     id,
     name,
@@ -178,4 +182,21 @@ function generateToken(): { readonly token: string; readonly hash: string } {
 
 function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
+}
+
+/** An agent that shows no sign of life for so long is offline; the same for every server on one database. */
+export const agentTimeoutSeconds = 60;
+
+/** Tells whether an agent that was last seen then is online. */
+export function agentStatusAt(now: Date, lastSeen: Date | null): 'online' | 'offline' {
+  return lastSeen !== null && lastSeen > aliveSince(now) ? 'online' : 'offline';
+}
+
+/** The ids of the agents that are online, as text, for `in`. */
+export function onlineAgentIds(now: Date): RawBuilder<unknown> {
+  return sql`(select id::text from agents where last_seen > ${aliveSince(now)})`;
+}
+
+function aliveSince(now: Date): Date {
+  return new Date(now.getTime() - agentTimeoutSeconds * 1000);
 }

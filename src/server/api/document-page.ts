@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { escapeText, renderLine, renderText } from './markup.ts';
-import { renderFields, renderShape } from './schema-markup.ts';
+import { escapeText, renderFields, renderLine, renderShape, renderText } from './schema-html.ts';
 
 /** The page's only style sheet: light and dark, on paper too. */
 export const pageStyle = `

@@ -1,8 +1,7 @@
-import type { Json, JsonObject } from '../../model/json.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { type ApiOperation, type ApiResponse, type ApiSection, type ErrorStatus, exactObject, schemaRef } from './api-section.ts';
+import { allowedRoles, allRoles } from '../auth/permissions.ts';
 import type { Role } from '../auth/principal.ts';
-import { allRoles, allowedRoles } from '../auth/permissions.ts';
-import { forbidNul, withoutSurrogates } from './texts.ts';
-import { exactObject, schemaRef, type ApiResponse, type ApiSection, type ApiOperation, type ErrorStatus } from './api-section.ts';
 
 const introduction = `Access to databases, applications and shells through named connections.
 
@@ -83,7 +82,9 @@ export function describeApi(chapters: readonly ApiSection[], version: string): J
       headers,
       schemas: { Refusal: errorSchema, ...Object.fromEntries(schemas.map(([name, schema]) => [name, publish(name, schema)])) },
       responses: Object.fromEntries(
-        [...statuses].toSorted((left, right) => left - right).map((status) => [`Refusal${status}`, errorResponse(errorDescriptions[status])]),
+        [...statuses]
+          .toSorted((left, right) => left - right)
+          .map((status) => [`Refusal${status}`, errorResponse(errorDescriptions[status])]),
       ),
     },
   };
@@ -101,7 +102,17 @@ function pathsOf(chapters: readonly ApiSection[]): JsonObject {
 }
 
 function operationJson(tag: string, operation: ApiOperation): JsonObject {
-  const { id, summary, description, isPublic: open, needsAgentToken: byAgent, parameters = [], body, hasOptionalBody: bodyless, responses: answers } = operation;
+  const {
+    id,
+    summary,
+    description,
+    isPublic: open,
+    needsAgentToken: byAgent,
+    parameters = [],
+    body,
+    hasOptionalBody: bodyless,
+    responses: answers,
+  } = operation;
   const roles = restrictedRoles(operation);
   const words = [description, roles === undefined ? undefined : `Roles: ${roles.join(', ')}.`].filter((text) => text !== undefined);
   const refusals = errorStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
@@ -163,4 +174,25 @@ function embed(name: string, schema: Json): Json {
         : embed(name, value),
     ]),
   );
+}
+
+const limitingKeywords = ['pattern', 'enum', 'const', 'format'];
+
+/** Says of every text in the schema of a body what else is said in words alone: it holds no U+0000. */
+export function forbidNul(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((entry: Json) => forbidNul(entry));
+  if (!isObject(schema)) return schema;
+  const node = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, forbidNul(value)]));
+  const isText = [schema['type']].flat().includes('string') && !limitingKeywords.some((keyword) => keyword in schema);
+  return isText ? { ...node, pattern: '^[^\\u0000]*$' } : node;
+}
+
+/** Leaves surrogates out of patterns: they are no characters to engines that are not written in JavaScript. */
+export function withoutSurrogates(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((entry: Json) => withoutSurrogates(entry));
+  if (!isObject(schema)) return schema;
+  const entries = Object.entries(schema).map(([key, value]): [string, Json] => {
+    return [key, key === 'pattern' && typeof value === 'string' ? value.replace('\\ud800-\\udfff', '') : withoutSurrogates(value)];
+  });
+  return Object.fromEntries(entries);
 }

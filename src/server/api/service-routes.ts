@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, Hono } from 'hono';
-import type { AppEnv } from '../app-env.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { pageStyle, renderPage } from './document-page.ts';
+import type { AppEnv } from '../http/request-context.ts';
 import type { Log } from '../process/log.ts';
 import { missingMigrations } from '../store/migrations.ts';
-import type { Store } from '../objects/object-reader.ts';
+import type { Store } from '../store/store.ts';
 
 type Parts = { readonly store: Store; readonly closing: () => boolean; readonly log: Log };
 
@@ -44,4 +47,14 @@ async function withTimeout<T>(answer: Promise<T>): Promise<T> {
   });
   late.catch(() => undefined);
   return Promise.race([answer, late]).finally(() => over.abort());
+}
+
+const styleHash = createHash('sha256').update(pageStyle).digest('base64');
+
+/** Serves the document of the gateway's operations, for programs and for people. */
+export function serveDocument(app: Hono<AppEnv>, document: JsonObject): void {
+  const page = renderPage(document);
+  const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  app.get('/openapi.json', (c) => c.json(document));
+  app.get('/docs', (c) => c.html(page, 200, { 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff' }));
 }

@@ -1,13 +1,10 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { clientAddress } from '../address.ts';
-import type { AppEnv } from '../app-env.ts';
-import { redactedFieldNames } from '../audit-payload.ts';
-import { recordResult, recordWrite, type WriteAttempt } from './audit-log.ts';
+import { recordResult, recordWrite, redactedFieldNames, type WriteAttempt } from './audit-log.ts';
+import { type FieldProblem, InvalidBody, Rejection } from '../http/rejection.ts';
 import { parsedBody } from '../http/request-body.ts';
+import { type AppEnv, clientAddress, servedRoute } from '../http/request-context.ts';
 import type { Log } from '../process/log.ts';
-import type { Store } from '../objects/object-reader.ts';
-import { InvalidBody, Rejection, type FieldProblem } from '../http/rejection.ts';
-import { servedRoute } from '../served-route.ts';
+import type { Store } from '../store/store.ts';
 
 export type AuditOptions = {
   readonly store: Store;

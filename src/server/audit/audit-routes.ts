@@ -1,11 +1,10 @@
 import type { Hono, HonoRequest } from 'hono';
-import { sql, type RawBuilder } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
-import type { AppEnv } from '../app-env.ts';
-import { readPageRequest } from '../paging.ts';
-import type { Store } from '../objects/object-reader.ts';
 import { InvalidBody } from '../http/rejection.ts';
-import { selectPage, type PageRequest } from '../store/paging.ts';
+import type { AppEnv } from '../http/request-context.ts';
+import { defaultPage, readPageRequest, selectPage } from '../store/paging.ts';
+import { listEncryptionKeys, type Store } from '../store/store.ts';
 
 /** What a reader of the audit log looks for; null or left out: anything. */
 type AuditFilter = {
@@ -32,12 +31,11 @@ type AuditRow = JsonObject & { readonly created_at: string };
 export const auditFilterNames: readonly string[] = Object.keys(filterColumns);
 
 const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-const firstPage: PageRequest = { page: 1, size: 50 };
 
 /** Serves the audit log, newest first, always by page. */
 export function serveAuditLog(app: Hono<AppEnv>, { store: { db } }: { readonly store: Store }): void {
   app.get('/audit/logs', async (c) => {
-    const page = readPageRequest(c.req) ?? firstPage;
+    const page = readPageRequest(c.req) ?? defaultPage;
     const from = sql`from audit_logs ${auditFilterSql(readAuditFilter(c.req))}`;
     const { rows, total } = await selectPage(db, {
       page,
@@ -94,4 +92,16 @@ function readTime(request: HonoRequest, field: string): Date | null {
   const time = new Date(text);
   if (timePattern.test(text) && !Number.isNaN(time.getTime())) return time;
   throw new InvalidBody([{ field, reason: 'must be a time such as 2026-01-31T00:00:00Z' }]);
+}
+
+/** Serves which encryption keys the database accepts, and what each of them still seals: one that seals nothing can be retired. */
+export function serveEncryptionKeys(app: Hono<AppEnv>, { store: { db, cipher } }: { readonly store: Store }): void {
+  app.get('/encryption-keys', async (c) => {
+    const keys = await listEncryptionKeys(db);
+    return c.json(
+      keys.map(({ id, created_at: createdAt, sealed }) => {
+        return { id, current: id === cipher.keyId, sealed, created_at: createdAt.toISOString() };
+      }),
+    );
+  });
 }

@@ -1,4 +1,13 @@
-import { exactObject, idSchema, pageSchema, pagingParameters, schemaRef, timeSchema, type ApiSection, type Parameter } from '../api/api-section.ts';
+import {
+  exactObject,
+  idSchema,
+  pageSchema,
+  pagingParameters,
+  schemaRef,
+  timeSchema,
+  type ApiSection,
+  type Parameter,
+} from '../api/api-section.ts';
 import { auditFilterNames } from './audit-routes.ts';
 
 const text = { type: 'string' } as const;

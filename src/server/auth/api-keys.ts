@@ -1,13 +1,11 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
-import { roleOf, type Principal } from './principal.ts';
-import type { Author } from '../http/request-context.ts';
-import { isAllowedVersion } from '../entity-tag.ts';
-import { uuidPattern } from '../objects/object-reader.ts';
+import { type Principal, roleOf } from './principal.ts';
 import { Rejection } from '../http/rejection.ts';
-import type { ApiKeyRow, Tables } from '../store/tables.ts';
-import { inWriteLock, withUniqueName, type WriteTarget } from '../objects/object-writer.ts';
+import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
+import { type ApiKeyRow, type Tables, uuidPattern } from '../store/tables.ts';
+import { inWriteLock, withUniqueName } from '../store/write-lock.ts';
 
 /** What an admin decides of a key. */
 export type ApiKeyDraft = { readonly name: string; readonly groups: readonly string[]; readonly manager: string };
@@ -42,11 +40,6 @@ export function createApiKey(
   return inWriteLock(db, (trx) => insertApiKey(trx, draft, author));
 }
 
-/** Makes the first admin's key; undefined where the database has an active one. */
-export function insertFirstAdminKey(db: Kysely<Tables>, draft: ApiKeyDraft, author: Author): Promise<string | undefined> {
-  return inWriteLock(db, async (trx) => ((await hasAdminKey(trx)) ? undefined : (await insertApiKey(trx, draft, author)).key));
-}
-
 /** Whether anybody could come in as an admin with a key of the database. */
 export async function hasAdminKey(db: Kysely<Tables>): Promise<boolean> {
   const isAdmin = sql<boolean>`groups @> '["admin"]'`;
@@ -71,10 +64,10 @@ export async function findApiKey(db: Kysely<Tables>, text: string): Promise<ApiK
 /** Replaces what an admin decides of a key; the key itself stays. */
 export function replaceApiKey(
   db: Kysely<Tables>,
-  { reference, draft, author }: { readonly reference: WriteTarget; readonly draft: ApiKeyDraft; readonly author: Author },
+  { target, draft, author }: { readonly target: WriteTarget; readonly draft: ApiKeyDraft; readonly author: Author },
 ): Promise<ApiKey> {
   return inWriteLock(db, async (trx) => {
-    const stored = await findUnchangedKey(trx, reference);
+    const stored = await findUnchangedKey(trx, target);
     if (stored.status !== 'active') throw new Rejection(409, `the API key ${stored.name} is revoked, and stays as it is`);
     const row = { ...draft, groups: JSON.stringify(draft.groups), revision: stored.revision + 1 };
     await withUniqueName(`API key ${draft.name}`, trx.updateTable('api_keys').set(row).where('id', '=', stored.id).execute());
@@ -87,10 +80,10 @@ export function replaceApiKey(
 /** Revokes a key for good, on every server of the database; one that was revoked stays as it is. */
 export function revokeApiKey(
   db: Kysely<Tables>,
-  { reference, author }: { readonly reference: WriteTarget; readonly author: Author },
+  { target, author }: { readonly target: WriteTarget; readonly author: Author },
 ): Promise<void> {
   return inWriteLock(db, async (trx) => {
-    const { id, name, status, revision } = await findUnchangedKey(trx, reference);
+    const { id, name, status, revision } = await findUnchangedKey(trx, target);
     const row = { status: 'revoked' as const, deactivated_by: author.name, deactivated_at: author.now, revision: revision + 1 };
     if (status === 'active') await trx.updateTable('api_keys').set(row).where('id', '=', id).execute();
     await author.record(trx, { id, name, payload: {}, action: 'revoke' });
@@ -121,7 +114,7 @@ export function apiKeyJson(key: ApiKey): JsonObject {
   };
 }
 
-async function insertApiKey(
+export async function insertApiKey(
   trx: Transaction<Tables>,
   draft: ApiKeyDraft,
   author: Author,

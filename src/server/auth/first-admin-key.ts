@@ -1,8 +1,12 @@
+import type { Kysely } from 'kysely';
 import { AppError } from '../../model/errors.ts';
-import { insertFirstAdminKey } from './api-keys.ts';
-import { recordWrite, type WriteAttempt, type RecordWrite } from '../audit/audit-log.ts';
+import { recordWrite, type RecordWrite, type WriteAttempt } from '../audit/audit-log.ts';
+import { type ApiKeyDraft, hasAdminKey, insertApiKey } from './api-keys.ts';
 import { environmentPrincipal } from './principal.ts';
+import type { Author } from '../http/request-context.ts';
 import { openStore, type StoreOptions } from '../store/store.ts';
+import type { Tables } from '../store/tables.ts';
+import { inWriteLock } from '../store/write-lock.ts';
 
 /** Makes the key of the first admin; refused where the database has a key of an admin. */
 export async function createFirstAdminKey(options: StoreOptions): Promise<string> {
@@ -21,4 +25,9 @@ export async function createFirstAdminKey(options: StoreOptions): Promise<string
   } finally {
     await close();
   }
+}
+
+/** Makes the first admin's key; undefined where the database has an active one. */
+function insertFirstAdminKey(db: Kysely<Tables>, draft: ApiKeyDraft, author: Author): Promise<string | undefined> {
+  return inWriteLock(db, async (trx) => ((await hasAdminKey(trx)) ? undefined : (await insertApiKey(trx, draft, author)).key));
 }

@@ -1,5 +1,15 @@
-import { apiKeyBodySchema } from '../api-key-routes.ts';
-import { exactObject, idSchema, ifMatchParameter, pathParameter, schemaRef, timeSchema, type ApiResponse, type ApiSection } from '../api/api-section.ts';
+import type { JsonObject } from '../../model/json.ts';
+import {
+  type ApiResponse,
+  type ApiSection,
+  exactObject,
+  idSchema,
+  ifMatchParameter,
+  ignoredField,
+  pathParameter,
+  schemaRef,
+  timeSchema,
+} from '../api/api-section.ts';
 
 const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
@@ -24,6 +34,48 @@ const apiKey = {
 const id = pathParameter('id', 'The id of the key, or the name of an active one.');
 const found = (description: string): ApiResponse => ({ description, schema: schemaRef('ApiKey'), headers: ['ETag'] });
 const body = schemaRef('ApiKeyBody');
+
+// Names and groups stand in lists, logs and messages.
+const printable = { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$', $comment: 'no control characters' } as const;
+const nameSchema = { type: 'string', minLength: 1, maxLength: 254, ...printable } as const;
+const readOnlyFields = [
+  'id',
+  'role',
+  'masked_key',
+  'status',
+  'created_by',
+  'created_at',
+  'deactivated_by',
+  'deactivated_at',
+  'last_used_at',
+];
+
+/** What a body that creates or replaces a key must be; read-only fields are let through and ignored. */
+export const apiKeyBodySchema: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'ApiKey',
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: {
+    name: { ...nameSchema, description: 'Unique among the keys that are not revoked.' },
+    groups: {
+      type: 'array',
+      maxItems: 100,
+      items: { type: 'string', minLength: 1, maxLength: 100, ...printable },
+      default: [],
+      description: 'Groups decide the role: `admin`, else `auditor`, else standard; and who approves reviews.',
+    },
+    manager: {
+      type: 'string',
+      maxLength: 254,
+      ...printable,
+      default: '',
+      description: 'What the key creates carries it as `managed_by`, and only keys with this manager may write that.',
+    },
+    ...Object.fromEntries(readOnlyFields.map((field) => [field, ignoredField])),
+  },
+};
 
 /** Tells of keys, of who the caller is, and of groups. */
 export const identitySection: ApiSection = {

@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
-import type { AppEnv } from '../app-env.ts';
 import type { Role } from './principal.ts';
 import { Rejection } from '../http/rejection.ts';
-import { servedRoute, type ServedRoute } from '../served-route.ts';
+import { type AppEnv, servedRoute, type ServedRoute } from '../http/request-context.ts';
 
 /** All roles. */
 export const allRoles: readonly Role[] = ['admin', 'auditor', 'standard'];

@@ -26,3 +26,8 @@ export class InvalidBody extends Rejection {
     this.problems = problems;
   }
 }
+
+/** Throws an `InvalidBody` when there are problems. */
+export function requireNoProblems(problems: readonly FieldProblem[]): void {
+  if (problems.length > 0) throw new InvalidBody(problems);
+}

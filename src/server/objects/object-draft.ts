@@ -1,11 +1,12 @@
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { Collection } from '../collections.ts';
-import { uuidPattern } from './object-reader.ts';
-import { InvalidBody, type FieldProblem } from '../http/rejection.ts';
-import { maxResourceNameLength } from '../resource-schema.ts';
-import { readSecrets, type GivenSecrets } from '../store/secrets.ts';
-import type { BodyValidator } from '../validation.ts';
+import { type FieldProblem, requireNoProblems } from '../http/rejection.ts';
+import { type BodyValidator, compileBodyValidator } from '../http/request-body.ts';
+import { objectBodySchema } from './objects.openapi.ts';
+import { maxResourceNameLength } from '../resources/resources.openapi.ts';
+import { type GivenSecrets, readSecrets } from '../store/secrets.ts';
+import { uuidPattern } from '../store/tables.ts';
 
 /** An object as a caller wants it, whole: every field has its value. */
 export type ObjectDraft = {
@@ -22,15 +23,13 @@ const maxIdentityBytes = 2048;
 
 /** Reads a body of a create or a full replace; throws with everything that is wrong with it. */
 export function readObjectDraft(collection: Collection, validate: BodyValidator, body: JsonObject): ObjectDraft {
-  const malformed = validate(body);
-  if (malformed.length > 0) throw new InvalidBody(malformed);
+  requireNoProblems(validate(body));
   const { kind, fields } = collection;
   const given = typeof body['name'] === 'string' ? body['name'] : '';
   const spec = fillSpec(collection, { ...kind.createDefaults(given), ...withoutNulls(body) });
   const name = kind.identity(given, spec);
   const secrets = readSecrets(fields, body);
-  const problems = [...checkName(collection, name), ...checkResourceName(collection, spec), ...checkSpec(collection, spec)];
-  if (problems.length > 0) throw new InvalidBody(problems);
+  requireNoProblems([...checkName(collection, name), ...checkResourceName(collection, spec), ...checkSpec(collection, spec)]);
   const edges = fields.filter((field) => field.edge !== undefined).map((field) => [field.name, idsOf(body[field.name])] as const);
   return { name, spec, secrets, edges: Object.fromEntries(edges) };
 }
@@ -73,4 +72,9 @@ function idsOf(value: Json | undefined): readonly string[] {
 
 function withoutNulls(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/** Compiles what a body of the kind must be, once. */
+export function compileObjectValidator(collection: Collection): BodyValidator {
+  return compileBodyValidator(objectBodySchema(collection));
 }

@@ -1,15 +1,12 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type RawBuilder, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
-import { onlineAgentIds } from '../agent-status.ts';
-import type { Cipher } from '../store/cipher.ts';
+import { onlineAgentIds } from '../agents/agents.ts';
 import type { Collection } from '../collections.ts';
-import { mapYielding } from '../parts.ts';
+import { type PageRequest, selectPage } from '../store/paging.ts';
 import { openSecrets, type Secrets } from '../store/secrets.ts';
-import type { Tables } from '../store/tables.ts';
-import { selectPage, type PageRequest } from '../store/paging.ts';
-
-/** The database (or a transaction of it), what opens its secrets, and the clock. */
-export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher; readonly now: () => Date };
+import type { Store } from '../store/store.ts';
+import { uuidPattern } from '../store/tables.ts';
 
 /** An object as it is stored, opened. */
 export type StoredObject = {
@@ -36,9 +33,6 @@ type ObjectJsonRow = Omit<StoredObject, 'secrets' | 'secretsUpdatedAt' | 'create
   readonly createdAt: string;
   readonly updatedAt: string;
 };
-
-/** An id as text. */
-export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Reads all objects of a kind, sorted, in one query. */
 export async function listObjects(store: Store, collection: Collection): Promise<readonly StoredObject[]> {
@@ -78,7 +72,11 @@ export function secretsPath({ table }: Collection, id: string): string {
 /** Which rows are read: all of a table, or the few that are cut out of it; `rest` names them `o`. */
 type RowSelection = { readonly cut?: RawBuilder<unknown>; readonly rest: RawBuilder<unknown> };
 
-async function selectObjects({ db, cipher, now }: Store, collection: Collection, { cut, rest }: RowSelection): Promise<readonly StoredObject[]> {
+async function selectObjects(
+  { db, cipher, now }: Store,
+  collection: Collection,
+  { cut, rest }: RowSelection,
+): Promise<readonly StoredObject[]> {
   const edges = edgeJoins(collection, cut !== undefined);
   const { agentField } = collection;
   const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${onlineAgentIds(now())}`;
@@ -131,4 +129,16 @@ function whereName({ table }: Collection, name: string): RawBuilder<unknown> {
 function orderBy({ identityField }: Collection): RawBuilder<unknown> {
   const identity = identityField === 'name' ? sql`o.name` : sql`o.spec ->> ${sql.lit(identityField)} collate "C"`;
   return sql`order by ${identity}, o.id`;
+}
+
+const sliceSize = 250;
+
+/** Maps a list in parts; between them other requests have their turn. */
+export async function mapYielding<From, To>(list: readonly From[], make: (one: From) => To): Promise<readonly To[]> {
+  const made: To[] = [];
+  for (let start = 0; start < list.length; start += sliceSize) {
+    if (start > 0) await nextTurn();
+    for (const one of list.slice(start, start + sliceSize)) made.push(make(one));
+  }
+  return made;
 }

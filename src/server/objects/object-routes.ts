@@ -1,22 +1,21 @@
 import type { Context, Hono } from 'hono';
-import { objectJson } from '../answer.ts';
-import type { AppEnv } from '../app-env.ts';
-import { authorOf } from '../http/request-context.ts';
-import { readBody } from '../http/request-body.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
-import { readObjectDraft } from './object-draft.ts';
-import { entityTag } from '../entity-tag.ts';
-import { readPageRequest } from '../paging.ts';
-import { mapYielding } from '../parts.ts';
-import { findObject, listObjects, pageObjects, type Store, type StoredObject } from './object-reader.ts';
 import { Rejection } from '../http/rejection.ts';
-import { compileObjectValidator } from '../validation.ts';
-import { createObject, removeObject, replaceObject, type WriteTarget } from './object-writer.ts';
+import { readBody } from '../http/request-body.ts';
+import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
+import { compileObjectValidator, readObjectDraft } from './object-draft.ts';
+import { findObject, listObjects, mapYielding, pageObjects, type StoredObject } from './object-reader.ts';
+import { createObject, removeObject, replaceObject } from './object-writer.ts';
+import { readPageRequest } from '../store/paging.ts';
+import type { GivenSecrets, Secrets } from '../store/secrets.ts';
+import type { Store } from '../store/store.ts';
 
-type Parts = { readonly store: Store; readonly now: () => Date };
+type CollectionOptions = { readonly store: Store; readonly now: () => Date };
 
 /** Serves create, list, read, full replace and delete of one kind. */
-export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: Parts): void {
+export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: CollectionOptions): void {
   const validate = compileObjectValidator(collection);
   const respond = (c: Context<AppEnv>, object: StoredObject, status: 200 | 201): Response =>
     c.json(objectJson(collection, object, c.get('principal').role), status, { ETag: entityTag(object) });
@@ -25,7 +24,9 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
     const page = readPageRequest(c.req);
     if (page === undefined) {
       const { role } = c.get('principal');
-      const texts = await mapYielding(await listObjects(store, collection), (object) => JSON.stringify(objectJson(collection, object, role)));
+      const texts = await mapYielding(await listObjects(store, collection), (object) =>
+        JSON.stringify(objectJson(collection, object, role)),
+      );
       return c.body(`[${texts.join(',')}]`, 200, { 'Content-Type': 'application/json' });
     }
     const { rows, total } = await pageObjects(store, collection, page);
@@ -38,21 +39,44 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
     return respond(c, created, 201);
   });
   app.get(`${collection.path}/:id`, async (c) => {
-    const { text } = referenceOf(c);
+    const { text } = writeTargetOf(c);
     const found = await findObject(store, collection, text);
     if (found === undefined) throw new Rejection(404, `there is no ${collection.kind.name} ${text}`);
     return respond(c, found, 200);
   });
   app.put(`${collection.path}/:id`, async (c) => {
     const draft = readObjectDraft(collection, validate, await readBody(c.env.incoming));
-    return respond(c, await replaceObject(store, collection, { reference: referenceOf(c), draft, author: authorOf(c, now()) }), 200);
+    return respond(c, await replaceObject(store, collection, { target: writeTargetOf(c), draft, author: authorOf(c, now()) }), 200);
   });
   app.delete(`${collection.path}/:id`, async (c) => {
-    await removeObject(store, collection, { reference: referenceOf(c), author: authorOf(c, now()) });
+    await removeObject(store, collection, { target: writeTargetOf(c), author: authorOf(c, now()) });
     return c.body(null, 204);
   });
 }
 
-function referenceOf(c: Context<AppEnv>): WriteTarget {
-  return { text: c.req.param('id') ?? '', ifMatch: c.req.header('If-Match') };
+/** Spells an object as it travels: every field of its kind, then what only the gateway knows. Only admins see secrets. */
+export function objectJson(collection: Collection, stored: StoredObject, role: Role): JsonObject {
+  const object = role === 'admin' ? stored : { ...stored, secrets: hideSecrets(stored.secrets) };
+  const answer: Record<string, Json> = { id: object.id };
+  if (collection.kind.named) answer['name'] = object.name;
+  for (const { name, empty, secret, edge } of collection.fields) {
+    if (edge !== undefined) answer[name] = object.edges[name] ?? [];
+    else if (secret !== undefined) answer[name] = name in object.secrets ? (object.secrets[name] ?? null) : secret === 'plain' ? '' : {};
+    else answer[name] = object.spec[name] ?? empty;
+  }
+  const source = { ...stored, secrets: role === 'admin' ? stored.secrets : {} };
+  for (const [field, { valueOf }] of Object.entries(collection.readOnly)) answer[field] = valueOf(source);
+  if (collection.hasSecrets) answer['secrets_updated_at'] = object.secretsUpdatedAt?.toISOString() ?? null;
+  answer['managed_by'] = object.managedBy;
+  answer['created_at'] = object.createdAt.toISOString();
+  answer['updated_at'] = object.updatedAt.toISOString();
+  return answer;
+}
+
+/** That there are secrets, and their names. */
+function hideSecrets(secrets: Secrets): GivenSecrets {
+  const entries = Object.entries(secrets).map(([field, value]) => {
+    return [field, typeof value === 'string' ? null : Object.fromEntries(Object.keys(value).map((key) => [key, null]))] as const;
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,27 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { sql, type Kysely, type Transaction } from 'kysely';
-import { compareText, equal } from '../../model/json.ts';
+import { sql, type Transaction } from 'kysely';
+import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { changedFields, redactedPayload } from '../audit-payload.ts';
-import type { Author } from '../http/request-context.ts';
+import { agentStatusAt } from '../agents/agents.ts';
+import { changedFields, redactedPayload } from '../audit/audit-log.ts';
 import type { Collection } from '../collections.ts';
-import type { ObjectDraft } from './object-draft.ts';
-import { releaseEdges, replaceEdges } from './edges.ts';
-import { isAllowedVersion } from '../entity-tag.ts';
-import { findObject, secretsPath, type Store, type StoredObject } from './object-reader.ts';
 import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
+import { releaseEdges, replaceEdges } from './edges.ts';
+import type { ObjectDraft } from './object-draft.ts';
+import { findObject, secretsPath, type StoredObject } from './object-reader.ts';
 import { resolveSecrets, sealSecrets } from '../store/secrets.ts';
-import { ensureAgentAndResource } from '../settle.ts';
+import type { Store } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
-
-/** Which object a caller means, and the versions it may have (`If-Match`). */
-export type WriteTarget = { readonly text: string; readonly ifMatch: string | undefined };
-
-// Any number will do, as long as every version of the server takes the same one.
-const writeLock = 5_712_009;
+import { inWriteLock, withUniqueName } from '../store/write-lock.ts';
 
 /** Creates an object with its edges. */
-export async function createObject(store: Store, collection: Collection, write: { draft: ObjectDraft; author: Author }): Promise<StoredObject> {
+export async function createObject(
+  store: Store,
+  collection: Collection,
+  write: { draft: ObjectDraft; author: Author },
+): Promise<StoredObject> {
   const { draft, author } = write;
   const secrets = resolveSecrets(draft.secrets, {});
   const id = randomUUID();
@@ -52,10 +51,10 @@ export async function createObject(store: Store, collection: Collection, write: 
 export async function replaceObject(
   store: Store,
   collection: Collection,
-  { reference, draft, author }: { readonly reference: WriteTarget; readonly draft: ObjectDraft; readonly author: Author },
+  { target, draft, author }: { readonly target: WriteTarget; readonly draft: ObjectDraft; readonly author: Author },
 ): Promise<StoredObject> {
   return inWriteLock(store.db, async (trx) => {
-    const stored = requireWritable(collection, await findObject({ ...store, db: trx }, collection, reference.text), { reference, author });
+    const stored = requireWritable(collection, await findObject({ ...store, db: trx }, collection, target.text), { target, author });
     if (stored.name !== draft.name && !collection.kind.renamable) {
       throw new InvalidBody([{ field: pointer(collection.identityField), reason: `cannot change: it is ${stored.name}` }]);
     }
@@ -86,57 +85,60 @@ export async function replaceObject(
 export async function removeObject(
   store: Store,
   collection: Collection,
-  { reference, author }: { readonly reference: WriteTarget; readonly author: Author },
+  { target, author }: { readonly target: WriteTarget; readonly author: Author },
 ): Promise<void> {
   await inWriteLock(store.db, async (trx) => {
-    const stored = requireWritable(collection, await findObject({ ...store, db: trx }, collection, reference.text), { reference, author });
+    const stored = requireWritable(collection, await findObject({ ...store, db: trx }, collection, target.text), { target, author });
     await releaseEdges(trx, collection, stored.id, author);
     await trx.deleteFrom(collection.table).where('id', '=', stored.id).execute();
     await author.record(trx, { id: stored.id, name: stored.name, payload: {} });
   });
 }
 
-/** Runs one write at a time: what it reads stays true until it commits, and no two writes wait for each other's rows. */
-export function inWriteLock<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
-  const written = db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${sql.lit(writeLock)})`.execute(trx);
-    return act(trx);
-  });
-  return written.catch((error: unknown) => {
-    throw violatesKeyReference(error)
-      ? new Rejection(503, 'the encryption key of this server is retired: it has to be started with the new one')
-      : error;
-  });
-}
-
-/** The database refuses texts that are sealed with a key it does not know any more. */
-function violatesKeyReference(error: unknown): boolean {
-  return error instanceof Error && 'constraint' in error && String(error.constraint).endsWith('_key_fkey');
-}
-
 function requireWritable(
   { kind }: Collection,
   stored: StoredObject | undefined,
-  { reference, author }: { readonly reference: WriteTarget; readonly author: Author },
+  { target, author }: { readonly target: WriteTarget; readonly author: Author },
 ): StoredObject {
-  if (stored === undefined) throw new Rejection(404, `there is no ${kind.name} ${reference.text}`);
+  if (stored === undefined) throw new Rejection(404, `there is no ${kind.name} ${target.text}`);
   if (stored.managedBy !== '' && stored.managedBy !== author.manager) {
     throw new Rejection(409, `${kind.name} ${stored.name} is managed by ${stored.managedBy}`);
   }
-  if (!isAllowedVersion(stored, reference.ifMatch)) throw new Rejection(412, `${kind.name} ${stored.name} has changed since it was read`);
+  if (!isAllowedVersion(stored, target.ifMatch)) throw new Rejection(412, `${kind.name} ${stored.name} has changed since it was read`);
   return stored;
-}
-
-/** Runs a statement that gives `what` its name; a name that is taken is a conflict. */
-export async function withUniqueName(what: string, statement: Promise<unknown>): Promise<void> {
-  try {
-    await statement;
-  } catch (error) {
-    const duplicate = error instanceof Error && 'code' in error && error.code === '23505';
-    throw duplicate ? new Rejection(409, `${/^[AEIOU]/.test(what) ? 'an' : 'a'} ${what} exists already`) : error;
-  }
 }
 
 function sortEdges(edges: ObjectDraft['edges']): ObjectDraft['edges'] {
   return Object.fromEntries(Object.entries(edges).map(([field, ids]) => [field, ids.toSorted(compareText)]));
+}
+
+/**
+ * Gives a spec its agent and its resource, and tells whether the agent is online: an agent that does not exist is
+ * refused, a resource that does not exist is made like the spec, and one that does stays as it is.
+ */
+export async function ensureAgentAndResource(
+  trx: Transaction<Tables>,
+  { agentField, resourceField }: Collection,
+  { spec, now }: { readonly spec: JsonObject; readonly now: Date },
+): Promise<boolean> {
+  if (agentField === undefined || resourceField === undefined) return false;
+  const agent = text(spec, agentField);
+  // One statement, as every write of a connection waits for it.
+  const { rows } = await sql<{ readonly last_seen: Date | null }>`
+    with served as (select id, last_seen from agents where id = ${agent}),
+    made as (
+      insert into resources (id, name, type, subtype, agent_id, revision, created_at, updated_at)
+      select ${randomUUID()}::uuid, ${text(spec, resourceField)}, ${text(spec, 'type')}, ${text(spec, 'subtype')}, id, 1,
+        ${now}::timestamptz, ${now}::timestamptz from served
+      on conflict (name) do nothing
+    )
+    select last_seen from served`.execute(trx);
+  const [served] = rows;
+  if (served === undefined) throw new InvalidBody([{ field: pointer(agentField), reason: `is no agent of this gateway: ${agent}` }]);
+  return agentStatusAt(now, served.last_seen) === 'online';
+}
+
+function text(spec: JsonObject, field: string): string {
+  const value = spec[field];
+  return typeof value === 'string' ? value : '';
 }

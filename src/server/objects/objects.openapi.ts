@@ -1,50 +1,29 @@
-import type { JsonObject } from '../../model/json.ts';
-import { objectSchema, objectBodySchema } from '../api/collection-schemas.ts';
-import { ifMatchParameter, pathParameter, pageSchema, pagingParameters, schemaRef, type ApiResponse, type ApiSection } from '../api/api-section.ts';
+import { wireSchema } from '../../kinds/wire.ts';
+import type { FieldRule } from '../../model/field.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import {
+  type ApiResponse,
+  type ApiSection,
+  idSchema,
+  ifMatchParameter,
+  ignoredField,
+  pageSchema,
+  pagingParameters,
+  pathParameter,
+  schemaRef,
+  timeSchema,
+} from '../api/api-section.ts';
 import type { Collection } from '../collections.ts';
-
-/** What only one kind has to say; `one` follows "a", `create` and `replace` tell of choices. */
-type Words = { readonly one: string; readonly many: string; readonly create: string; readonly replace: string };
-
-const words: Readonly<Record<string, Words>> = {
-  Connection: {
-    one: 'connection',
-    many: 'Connections',
-    create: `Filled in where the body leaves it out: \`command\` for databases of known subtypes, \`resource_name\` (the connection's name).
-\`redact_enabled\` follows \`redact_types\`, whatever the body says.
-A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules\` are ids that exist.`,
-    replace: 'The name cannot change. Rules that `guardrail_rules` leaves out are detached; masking rules stay as they are.',
-  },
-  DataMaskingRule: {
-    one: 'data masking rule',
-    many: 'Data masking rules',
-    create: '`score_threshold` and the scores of custom types are 0 to 1. A custom type has a regex, a deny list, or both.',
-    replace: 'The name cannot change.',
-  },
-  GuardrailRule: {
-    one: 'guardrail rule',
-    many: 'Guardrail rules',
-    create: 'A rule of another type than `deny_words_list` and `pattern_match` is kept as it is.',
-    replace: 'The name may change. `connection_ids` and the `guardrail_rules` of connections are two views of the same.',
-  },
-  RunbookConfiguration: {
-    one: 'runbook configuration',
-    many: 'Runbook configurations',
-    create: `An address with credentials, a query or a fragment in it is refused, and so is a second address of the same repository.
-The repository is not contacted: whether it can be read, the listing of runbooks tells.`,
-    replace: 'The address may change its form (https, ssh), not the repository that it names.',
-  },
-};
 
 /** Tells of create, list, read, full replace and delete of one kind. */
 export function collectionSection(collection: Collection): ApiSection {
-  const { kind, path, byName } = collection;
-  const { one, many, create, replace } = wordsOf(kind.name);
+  const { kind, path, byName, texts } = collection;
+  const { one, many, create, replace } = texts;
   const id = pathParameter('id', byName ? `The id of the ${one}, or its name.` : `The id of the ${one}.`);
   const body = schemaRef(`${kind.name}Body`);
   const found = (description: string): ApiResponse => ({ description, schema: schemaRef(kind.name), headers: ['ETag'] });
   const ofOne = { path: `${path}/:id`, parameters: [id] } as const;
-  const written = { parameters: [id, ifMatchParameter], refuses: [409, 412] } as const;
+  const written = { parameters: [id, ifMatchParameter], errors: [409, 412] } as const;
   return {
     name: many,
     description: typeof kind.schema['description'] === 'string' ? kind.schema['description'] : '',
@@ -94,10 +73,65 @@ export function collectionSection(collection: Collection): ApiSection {
   };
 }
 
-function wordsOf(kind: string): Words {
-  return words[kind] ?? { one: kind, many: `${kind}s`, create: '', replace: '' };
-}
-
 function listOf(kind: string): JsonObject {
   return { oneOf: [{ type: 'array', items: schemaRef(kind) }, pageSchema(schemaRef(kind))] };
+}
+
+/** What only the gateway knows of objects, whatever their kind. */
+const commonFields: JsonObject = {
+  id: idSchema,
+  managed_by: { type: 'string', description: 'Who manages the object, which nobody else may then write; empty: nobody.' },
+  created_at: timeSchema,
+  updated_at: timeSchema,
+};
+
+const secretFields: JsonObject = {
+  secrets_updated_at: { type: ['string', 'null'], format: 'date-time', description: 'When a secret last changed; null: never had one.' },
+};
+
+/** The schema of a body that creates or replaces an object; read-only fields are let through, so that an answer can be sent back. */
+export function objectBodySchema(collection: Collection): JsonObject {
+  const { kind, readOnly, narrowed } = collection;
+  const wire = wireSchema(kind);
+  const ignored = [commonFields, secretFields, readOnly].flatMap((fields) => Object.keys(fields));
+  const readOnlyFields = ignored.map((field) => [field, ignoredField]);
+  return {
+    ...wire,
+    title: `${kind.name}Body`,
+    properties: { ...fieldSchemas(collection), ...Object.fromEntries(readOnlyFields) },
+    allOf: [{ properties: narrowed }],
+  };
+}
+
+/** The schema of an object as it is answered: every field, none more. */
+export function objectSchema(collection: Collection): JsonObject {
+  const { kind, fields, hasSecrets, readOnly } = collection;
+  const wire = wireSchema(kind);
+  const wireFields = fieldSchemas(collection);
+  const properties: Record<string, Json> = { ...commonFields, ...(hasSecrets ? secretFields : {}) };
+  if (kind.named) properties['name'] = wireFields['name'] ?? true;
+  for (const field of fields) properties[field.name] = answeredSchema(field, wireFields[field.name]);
+  for (const [field, { schema }] of Object.entries(readOnly)) properties[field] = schema;
+  return { ...wire, required: Object.keys(properties), properties };
+}
+
+/** The fields of a kind as they travel, with the forms that they have here alone. */
+function fieldSchemas({ kind, localForms }: Collection): JsonObject {
+  const { properties } = wireSchema(kind);
+  const entries = Object.entries(isObject(properties) ? properties : {}).map(([field, schema]): [string, Json] => {
+    const [local, pattern] = [localForms[field], isObject(schema) ? schema['pattern'] : undefined];
+    const isWidened = local !== undefined && isObject(schema) && typeof pattern === 'string';
+    return [field, isWidened ? { ...schema, pattern: `${pattern}|${local}` } : schema];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** An answer has a value for every field: null only where that is the empty one, or a secret that is not shown. */
+function answeredSchema({ empty, secret }: FieldRule, schema: Json | undefined): Json {
+  if (!isObject(schema)) return schema ?? true;
+  const { default: _default, writeOnly: _writeOnly, type, ...rest } = schema;
+  const types = (Array.isArray(type) ? type : [type ?? 'string']).filter(
+    (name: Json) => name !== 'null' || empty === null || secret === 'plain',
+  );
+  return { type: types.length === 1 ? (types[0] ?? 'string') : types, ...rest };
 }

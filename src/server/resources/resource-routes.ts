@@ -1,25 +1,30 @@
 import type { Context, Hono } from 'hono';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { AppEnv } from '../app-env.ts';
-import { authorOf } from '../http/request-context.ts';
-import { readBody } from '../http/request-body.ts';
-import { entityTag } from '../entity-tag.ts';
-import { readPageRequest, defaultPage } from '../paging.ts';
-import { uuidPattern, type Store } from '../objects/object-reader.ts';
-import { InvalidBody, Rejection } from '../http/rejection.ts';
-import { resourceBodySchema } from '../resource-schema.ts';
-import { createResource, readResourceDraft, removeResource, replaceResource, type ResourceDraft } from '../resource-writer.ts';
-import { findResource, listResourcePage, type StoredResource, type ResourceFilter } from './resources.ts';
-import { compileBodyValidator } from '../validation.ts';
-import type { WriteTarget } from '../objects/object-writer.ts';
+import { InvalidBody, Rejection, requireNoProblems } from '../http/rejection.ts';
+import { compileBodyValidator, readBody } from '../http/request-body.ts';
+import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
+import { resourceBodySchema } from './resources.openapi.ts';
+import {
+  createResource,
+  findResource,
+  listResourcePage,
+  readResourceDraft,
+  removeResource,
+  replaceResource,
+  type ResourceDraft,
+  type ResourceFilter,
+  type StoredResource,
+} from './resources.ts';
+import { defaultPage, readPageRequest } from '../store/paging.ts';
+import type { Store } from '../store/store.ts';
+import { uuidPattern } from '../store/tables.ts';
 
 /** Serves the resources that connections belong to: list with filters, read, create, full replace and delete, all by name. */
 export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly store: Store; readonly now: () => Date }): void {
   const validate = compileBodyValidator(resourceBodySchema);
   const read = async (c: Context<AppEnv>): Promise<ResourceDraft> => {
     const body = await readBody(c.env.incoming);
-    const problems = validate(body);
-    if (problems.length > 0) throw new InvalidBody(problems);
+    requireNoProblems(validate(body));
     return readResourceDraft(body);
   };
 
@@ -34,26 +39,22 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
     return respond(c, created, 201);
   });
   app.get('/resources/:name', async (c) => {
-    const { text } = referenceOf(c);
+    const { text } = writeTargetOf(c, 'name');
     const found = await findResource(store, text);
     if (found === undefined) throw new Rejection(404, `there is no resource ${text}`);
     return respond(c, found, 200);
   });
   app.put('/resources/:name', async (c) =>
-    respond(c, await replaceResource(store, referenceOf(c), await read(c), authorOf(c, now())), 200),
+    respond(c, await replaceResource(store, writeTargetOf(c, 'name'), await read(c), authorOf(c, now())), 200),
   );
   app.delete('/resources/:name', async (c) => {
-    await removeResource(store, referenceOf(c), authorOf(c, now()));
+    await removeResource(store, writeTargetOf(c, 'name'), authorOf(c, now()));
     return c.body(null, 204);
   });
 }
 
 function respond(c: Context<AppEnv>, resource: StoredResource, status: 200 | 201): Response {
   return c.json(resourceJson(c, resource), status, { ETag: entityTag(resource) });
-}
-
-function referenceOf(c: Context<AppEnv>): WriteTarget {
-  return { text: c.req.param('name') ?? '', ifMatch: c.req.header('If-Match') };
 }
 
 function filterOf(c: Context<AppEnv>): ResourceFilter {

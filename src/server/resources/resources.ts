@@ -1,8 +1,15 @@
-import { sql, type RawBuilder } from 'kysely';
+import { randomUUID } from 'node:crypto';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { FieldRule } from '../../model/field.ts';
-import { uuidPattern, type Store } from '../objects/object-reader.ts';
-import { openSecrets, type Secrets } from '../store/secrets.ts';
-import { selectPage, type PageRequest } from '../store/paging.ts';
+import { equal, type JsonObject } from '../../model/json.ts';
+import { redactedPayload } from '../audit/audit-log.ts';
+import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
+import { type PageRequest, selectPage } from '../store/paging.ts';
+import { type GivenSecrets, openSecrets, readSecrets, resolveSecrets, sealSecrets, type Secrets } from '../store/secrets.ts';
+import type { Store } from '../store/store.ts';
+import { type Tables, uuidPattern } from '../store/tables.ts';
+import { inWriteLock, withUniqueName } from '../store/write-lock.ts';
 
 /** A grouping of connections as it is stored, opened. */
 export type StoredResource = {
@@ -30,7 +37,14 @@ export type ResourceFilter = {
 type ResourceQueryRow = Omit<StoredResource, 'secrets'> & { readonly sealed: string | null };
 
 /** The field that holds the secrets of a resource. */
-export const environmentField: FieldRule = { name: 'env_vars', shape: 'map', required: false, empty: {}, omitted: 'empty', secret: 'base64' };
+export const environmentField: FieldRule = {
+  name: 'env_vars',
+  shape: 'map',
+  required: false,
+  empty: {},
+  omitted: 'empty',
+  secret: 'base64',
+};
 
 /** Reads one page, sorted by name, and the number of all that match, both as of one moment. */
 export async function listResourcePage(
@@ -80,4 +94,119 @@ async function selectResources({ db, cipher }: Store, rest: RawBuilder<unknown>)
       r.created_at as "createdAt", r.updated_at as "updatedAt"
     from resources r ${rest}`.execute(db);
   return rows.map(({ sealed, ...row }) => ({ ...row, secrets: openSecrets(cipher, sealed, resourceSecretsPath(row.id)) }));
+}
+
+/** A resource as a caller wants it, whole. */
+export type ResourceDraft = Pick<StoredResource, 'name' | 'type' | 'subtype' | 'agentId'> & { readonly secrets: GivenSecrets };
+
+type ResourceColumns = Pick<StoredResource, 'name' | 'type' | 'subtype'> & { readonly agent_id: string | null };
+type ConnectionName = { readonly name: string; readonly managed_by: string };
+
+/** Reads a body that has the shape of its schema. */
+export function readResourceDraft(body: JsonObject): ResourceDraft {
+  const text = (field: string): string => (typeof body[field] === 'string' ? body[field] : '');
+  const secrets = readSecrets([environmentField], body);
+  return { name: text('name'), type: text('type'), subtype: text('subtype'), agentId: text('agent_id').toLowerCase(), secrets };
+}
+
+/** Creates a resource that no connection needs yet. */
+export async function createResource(store: Store, draft: ResourceDraft, author: Author): Promise<StoredResource> {
+  const { now } = author;
+  const id = randomUUID();
+  const secrets = resolveSecrets(draft.secrets, {});
+  return inWriteLock(store.db, async (trx) => {
+    await requireAgent(trx, draft);
+    const row = { id, ...resourceColumns(draft), env_vars: sealSecrets(store.cipher, secrets, resourceSecretsPath(id)), revision: 1 };
+    const insert = trx.insertInto('resources').values({ ...row, created_at: now, updated_at: now });
+    await withUniqueName(`resource ${draft.name}`, insert.execute());
+    await author.record(trx, { id, name: draft.name, payload: resourcePayload(draft) });
+    return { id, ...draft, secrets, revision: 1, createdAt: now, updatedAt: now };
+  });
+}
+
+/** Replaces a resource whole; its connections follow a new name, and stand in the way of a new type. */
+export async function replaceResource(store: Store, target: WriteTarget, draft: ResourceDraft, author: Author): Promise<StoredResource> {
+  return inWriteLock(store.db, async (trx) => {
+    const stored = await requireWritableResource({ ...store, db: trx }, target);
+    const secrets = resolveSecrets(draft.secrets, stored.secrets);
+    await requireAgent(trx, draft);
+    if (stored.type !== draft.type || stored.subtype !== draft.subtype) {
+      requireNoConnections(await findConnections(trx, stored.name), `cannot change the type or subtype of the resource ${stored.name}`);
+    }
+    const revision = stored.revision + 1;
+    const row = { ...resourceColumns(draft), env_vars: sealSecrets(store.cipher, secrets, resourceSecretsPath(stored.id)), revision };
+    const update = trx.updateTable('resources').set({ ...row, updated_at: author.now });
+    await withUniqueName(`resource ${draft.name}`, update.where('id', '=', stored.id).execute());
+    if (stored.name !== draft.name) await renameInConnections(trx, { from: stored.name, to: draft.name }, author);
+    await author.record(trx, {
+      id: stored.id,
+      name: draft.name,
+      payload: resourcePayload(draft),
+      changed: changedResourceFields(draft, stored, secrets),
+    });
+    return { ...stored, ...draft, secrets, revision, updatedAt: author.now };
+  });
+}
+
+/** Removes a resource that no connection names. */
+export async function removeResource(store: Store, target: WriteTarget, author: Author): Promise<void> {
+  await inWriteLock(store.db, async (trx) => {
+    const stored = await requireWritableResource({ ...store, db: trx }, target);
+    requireNoConnections(await findConnections(trx, stored.name), `cannot delete the resource ${stored.name}`);
+    await trx.deleteFrom('resources').where('id', '=', stored.id).execute();
+    await author.record(trx, { id: stored.id, name: stored.name, payload: {} });
+  });
+}
+
+/** A draft as the audit log keeps it. */
+function resourcePayload({ name, type, subtype, agentId, secrets }: ResourceDraft): JsonObject {
+  return redactedPayload([environmentField], { name, spec: { type, subtype, agent_id: agentId }, secrets, edges: {} });
+}
+
+function changedResourceFields(draft: ResourceDraft, stored: StoredResource, secrets: Secrets): readonly string[] {
+  const before: JsonObject = resourceColumns(stored);
+  const changed = Object.entries(resourceColumns(draft)).filter(([column, value]) => value !== before[column]);
+  return [...changed.map(([column]) => column), ...(equal(secrets, stored.secrets) ? [] : [environmentField.name])];
+}
+
+async function requireWritableResource(store: Store, { text, ifMatch }: WriteTarget): Promise<StoredResource> {
+  const stored = await findResource(store, text);
+  if (stored === undefined) throw new Rejection(404, `there is no resource ${text}`);
+  if (!isAllowedVersion(stored, ifMatch)) throw new Rejection(412, `the resource ${text} has changed since it was read`);
+  return stored;
+}
+
+async function requireAgent(trx: Transaction<Tables>, { agentId }: ResourceDraft): Promise<void> {
+  if (agentId === '') return;
+  const known = await trx.selectFrom('agents').select('id').where('id', '=', agentId).executeTakeFirst();
+  if (known === undefined) throw new InvalidBody([{ field: '/agent_id', reason: `is no agent of this gateway: ${agentId}` }]);
+}
+
+function resourceColumns({ name, type, subtype, agentId }: ResourceDraft): ResourceColumns {
+  return { name, type, subtype, agent_id: agentId === '' ? null : agentId };
+}
+
+async function findConnections(trx: Transaction<Tables>, name: string): Promise<readonly ConnectionName[]> {
+  const { rows } = await sql<ConnectionName>`
+    select name, managed_by from connections where spec ->> 'resource_name' = ${name} order by name limit 4`.execute(trx);
+  return rows;
+}
+
+function requireNoConnections(members: readonly ConnectionName[], what: string): void {
+  if (members.length === 0) return;
+  const names = members.slice(0, 3).map(({ name }) => name);
+  throw new Rejection(409, `${what}: connections belong to it (${names.join(', ')}${members.length > 3 ? ', …' : ''})`);
+}
+
+async function renameInConnections(
+  trx: Transaction<Tables>,
+  name: { readonly from: string; readonly to: string },
+  author: Author,
+): Promise<void> {
+  const { rows } = await sql<ConnectionName>`
+    update connections set spec = jsonb_set(spec, '{resource_name}', to_jsonb(${name.to}::text)),
+      revision = revision + 1, updated_at = ${author.now}
+    where spec ->> 'resource_name' = ${name.from} returning name, managed_by`.execute(trx);
+  const managed = rows.find(({ managed_by: manager }) => manager !== '' && manager !== author.manager);
+  if (managed !== undefined) throw new Rejection(409, `its connection ${managed.name} is managed by ${managed.managed_by}`);
 }

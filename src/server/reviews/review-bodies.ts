@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { uuidPattern } from '../objects/object-reader.ts';
-import { InvalidBody, type FieldProblem } from '../http/rejection.ts';
-import { compileSchemaValidator } from '../validation.ts';
-import { reviewTypes, type ReviewType, type StoredTimeWindow } from './review.ts';
+import { type FieldProblem, requireNoProblems } from '../http/rejection.ts';
+import { compileSchemaValidator } from '../http/request-body.ts';
+import { type ReviewType, reviewTypes, type StoredTimeWindow } from './review.ts';
 import type { ReviewAction } from './transitions.ts';
+import { uuidPattern } from '../store/tables.ts';
 
 /** A review as somebody asks for it. */
 export type ReviewRequest = {
@@ -81,7 +81,7 @@ export function readReviewRequest(body: JsonObject): ReviewRequest {
   const window = readWindow(body['time_window']);
   const duration = body['access_duration'];
   const type = reviewTypes.find((one) => one === body['type']) ?? 'onetime';
-  refuse([
+  requireNoProblems([
     ...validateRequest(body),
     ...checkWindow(window),
     ...(type === 'onetime' && duration !== undefined ? [{ field: '/access_duration', reason: 'goes with the type jit alone' }] : []),
@@ -101,7 +101,7 @@ export function readReviewDecision(body: JsonObject): ReviewDecision {
   const window = readWindow(body['time_window']);
   const approves = status === 'APPROVED';
   const alone = 'goes with the status APPROVED alone';
-  refuse([
+  requireNoProblems([
     ...validateDecision(body),
     ...checkWindow(window),
     ...(window !== null && !approves ? [{ field: '/time_window', reason: alone }] : []),
@@ -113,7 +113,7 @@ export function readReviewDecision(body: JsonObject): ReviewDecision {
 
 /** Reads what the execution of a review has come to. */
 export function readReviewExecution(body: JsonObject): ReviewDecision {
-  refuse(validateExecution(body));
+  requireNoProblems(validateExecution(body));
   return { ask: body['status'] === 'PROCESSING' ? 'start' : 'finish', window: null };
 }
 
@@ -133,8 +133,4 @@ function checkWindow(window: StoredTimeWindow | null): readonly FieldProblem[] {
 
 function textOrUndefined(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function refuse(problems: readonly FieldProblem[]): void {
-  if (problems.length > 0) throw new InvalidBody(problems);
 }

@@ -1,17 +1,14 @@
 import type { Context, Hono } from 'hono';
 import { equal, type JsonObject } from '../../model/json.ts';
-import type { AppEnv } from '../app-env.ts';
+import { Rejection, requireNoProblems } from '../http/rejection.ts';
 import { readBody } from '../http/request-body.ts';
-import { entityTag, isAllowedVersion } from '../entity-tag.ts';
-import { readPageRequest } from '../paging.ts';
-import type { Store } from '../objects/object-reader.ts';
-import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { type AppEnv, entityTag, isAllowedVersion } from '../http/request-context.ts';
 import { readReviewDecision, readReviewExecution, readReviewRequest, type ReviewDecision } from './review-bodies.ts';
-import { applyTransition } from './moves.ts';
-import { openReview } from './open.ts';
-import { findReview, listReviews, lockReview, pageReviews, saveReview, type ReviewFilter } from './review-store.ts';
-import { reviewJson, reviewTypes, reviewStatuses, type StoredReview } from './review.ts';
-import { decide } from './transitions.ts';
+import { findReview, listReviews, lockReview, openReview, pageReviews, type ReviewFilter, saveReview } from './review-store.ts';
+import { reviewJson, reviewStatuses, reviewTypes, type StoredReview } from './review.ts';
+import { applyTransition, decide } from './transitions.ts';
+import { readPageRequest } from '../store/paging.ts';
+import type { Store } from '../store/store.ts';
 
 type Parts = { readonly store: Pick<Store, 'db'>; readonly now: () => Date };
 
@@ -32,7 +29,13 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): 
       requireSameWindow(review, decision);
       const after = applyTransition(review, { ask: decision.ask, move: outcome.move }, mover);
       await saveReview(trx, after);
-      await c.get('record')(trx, { ...auditSubject(after), payload: body, changed: changedReviewFields(review, after), action: 'update', status: 200 });
+      await c.get('record')(trx, {
+        ...auditSubject(after),
+        payload: body,
+        changed: changedReviewFields(review, after),
+        action: 'update',
+        status: 200,
+      });
       return after;
     });
     return respond(c, next, 200);
@@ -95,7 +98,7 @@ function readReviewFilter({ req }: Context<AppEnv>): ReviewFilter {
     ...(connection?.includes('\0') === true ? [{ field: 'connection', reason: 'holds a NUL' }] : []),
     ...(session?.includes('\0') === true ? [{ field: 'session', reason: 'holds a NUL' }] : []),
   ];
-  if (problems.length > 0) throw new InvalidBody(problems);
+  requireNoProblems(problems);
   return { ...known, session: session?.toLowerCase(), connection };
 }
 

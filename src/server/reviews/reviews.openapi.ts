@@ -1,5 +1,16 @@
 import type { JsonObject } from '../../model/json.ts';
-import { exactObject, idSchema, ifMatchParameter, pathParameter, pageSchema, pagingParameters, schemaRef, timeSchema, type ApiResponse, type ApiSection } from '../api/api-section.ts';
+import {
+  exactObject,
+  idSchema,
+  ifMatchParameter,
+  pathParameter,
+  pageSchema,
+  pagingParameters,
+  schemaRef,
+  timeSchema,
+  type ApiResponse,
+  type ApiSection,
+} from '../api/api-section.ts';
 import { reviewDecisionSchema, reviewExecutionSchema, reviewRequestSchema } from './review-bodies.ts';
 import { reviewTypes, reviewStatuses } from './review.ts';
 

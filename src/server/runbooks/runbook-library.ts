@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../model/json.ts';
 import type { Collection } from '../collections.ts';
+import { listObjects, type StoredObject } from '../objects/object-reader.ts';
 import type { Log } from '../process/log.ts';
-import { listObjects, type Store, type StoredObject } from '../objects/object-reader.ts';
 import { readTemplate } from './template.ts';
+import type { Store } from '../store/store.ts';
 
 /** A repository as its configuration describes it; empty texts stand for nothing. */
 export type RunbookRepository = {

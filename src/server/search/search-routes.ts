@@ -1,12 +1,12 @@
 import type { Hono } from 'hono';
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { onlineAgentIds } from '../agent-status.ts';
-import type { AppEnv } from '../app-env.ts';
-import type { Log } from '../process/log.ts';
-import type { Store } from '../objects/object-reader.ts';
+import { onlineAgentIds } from '../agents/agents.ts';
 import { InvalidBody, Rejection } from '../http/rejection.ts';
+import type { AppEnv } from '../http/request-context.ts';
+import type { Log } from '../process/log.ts';
 import { containsText } from '../resources/resources.ts';
+import type { Store } from '../store/store.ts';
 
 /** A runbook that was found: its path, and the repository it lies in. */
 export type FoundRunbook = { readonly name: string; readonly repository: string };

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import { Kysely, PostgresDialect } from 'kysely';
-import { Pool } from 'pg';
+import { Kysely, type PostgresCursor, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult } from 'kysely';
+import { Pool, type PoolClient } from 'pg';
 import { AppError } from '../../model/errors.ts';
-import { parseEncryptionKey, readOrCreateKeyFile } from '../encryption-key.ts';
 import { lockFolder } from '../process/folder-lock.ts';
 import type { Log } from '../process/log.ts';
-import { createPreparedPool } from '../prepared-pool.ts';
+import { parseEncryptionKey, readOrCreateKeyFile } from './cipher.ts';
 import type { Tables } from './tables.ts';
 
 /** Where objects are kept: a folder of our own (PGlite), a PGlite that somebody else opened and closes, or a PostgreSQL server. */
@@ -109,4 +108,39 @@ function logLostConnections(pool: Pool, log: Log): void {
 function errorReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one) => errorReason(one)).join(', ');
   return error instanceof Error ? error.message : String(error);
+}
+
+const writeCommands = ['UPDATE', 'DELETE', 'INSERT', 'MERGE'] as const;
+
+/** A pool whose statements are parsed once each: half of what a small statement costs PGlite. Their texts must be few. */
+export function createPreparedPool(pool: Pool): PostgresPool {
+  const names = new Map<string, string>();
+  return { connect: async () => new PreparedClient(await pool.connect(), names), end: () => pool.end() };
+}
+
+class PreparedClient implements PostgresPoolClient {
+  readonly #client: PoolClient;
+  readonly #names: Map<string, string>;
+
+  constructor(client: PoolClient, names: Map<string, string>) {
+    this.#client = client;
+    this.#names = names;
+  }
+
+  query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
+  query<R>(text: string | PostgresCursor<R>, values: readonly unknown[] = []): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+    return typeof text === 'string' ? this.#run<R>(text, values) : text;
+  }
+
+  async #run<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    const name = this.#names.get(text) ?? `s${this.#names.size}`;
+    this.#names.set(text, name);
+    const { command, rowCount, rows } = await this.#client.query({ name, text, values: [...values] });
+    return { command: writeCommands.find((write) => write === command) ?? 'SELECT', rowCount: rowCount ?? 0, rows };
+  }
+
+  release(): void {
+    this.#client.release();
+  }
 }

@@ -1,18 +1,13 @@
-import { Migrator, sql, type Kysely, type Migration } from 'kysely';
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import { AppError } from '../../model/errors.ts';
-import { sealedColumns } from '../sealed-columns.ts';
-import type { EdgeTable, ObjectTable, Tables } from './tables.ts';
+import { type EdgeTable, kindTables, type KindTables, type ObjectTable } from '../collections.ts';
+import type { SealedColumn, Tables } from './tables.ts';
 
-/** Every change of the database's shape, by name and in order; one that was released never changes again. */
-const migrations: Readonly<Record<string, Migration>> = {
+/** Lists the changes of the database schema in order of their names. A released one never changes again. */
+const listedMigrations: Readonly<Record<string, Migration>> = {
   '0001-objects': {
     async up(db: Kysely<unknown>): Promise<void> {
-      await createObjects(db, 'connections');
-      await createObjects(db, 'guardrails');
-      await createObjects(db, 'datamasking_rules');
-      await createObjects(db, 'runbook_configurations');
-      await createEdges(db, 'guardrail_edges', 'guardrails');
-      await createEdges(db, 'datamasking_edges', 'datamasking_rules');
+      await createKindTables(db, tablesOf('0001-objects'));
       await sql`create table agents (id uuid primary key, name text collate "C" not null unique, created_at timestamptz not null)`.execute(
         db,
       );
@@ -23,9 +18,23 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0002-audit': { up: createAuditLog },
   '0002-identity': { up: createApiKeys },
   '0002-reviews': { up: createReviews },
-  '0003-encryption-keys': { up: linkSecretsToKeys },
+  '0003-encryption-keys': {
+    up: (db: Kysely<unknown>) =>
+      linkSecretsToKeys(db, [...tablesOf('0001-objects').map(secretsColumn), { table: 'resources', column: 'env_vars' }]),
+  },
   '0004-audit-retention': { up: allowAuditPruning },
   '0005-minimum-approvals': { up: addNeededApprovals },
+};
+
+/** Adds a migration for each name that rows of kinds give beside the listed ones: it creates their tables and key columns. */
+const migrations: Readonly<Record<string, Migration>> = {
+  ...listedMigrations,
+  ...Object.fromEntries(
+    kindTables.flatMap(({ migration: name }) => {
+      const migration: Migration = { up: (db: Kysely<unknown>) => addKinds(db, tablesOf(name)) };
+      return name in listedMigrations ? [] : [[name, migration] as const];
+    }),
+  ),
 };
 
 /** Brings the database to the shape that this version needs; a database of a later version is refused. */
@@ -157,8 +166,8 @@ async function createApiKeys(db: Kysely<unknown>): Promise<void> {
 }
 
 /** The database itself refuses a text whose key it does not know, and to forget a key while a text needs it. */
-async function linkSecretsToKeys(db: Kysely<unknown>): Promise<void> {
-  for (const { table, column } of sealedColumns) {
+async function linkSecretsToKeys(db: Kysely<unknown>, columns: readonly SealedColumn[]): Promise<void> {
+  for (const { table, column } of columns) {
     const key = sql.ref(`${column}_key`);
     await sql`
       alter table ${sql.table(table)} add column ${key} text
@@ -167,7 +176,25 @@ async function linkSecretsToKeys(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-async function createObjects(db: Kysely<unknown>, table: ObjectTable): Promise<void> {
+async function addKinds(db: Kysely<unknown>, kinds: readonly KindTables[]): Promise<void> {
+  await createKindTables(db, kinds);
+  await linkSecretsToKeys(db, kinds.map(secretsColumn));
+}
+
+async function createKindTables(db: Kysely<unknown>, kinds: readonly KindTables[]): Promise<void> {
+  for (const { table } of kinds) await createObjects(db, table);
+  for (const { table, edges } of kinds) if (edges !== undefined) await createEdges(db, edges, table);
+}
+
+function tablesOf(migration: string): readonly KindTables[] {
+  return kindTables.filter((kind) => kind.migration === migration);
+}
+
+function secretsColumn({ table }: KindTables): SealedColumn {
+  return { table, column: 'secrets' };
+}
+
+async function createObjects(db: Kysely<unknown>, table: string): Promise<void> {
   await sql`
     create table ${sql.table(table)} (
       id uuid primary key,

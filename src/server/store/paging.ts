@@ -1,4 +1,6 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { HonoRequest } from 'hono';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type FieldProblem, requireNoProblems } from '../http/rejection.ts';
 import type { Tables } from './tables.ts';
 
 /** A page of a list, counted from 1. */
@@ -23,4 +25,28 @@ export function selectPage<T>(
     const { rows: counted } = await sql<{ readonly total: number }>`select count(*)::integer as total ${from}`.execute(trx);
     return { rows, total: counted[0]?.total ?? 0 };
   });
+}
+
+const defaultPageSize = 50;
+const maxPageSize = 100;
+const maxPage = 1_000_000;
+
+/** The page of a list that is never whole, where none is asked for. */
+export const defaultPage: PageRequest = { page: 1, size: defaultPageSize };
+
+/** Reads `page` and `page_size`; undefined where neither is given, which asks for the whole list. */
+export function readPageRequest(request: HonoRequest): PageRequest | undefined {
+  const [page, size] = [request.query('page'), request.query('page_size')];
+  if (page === undefined && size === undefined) return undefined;
+  const asked = { page: parseWholeNumber(page, 1), size: parseWholeNumber(size, defaultPageSize) };
+  const problems: FieldProblem[] = [];
+  if (!(asked.page >= 1 && asked.page <= maxPage)) problems.push({ field: 'page', reason: `must be 1 to ${maxPage}` });
+  if (!(asked.size >= 1 && asked.size <= maxPageSize)) problems.push({ field: 'page_size', reason: `must be 1 to ${maxPageSize}` });
+  requireNoProblems(problems);
+  return asked;
+}
+
+function parseWholeNumber(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
 }

@@ -1,9 +1,13 @@
-import { createCipher } from './cipher.ts';
+import { type Kysely, sql } from 'kysely';
+import { AppError } from '../../model/errors.ts';
+import { type Cipher, createCipher, parsePreviousKeys } from './cipher.ts';
 import { openDatabase, type OpenOptions } from './database.ts';
-import { parsePreviousKeys } from '../encryption-key.ts';
-import { registerEncryptionKey } from './encryption-keys.ts';
 import { migrate } from './migrations.ts';
-import type { Store } from '../objects/object-reader.ts';
+import { sealedColumns, type Tables } from './tables.ts';
+import { inWriteLock } from './write-lock.ts';
+
+/** The database (or a transaction of it), what opens its secrets, and the clock. */
+export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher; readonly now: () => Date };
 
 export type StoreOptions = OpenOptions & {
   /** Keys that secrets may still be sealed with, separated by commas. */
@@ -26,4 +30,47 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
     await close();
     throw error;
   }
+}
+
+/** A key that the database knows, and how many texts it seals there. */
+export type EncryptionKey = { readonly id: string; readonly created_at: Date; readonly sealed: number };
+
+/**
+ * Makes the cipher's key one that the database accepts writes with. A first start ties the database to the key; later one of
+ * the keys must be known, and all that still seal something must be there. Keys that seal nothing any more and are not
+ * given are forgotten: from then on the database refuses what is sealed with them.
+ */
+export async function registerEncryptionKey(
+  db: Kysely<Tables>,
+  { keyId, keyIds }: Pick<Cipher, 'keyId' | 'keyIds'>,
+  now: Date,
+): Promise<void> {
+  await inWriteLock(db, async (trx) => {
+    const known = await listEncryptionKeys(trx);
+    const missing = known.filter(({ id, sealed }) => sealed > 0 && !keyIds.includes(id));
+    if (missing.length > 0 || (known.length > 0 && !known.some(({ id }) => keyIds.includes(id)))) {
+      const ids = (missing.length > 0 ? missing : known).map(({ id }) => id).join(', ');
+      throw new AppError('serve/encryption-key', 3, `secrets of this database are encrypted with another key: ${ids}`, {
+        hint: 'start with that key, or give it in OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS beside the new one',
+      });
+    }
+    const row = { id: keyId, created_at: now };
+    await trx
+      .insertInto('encryption_keys')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await trx.deleteFrom('encryption_keys').where('id', 'not in', keyIds).execute();
+  });
+}
+
+/** The keys that the database knows, oldest first. */
+export async function listEncryptionKeys(db: Kysely<Tables>): Promise<readonly EncryptionKey[]> {
+  const counts = sealedColumns.map(
+    ({ table, column }) => sql`(select count(*) from ${sql.table(table)} where ${sql.ref(`${column}_key`)} = k.id)`,
+  );
+  const { rows } = await sql<EncryptionKey>`
+    select k.id, k.created_at, (${sql.join(counts, sql` + `)})::integer as sealed
+    from encryption_keys k order by k.created_at, k.id`.execute(db);
+  return rows;
 }

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
+import { type EdgeTable, kindTables, type ObjectTable } from '../collections.ts';
 
 /** One object of a kind; `spec` has all fields but secrets and edges, `secrets` is sealed, `name` identifies it. */
 type ObjectRow = {
@@ -81,9 +82,6 @@ type AuditRow = {
 
 type EncryptionKeyRow = { readonly id: string; readonly created_at: Date };
 
-export type ObjectTable = 'connections' | 'datamasking_rules' | 'guardrails' | 'runbook_configurations';
-export type EdgeTable = 'datamasking_edges' | 'guardrail_edges';
-
 /** The database as Kysely sees it; `migrations.ts` creates it. */
 export type Tables = Readonly<Record<ObjectTable, ObjectRow>> &
   Readonly<Record<EdgeTable, EdgeRow>> & {
@@ -93,3 +91,15 @@ export type Tables = Readonly<Record<ObjectTable, ObjectRow>> &
     readonly resources: ResourceRow;
     readonly encryption_keys: EncryptionKeyRow;
   };
+
+/** A column of sealed texts; `COLUMN_key` beside it holds the id of the key of each text. */
+export type SealedColumn = { readonly table: ObjectTable | 'resources'; readonly column: 'secrets' | 'env_vars' };
+
+/** All columns of sealed texts. */
+export const sealedColumns: readonly SealedColumn[] = [
+  ...kindTables.map(({ table }) => ({ table, column: 'secrets' as const })),
+  { table: 'resources', column: 'env_vars' },
+];
+
+/** An id as text. */
+export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,5 +1,4 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { escapeText, renderLine } from './markup.ts';
 
 /** Says in a few words what a schema takes; a named one is a link. */
 export function renderShape(schema: Json | undefined): string {
@@ -95,4 +94,35 @@ function code(value: Json): string {
 
 function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Makes text harmless in HTML, attributes included. */
+export function escapeText(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+/** Writes the little Markdown that descriptions use (paragraphs, lists, code, bold) as HTML; anything else stays text. */
+export function renderText(text: string): string {
+  return text
+    .split(/\n{2,}/)
+    .map((block) => (block.startsWith('- ') ? `<ul>${renderEntries(block)}</ul>` : `<p>${renderLine(block)}</p>`))
+    .join('\n');
+}
+
+/** Writes one line of it, for a cell of a table. */
+export function renderLine(text: string): string {
+  return text
+    .split(/(`[^`]+`|\*\*[^*]+\*\*)/)
+    .map((part) => {
+      if (/^`.+`$/s.test(part)) return `<code>${escapeText(part.slice(1, -1))}</code>`;
+      return /^\*\*.+\*\*$/s.test(part) ? `<strong>${escapeText(part.slice(2, -2))}</strong>` : escapeText(part);
+    })
+    .join('');
+}
+
+function renderEntries(block: string): string {
+  const entries = block.split(/^- /m).filter((entry) => entry !== '');
+  return entries.map((entry) => `<li>${renderLine(entry.trim())}</li>`).join('');
 }

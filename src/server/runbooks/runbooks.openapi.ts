@@ -1,0 +1,97 @@
+import type { JsonObject } from '../../model/json.ts';
+import { type ApiSection, exactObject, schemaRef } from '../api/api-section.ts';
+
+const text: JsonObject = { type: 'string' };
+const names: JsonObject = { type: 'array', items: text, description: 'Connections with `access_mode_runbooks` enabled.' };
+
+const runbook: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'metadata', 'error'],
+  properties: {
+    name: { type: 'string', description: 'The path in its repository.' },
+    metadata: {
+      type: 'object',
+      description: 'What the runbook asks for, by parameter.',
+      additionalProperties: schemaRef('RunbookParameter'),
+    },
+    connections: names,
+    error: { type: ['string', 'null'], description: 'Why it cannot run; null: it can.' },
+  },
+};
+
+const parameter: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'required', 'description'],
+  properties: {
+    type: { enum: ['text', 'number', 'tel', 'time', 'date', 'url', 'email', 'select', 'textarea', 'password', 'file'] },
+    required: { type: 'boolean' },
+    description: text,
+    default: text,
+    placeholder: text,
+    options: { type: 'array', items: text },
+    asenv: { type: 'string', description: 'The environment variable that it becomes.' },
+    order: { type: 'integer' },
+    minlength: text,
+    maxlength: text,
+  },
+};
+
+const commit: JsonObject = {
+  commit: { type: 'string', description: 'Of the head of the default branch.' },
+  commit_author: { type: 'string', description: '`NAME <EMAIL>`' },
+  commit_message: text,
+};
+
+const items: JsonObject = { type: 'array', items: schemaRef('Runbook') };
+
+const listing = exactObject({
+  errors: { type: 'array', items: text, description: 'A line for each repository that could not be read.' },
+  repositories: { type: 'array', items: exactObject({ repository: text, ...commit, items }), description: 'One a configuration.' },
+  items: { ...items, description: 'The runbooks of all repositories.' },
+  ...commit,
+});
+
+const how = `Files whose name holds \`.runbook.\`, at the head of the default branch of every configured repository, by path;
+links are not followed. A repository is fetched when it is asked for, and kept for \`git_hook_ttl\` seconds (300 where that is 0);
+changing its configuration fetches it anew. One that cannot be read, or is too slow, is a line in \`errors\`; the answer stays 200.
+A file that is no template, or larger than 1 MB, has an \`error\`. \`metadata\` has the parameters that stand outside of every block.
+The top level has the runbooks of all repositories, and the commit of the first.`;
+
+/** Tells of the runbooks. */
+export const runbookSection: ApiSection = {
+  name: 'Runbooks',
+  description: 'Files of git repositories that run on connections.',
+  schemas: { Runbook: runbook, RunbookParameter: parameter, RunbookListing: listing },
+  operations: [
+    {
+      method: 'get',
+      path: '/plugins/runbooks/templates',
+      id: 'listTemplates',
+      summary: 'List runbook templates',
+      description: `${how}\n\nThe interface shows one repository and no query; every item tells all \`connections\` that it may run on.`,
+      responses: { 200: { description: 'The runbooks.', schema: schemaRef('RunbookListing') } },
+    },
+    {
+      method: 'get',
+      path: '/runbooks',
+      id: 'listRunbooks',
+      summary: 'List runbooks by connection',
+      description: 'The same list as the public gateway serves it; the interface does not show this one.',
+      parameters: [
+        { name: 'connection_name', in: 'query', description: 'Only runbooks that may run on it.', schema: text },
+        { name: 'connection', in: 'query', description: 'An older name of `connection_name`.', schema: { ...text, deprecated: true } },
+        { name: 'list_connections', in: 'query', description: 'true: every item tells its `connections`.', schema: { type: 'boolean' } },
+        {
+          name: 'remove_empty_connections',
+          in: 'query',
+          description: 'false: lists runbooks that no connection may run, too.',
+          schema: { type: 'boolean' },
+        },
+      ],
+      responses: { 200: { description: 'The runbooks.', schema: schemaRef('RunbookListing') } },
+      errors: [422],
+    },
+  ],
+};
