@@ -43,7 +43,7 @@ export default {
         { name: 'plan', test: /commands.plan\.ts/, priority: 4 },
         { name: 'apply', test: /commands.apply\.ts/, priority: 3 },
         { name: 'pull', test: /commands.pull\.ts/, priority: 2 },
-        { name: 'pulled', test: /commands.pull-(make|write)\.ts/, priority: 1 },
+        { name: 'pulled', test: /src.pull.(make-manifests|write-project)\.ts/, priority: 1 },
       ],
     },
     dir: 'dist',

@@ -6,10 +6,10 @@ import type { ResourceId } from '../model/resource.ts';
 import { driftOf, isDrifted, type Narrowed } from '../reconcile/drift/drift.ts';
 import { writersOf } from '../reconcile/drift/writers.ts';
 import { protectionByHand } from '../protection/by-hand.ts';
-import { adopt } from './adopt.ts';
+import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { apply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
-import { connectService } from './live.ts';
+import { connectService, trackSecretReads } from './live.ts';
 import { planned, type Planned } from './planning.ts';
 import { judgeLive } from './policies.ts';
 import { printerFor } from './printer.ts';
@@ -81,7 +81,9 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
 async function closed(seen: Planned, flags: DriftFlags, context: CliContext): Promise<Planned> {
   try {
     if (flags.new.length === 0) return seen;
-    return { ...seen, live: await (await import('./adopt-new.ts')).liveFor(flags.new, seen, { flags, context }) };
+    const { readDetails } = await import('../pull/choose-objects.ts');
+    const named = seen.live.resources.filter(({ id }) => flags.new.includes(id));
+    return { ...seen, live: await readDetails(seen.live, named, seen.gateway, trackSecretReads({ flags, context })) };
   } finally {
     await seen.gateway.close();
   }
@@ -93,7 +95,7 @@ type Adopted = { readonly flags: DriftFlags; readonly context: CliContext; reado
 async function adopted(found: Drift, seen: Planned, { flags, context, tell }: Adopted): Promise<Adoption> {
   const { commit, origin, new: names } = flags;
   try {
-    const adoption = await adopt(found, seen, { flags, context, names, commit, origin });
+    const adoption = await adoptDrift(found, seen, { selection: flags, context, names, commit, origin });
     tell({ ...found, adoption });
     return adoption;
   } catch (error) {

@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
-import { registry } from '../kinds/index.ts';
-import { policyKind, policySchema } from '../manifest/read-policies.ts';
-import { toKebabCase } from '../manifest/pull/file-names.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { absolutePath } from '../project/resolved-config.ts';
+import { schemaFiles } from '../project/schema-files.ts';
 import type { CliContext } from './cli-context.ts';
 
 const config = `# The gateways that the manifests below are for. Tokens come from the environment, never from here.
@@ -65,17 +63,6 @@ const project: readonly (readonly [string, string])[] = [
   ['access/no-drop.yaml', rule],
   ['.gitignore', '.ostiary/\n'],
 ];
-
-/** The schemas that the first lines of manifests name, below the folder of the project. */
-export const schemaFiles: readonly (readonly [string, string])[] = [
-  ...[...registry.values()].map(({ name, schema }) => [name, schema] as const),
-  [policyKind, policySchema] as const,
-].map(([name, schema]) => [schemaPath(name), `${JSON.stringify(schema, null, 2)}\n`]);
-
-/** Where a kind's schema lies in a project. */
-export function schemaPath(kind: string): string {
-  return `schemas/${toKebabCase(kind)}.schema.json`;
-}
 
 /** Writes a first project into a folder, or what lacks of the schemas where there is one; a file that is there is never touched. */
 export async function init(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {

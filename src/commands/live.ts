@@ -9,8 +9,9 @@ import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Service } from '../model/service.ts';
-import type { TargetFlags } from './flags.ts';
-import { waiting } from './progress.ts';
+import type { TrackSteps } from '../pull/choose-objects.ts';
+import type { OutputFlags, TargetFlags } from './flags.ts';
+import { counted, waiting } from './progress.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -76,6 +77,11 @@ export async function readLive(
   { flags, context }: { readonly flags: TargetFlags; readonly context: CliContext },
 ): Promise<LiveState> {
   return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
+}
+
+/** Shows how many objects were read one at a time. */
+export function trackSecretReads({ flags, context }: { readonly flags: OutputFlags; readonly context: CliContext }): TrackSteps {
+  return (total, work) => counted('reading the secrets one by one', total, { flags, context, work });
 }
 
 /** The value of a read; without one the run ends. */

@@ -32,7 +32,7 @@ import { connect, mayWrite, readLive } from './live.ts';
 import { judge, policiesFor } from './policies.ts';
 import { resolveReviewedConfig } from '../project/reviewed-config.ts';
 import { absolutePath, chooseTarget, type ResolvedConfig } from '../project/resolved-config.ts';
-import { unknownNames, type AskedName } from './unknown-names.ts';
+import { warnUnknownNames, type NamedByOption } from '../reconcile/guard/unknown-names.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
@@ -122,7 +122,7 @@ export async function planned(
       ...foreseen,
       ...unsound,
       ...unusedAllowances(flags.allow, complete),
-      ...unknownNames(consentsOf(flags), [...loaded.value.resources, ...loaded.value.unselected, ...live.resources]),
+      ...warnUnknownNames(consentsOf(flags), [...loaded.value.resources, ...loaded.value.unselected, ...live.resources]),
       ...unkept(flags.cache, unwritten),
     ];
     return { config, target, desired, live, base, identity, gateway, plan: labelled(complete, loaded.value, planBase), warnings };
@@ -171,6 +171,6 @@ function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan
   }));
 }
 
-function consentsOf({ adopt, revert }: Pick<PlanningFlags, 'adopt' | 'revert'>): readonly AskedName[] {
+function consentsOf({ adopt, revert }: Pick<PlanningFlags, 'adopt' | 'revert'>): readonly NamedByOption[] {
   return [...adopt.map((name) => ['--adopt', name] as const), ...revert.map((name) => ['--revert', name] as const)];
 }

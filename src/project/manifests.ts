@@ -70,6 +70,16 @@ export function replaceTexts(sources: ManifestSources, files: readonly SourceFil
 /** Everything that decides how files become a desired state, apart from the files. */
 export type LoadContext = LoadOptions & { readonly config: ResolvedConfig; readonly target: Target };
 
+/** Returns the context for loading all manifests of a target without the values of secrets. */
+export function wholeTarget(config: ResolvedConfig, target: Target, context: ProjectContext): LoadContext {
+  return { config, target, context, secrets: 'leave', selection: { only: [], paths: [] } };
+}
+
+/** Returns the texts of all files and overlay files by path. */
+export function textsByPath({ files, overlays }: ManifestSources): ReadonlyMap<string, string> {
+  return new Map([...files, ...overlays.flat()].map(({ path, text }) => [path, text]));
+}
+
 /** Loads files that were read before; every mistake in them is a diagnostic. */
 export function loadSources(sources: ManifestSources, site: LoadContext): Checked<DesiredState> {
   const { files, diagnostics } = sources;
@@ -117,14 +127,15 @@ function selectionOf(selection: ProjectSelection, context: ProjectContext): Pick
 
 /** Returns a function that tests whether a displayed path (absolute, or relative to the working directory) is at or below `top`. */
 function pathMatcher(top: string, cwd: string): (file: SourceFile['path']) => boolean {
-  if (sep !== '/' || !isBelow(top, cwd)) return (file) => isBelow(resolve(cwd, file), top);
+  if (sep !== '/' || !isAtOrBelow(top, cwd)) return (file) => isAtOrBelow(resolve(cwd, file), top);
   if (top === cwd) return (file) => !file.startsWith('/');
   const shown = shower(cwd)(top);
   const folder = `${shown}/`;
   return (file) => file === shown || file.startsWith(folder);
 }
 
-function isBelow(file: string, path: string): boolean {
+/** Returns true if an absolute path is the other path, or lies below it. */
+export function isAtOrBelow(file: string, path: string): boolean {
   return file === path || file.startsWith(path.endsWith(sep) ? path : `${path}${sep}`);
 }
 

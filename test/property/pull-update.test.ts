@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeFiles } from '../../src/commands/pull-make.ts';
-import { settled, updatedProject } from '../../src/commands/pull-update.ts';
+import { makeManifests } from '../../src/pull/make-manifests.ts';
+import { updateBeside, updateProject } from '../../src/pull/update-manifests.ts';
 import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
 import { tries } from '../support/chance.ts';
 import { filesOf, loadState } from '../support/desired.ts';
@@ -19,10 +19,10 @@ test('manifests that are there say what is live afterwards, and what they cannot
       const files = filesOf(one.manifests);
       const begun = { ...project, sources: { files, overlays: [], diagnostics: [] }, declared: loadState(one.manifests).value ?? empty };
       const updating = { live, identity, asked: undefined, context };
-      const updated = updatedProject(begun, updating);
+      const updated = updateProject(begun, updating);
       const declared = new Set(updated.project.declared.resources.map(({ key }) => key));
       const ids = live.resources.filter(({ id, managedBy }) => managedBy === undefined && !declared.has(id)).map(({ id }) => id);
-      const drafted = makeFiles({
+      const drafted = makeManifests({
         ids: new Set(ids),
         managed: [],
         live,
@@ -32,7 +32,7 @@ test('manifests that are there say what is live afterwards, and what they cannot
         secrets,
         context,
       });
-      const { edits, made: pulled } = settled(updated, drafted, updating);
+      const { edits, made: pulled } = updateBeside(updated, drafted, updating);
       const desired = desiredOf({ ...pulled, manifests: [...edits.project.sources.files] }, live);
       const { changes: all, edges } = planOf(desired, live);
       const changes = all.filter(({ action }) => action !== 'blocked');

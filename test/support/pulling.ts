@@ -1,5 +1,5 @@
-import { makeFiles, type Made } from '../../src/commands/pull-make.ts';
-import type { Project } from '../../src/commands/pull-project.ts';
+import { makeManifests, type PullManifests } from '../../src/pull/make-manifests.ts';
+import type { PullProject } from '../../src/pull/pull-project.ts';
 import type { CliContext } from '../../src/commands/cli-context.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
@@ -24,7 +24,7 @@ const target: Target = {
   limits: defaultLimits,
 };
 export const empty: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
-export const project: Project = {
+export const project: PullProject = {
   root: '/project',
   folder: '/project/access',
   config: { root: '/project', targets: [target], notices: [] },
@@ -43,9 +43,9 @@ export async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
   return value;
 }
 
-export function made(live: LiveState, secrets: PulledSecrets): Made {
+export function made(live: LiveState, secrets: PulledSecrets): PullManifests {
   const ours = live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id);
-  return makeFiles({
+  return makeManifests({
     ids: new Set(ours),
     managed: [],
     live,
@@ -58,7 +58,7 @@ export function made(live: LiveState, secrets: PulledSecrets): Made {
 }
 
 /** What the manifests want, with every variable as the gateway has it. */
-export function desiredOf({ manifests, drafts }: Made, live: LiveState): DesiredState {
+export function desiredOf({ manifests, drafts }: PullManifests, live: LiveState): DesiredState {
   const values = new Map(drafts.secrets.variables.map(({ name, id, path }) => [name, valueAt(live, keyIn(drafts.drafts, id), path)]));
   const { value, diagnostics } = loadManifests({
     files: manifests,
@@ -75,7 +75,7 @@ export function desiredOf({ manifests, drafts }: Made, live: LiveState): Desired
   throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
 }
 
-function keyIn(drafts: Made['drafts']['drafts'], id: string): string {
+function keyIn(drafts: PullManifests['drafts']['drafts'], id: string): string {
   return drafts.find((one) => one.id === id)?.key ?? id;
 }
 

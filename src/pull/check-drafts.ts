@@ -15,16 +15,16 @@ import { forDialect } from '../reconcile/prepare/dialect.ts';
 import { plan } from '../reconcile/diff/plan.ts';
 
 /** What a plan of the project would say once the drafts are written. */
-export type Verdict = {
+export type DraftCheck = {
   /** Paths, by live id, at which a draft does not say what is live. */
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
   /** Drafts, by live id, that are wrong, and why. */
-  readonly wrong: ReadonlyMap<ResourceId, string>;
+  readonly invalid: ReadonlyMap<ResourceId, string>;
   readonly differing: readonly DifferingManifest[];
   readonly gone: readonly DifferingManifest[];
 };
 
-export type Case = {
+export type DraftCase = {
   readonly drafts: readonly DraftManifest[];
   /** All manifests of the project, the drafts among them. */
   readonly desired: DesiredState;
@@ -34,7 +34,7 @@ export type Case = {
 };
 
 /** What the manifests would change, had they never been applied. */
-export function comparison({ desired, live, identity, target: { name } }: Omit<Case, 'drafts'>): Checked<Plan> {
+export function planWithoutBase({ desired, live, identity, target: { name } }: Omit<DraftCase, 'drafts'>): Checked<Plan> {
   const { url, dialect } = identity;
   const known = forDialect(desired, identity, registry).desired;
   return plan(
@@ -44,14 +44,14 @@ export function comparison({ desired, live, identity, target: { name } }: Omit<C
 }
 
 /** Plans with the drafts: whatever would be a change is found before anything is written. Mistakes elsewhere are thrown. */
-export function judge({ drafts, ...compared }: Case): Verdict {
+export function checkDrafts({ drafts, ...compared }: DraftCase): DraftCheck {
   const keys = new Map(drafts.map(({ id, key }) => [id, key]));
-  const { value, diagnostics } = comparison(compared);
-  if (value !== undefined) return { ...changesOf(value, keys), wrong: new Map() };
+  const { value, diagnostics } = planWithoutBase(compared);
+  if (value !== undefined) return { ...changesOf(value, keys), invalid: new Map() };
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const wrong = new Map(errors.flatMap((one) => draftOf(one, keys)));
   if (wrong.size === 0) throw new InputError(errors);
-  return { ignored: new Map(), wrong, differing: [], gone: [] };
+  return { ignored: new Map(), invalid: wrong, differing: [], gone: [] };
 }
 
 function draftOf({ resource, message }: Diagnostic, keys: ReadonlyMap<ResourceId, ResourceId>): readonly (readonly [ResourceId, string])[] {
@@ -59,7 +59,7 @@ function draftOf({ resource, message }: Diagnostic, keys: ReadonlyMap<ResourceId
   return key === undefined ? [] : [[key, message]];
 }
 
-function changesOf({ changes, edges }: Plan, keys: ReadonlyMap<ResourceId, ResourceId>): Omit<Verdict, 'wrong'> {
+function changesOf({ changes, edges }: Plan, keys: ReadonlyMap<ResourceId, ResourceId>): Omit<DraftCheck, 'invalid'> {
   const ignored = new Map<ResourceId, readonly Pointer[]>();
   const differing = new Map<ResourceId, DifferingManifest>();
   const gone: DifferingManifest[] = [];

@@ -9,15 +9,15 @@ import type { LiveState } from '../model/live.ts';
 import type { WrittenManifest } from '../model/result/pull-result.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import { loadInputOf, loadSources, replaceTexts } from '../project/manifests.ts';
-import { comparison, judge } from './pull-check.ts';
-import { shown, type Made } from './pull-make.ts';
-import { loadingOf, type Project } from './pull-project.ts';
-import type { CliContext } from './cli-context.ts';
+import { loadInputOf, loadSources, replaceTexts, wholeTarget } from '../project/manifests.ts';
+import { planWithoutBase, checkDrafts } from './check-drafts.ts';
+import { withDisplayPaths, type PullManifests } from './make-manifests.ts';
+import type { PullProject } from './pull-project.ts';
+import type { ProjectContext } from '../project/project-selection.ts';
 
 /** A project whose manifests say what is live, as far as they can. */
-export type Updated = {
-  readonly project: Project;
+export type ProjectUpdate = {
+  readonly project: PullProject;
   /** The files that change, by absolute path. */
   readonly files: readonly SourceFile[];
   readonly updated: readonly WrittenManifest[];
@@ -26,19 +26,19 @@ export type Updated = {
 };
 
 /** What a project is held against. */
-export type Updating = {
+export type UpdateContext = {
   readonly live: LiveState;
   readonly identity: GatewayIdentity;
   /** The only live objects that this is about; all where nobody says. */
   readonly asked: ReadonlySet<string> | undefined;
-  readonly context: CliContext;
+  readonly context: ProjectContext;
 };
 
 /** Edits what the project declares already so that it says what is live; nothing is written yet. */
-export function updatedProject(project: Project, { live, identity, asked, context }: Updating): Updated {
+export function updateProject(project: PullProject, { live, identity, asked, context }: UpdateContext): ProjectUpdate {
   const { declared, config, target, sources } = project;
-  const loading = loadingOf(config, target, context);
-  const { value: plan, diagnostics: found } = comparison({ desired: declared, live, identity, target });
+  const loading = wholeTarget(config, target, context);
+  const { value: plan, diagnostics: found } = planWithoutBase({ desired: declared, live, identity, target });
   if (plan === undefined) throw new InputError(found.filter(({ severity }) => severity === 'error'));
   const isMeant = (...ids: readonly (ResourceId | undefined)[]): boolean => ids.some((id) => id !== undefined && asked?.has(id) !== false);
   const meant = {
@@ -55,7 +55,7 @@ export function updatedProject(project: Project, { live, identity, asked, contex
   const edited = replaceTexts(sources, files);
   const { value: after, diagnostics: wrong } = loadSources(edited, loading);
   if (after === undefined) throw new InputError(wrong);
-  const [before, now] = [wordsOf(declared), wordsOf(after)];
+  const [before, now] = [textByResource(declared), textByResource(after)];
   const updated = after.resources.flatMap(({ id, locate }) => (before.get(id) === now.get(id) ? [] : [{ id, file: locate('').file }]));
   return {
     project: { ...project, sources: edited, declared: after },
@@ -69,36 +69,40 @@ export function updatedProject(project: Project, { live, identity, asked, contex
  * Selectors that are there may take in the new manifests, which live they do not: that is edited, too. The new manifests
  * stay as they are made.
  */
-export function settled(begun: Updated, made: Made, updating: Updating): { readonly edits: Updated; readonly made: Made } {
+export function updateBeside(
+  begun: ProjectUpdate,
+  made: PullManifests,
+  updating: UpdateContext,
+): { readonly edits: ProjectUpdate; readonly made: PullManifests } {
   const { project } = begun;
   const { live, identity, context } = updating;
   const { config, target, sources } = project;
-  const news = shown(made.manifests, project, context);
+  const news = withDisplayPaths(made.manifests, project, context);
   const beside = { ...sources, files: [...sources.files, ...news] };
-  const { value: declared } = loadSources(beside, loadingOf(config, target, context));
-  const next = declared && updatedProject({ ...project, sources: beside, declared }, updating);
+  const { value: declared } = loadSources(beside, wholeTarget(config, target, context));
+  const next = declared && updateProject({ ...project, sources: beside, declared }, updating);
   const isTouched = next?.files.some(({ path }) => news.some((file) => resolve(context.cwd, file.path) === path));
   if (next === undefined || isTouched === true) return { edits: begun, made };
-  const { differing, gone } = judge({ drafts: made.drafts.drafts, desired: next.project.declared, live, identity, target });
+  const { differing, gone } = checkDrafts({ drafts: made.drafts.drafts, desired: next.project.declared, live, identity, target });
   const { pulled } = made;
   const unchanged = pulled.unchanged + pulled.differing.length - differing.length;
   return {
     edits: {
       ...next,
-      files: lastOf([...begun.files, ...next.files], ({ path }) => path),
-      updated: lastOf([...begun.updated, ...next.updated], ({ id }) => id),
+      files: lastByKey([...begun.files, ...next.files], ({ path }) => path),
+      updated: lastByKey([...begun.updated, ...next.updated], ({ id }) => id),
     },
     made: { ...made, pulled: { ...pulled, differing, gone, unchanged } },
   };
 }
 
 /** Of values with one key the last. */
-function lastOf<T>(values: readonly T[], keyOf: (value: T) => string): readonly T[] {
+function lastByKey<T>(values: readonly T[], keyOf: (value: T) => string): readonly T[] {
   return [...new Map(values.map((value) => [keyOf(value), value])).values()];
 }
 
 /** What each manifest says, as one text. */
-export function wordsOf({ resources, edges }: DesiredState): ReadonlyMap<ResourceId, string> {
+export function textByResource({ resources, edges }: DesiredState): ReadonlyMap<ResourceId, string> {
   const words = new Map(resources.map(({ id, spec, ignore, secrets }) => [id, canonical([spec, ignore, sourcesOf(secrets)])]));
   for (const { rule, connection, declarations } of edges) {
     for (const { by, how } of declarations) words.set(by, `${words.get(by) ?? ''}\n${how} ${rule.text} ${connection.text}`);

@@ -8,17 +8,22 @@ import type { PullResult } from '../model/result/pull-result.ts';
 import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';
 import { removedBlocks } from '../report/terraform.ts';
-import { schemaFiles } from './init.ts';
-import type { Made } from './pull-make.ts';
-import type { Project } from './pull-project.ts';
-import type { Inheritance } from './pull-state.ts';
-import type { CliContext } from './cli-context.ts';
+import { schemaFiles } from '../project/schema-files.ts';
+import type { PullManifests } from './make-manifests.ts';
+import type { PullProject } from './pull-project.ts';
+import type { StateHandover } from './terraform-state.ts';
+import type { ProjectContext } from '../project/project-selection.ts';
 
 /** Writes everything, and tells which files beside manifests; the config file last, so that what is broken off is not taken for whole. */
-export function writeAll(
-  { root, folder, newConfig: config, sources }: Project,
-  { manifests, drafts, inherited, edited }: Made & { readonly inherited: Inheritance | undefined; readonly edited: readonly SourceFile[] },
-  context: CliContext,
+export function writeProject(
+  { root, folder, newConfig: config, sources }: PullProject,
+  {
+    manifests,
+    drafts,
+    inherited,
+    edited,
+  }: PullManifests & { readonly inherited: StateHandover | undefined; readonly edited: readonly SourceFile[] },
+  context: ProjectContext,
 ): Pick<PullResult, 'files' | 'edited' | 'terraform'> {
   const writer = treeWriter(root);
   const files: string[] = [];
@@ -48,7 +53,7 @@ export function writeAll(
 
 const removals = 'terraform-removed.tf';
 
-function terraformOf({ blocks, taken, gone, kept }: Inheritance, file: string): PullResult['terraform'] {
+function terraformOf({ blocks, taken, gone, kept }: StateHandover, file: string): PullResult['terraform'] {
   return { taken, gone, kept, ...(blocks.length === 0 ? {} : { file }) };
 }
 

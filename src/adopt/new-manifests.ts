@@ -4,32 +4,19 @@ import { takenNames } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import type { Gateway } from '../model/gateway.ts';
-import type { LiveState } from '../model/live.ts';
 import { tokensOf } from '../model/pointer.ts';
 import type { PullResult, WrittenManifest } from '../model/result/pull-result.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import type { OutputFlags, TargetFlags } from './flags.ts';
-import { loadSources, type ManifestSources } from '../project/manifests.ts';
-import { schemaPath } from './init.ts';
-import type { Planned } from './planning.ts';
-import { withDetails } from './pull.ts';
-import { makeFiles } from './pull-make.ts';
-import { loadingOf, projectOf } from './pull-project.ts';
-import { unknownNames } from './unknown-names.ts';
-import type { CliContext } from './cli-context.ts';
-
-/** The live state with all that manifests of these objects are made from. */
-export async function liveFor(
-  names: readonly string[],
-  { live, gateway }: { readonly live: LiveState; readonly gateway: Gateway },
-  { flags, context }: { readonly flags: OutputFlags; readonly context: CliContext },
-): Promise<LiveState> {
-  const asked = new Set(names);
-  const chosen = live.resources.filter(({ id }) => asked.has(id));
-  return withDetails(live, chosen, gateway, { flags, context });
-}
+import { loadSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
+import { schemaPath } from '../project/schema-files.ts';
+import { chooseObjects } from '../pull/choose-objects.ts';
+import type { UpdateContext } from '../pull/update-manifests.ts';
+import { makeManifests } from '../pull/make-manifests.ts';
+import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
+import { warnUnknownNames } from '../reconcile/guard/unknown-names.ts';
+import type { ResolvedConfig } from '../project/resolved-config.ts';
+import type { ProjectContext, ProjectSelection } from '../project/project-selection.ts';
 
 /** Manifests of live objects that had none. */
 export type NewManifests = {
@@ -40,25 +27,27 @@ export type NewManifests = {
   readonly left: readonly Diagnostic[];
 };
 
-type Making = { readonly flags: TargetFlags; readonly seen: Planned; readonly sources: ManifestSources; readonly context: CliContext };
+type NewManifestInput = {
+  readonly selection: ProjectSelection;
+  readonly planned: Pick<PullProject, 'target'> & Pick<UpdateContext, 'live' | 'identity'> & { readonly config: ResolvedConfig };
+  readonly sources: ManifestSources;
+  readonly context: ProjectContext;
+};
 
 /** Makes manifests of the named live objects as pull does, beside manifests as they are to be; what is declared has one already. */
-export function newManifests(names: readonly string[], { flags, seen, sources, context }: Making): NewManifests {
-  const { config, target, live, identity } = seen;
+export function makeNewManifests(names: readonly string[], { selection, planned, sources, context }: NewManifestInput): NewManifests {
+  const { config, target, live, identity } = planned;
   if (config.file === undefined)
     throw new UsageError('--new needs a config file: it says where manifests lie', 'run ostiary init, or ostiary pull');
-  const project = projectOf({ ...flags, only: [], paths: [] }, context);
-  const { value: loaded } = loadSources(sources, loadingOf(config, target, context));
+  const project = resolvePullProject({ ...selection, only: [], paths: [] }, context);
+  const { value: loaded } = loadSources(sources, wholeTarget(config, target, context));
   const declared = loaded ?? project.declared;
   const present = new Set<string>(declared.resources.flatMap(({ id, key }) => [id, key]));
   const asked = new Set(names.filter((name) => !present.has(name)));
-  const meant = live.resources.filter(({ id }) => asked.has(id));
-  const ids = new Set<ResourceId>(meant.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id));
-  const { manifests, pulled } = makeFiles({
+  const { ids, managed } = chooseObjects(live, new Set(), asked);
+  const { manifests, pulled } = makeManifests({
     ids,
-    managed: meant.flatMap(({ id, managedBy }) =>
-      managedBy === undefined ? [] : [{ id, why: 'managed', reason: `managed by ${managedBy}` }],
-    ),
+    managed,
     live,
     project: { ...project, sources, declared },
     identity,
@@ -71,14 +60,14 @@ export function newManifests(names: readonly string[], { flags, seen, sources, c
     return file === undefined ? [] : [withKnownSchema(file, join(project.root, schemaPath(kindOf(id))))];
   });
   const show = shower(context.cwd);
-  const unknown = unknownNames(
+  const unknown = warnUnknownNames(
     [...asked].map((name) => ['--new', name]),
     live.resources,
   );
   return {
     files,
     created: pulled.written.map(({ id }, index) => ({ id, file: show(join(project.root, files[index]?.path ?? '')) })),
-    left: [...unknown, ...pulled.leftOut.map(({ id, reason }) => impossible(id, reason)), ...selected(pulled)],
+    left: [...unknown, ...pulled.leftOut.map(({ id, reason }) => warnImpossible(id, reason)), ...warnSelectors(pulled)],
   };
 }
 
@@ -87,13 +76,13 @@ function withKnownSchema({ path, text }: SourceFile, schema: string): SourceFile
   return { path, text: existsSync(schema) ? text : text.slice(text.indexOf('\n') + 1) };
 }
 
-function impossible(id: ResourceId, reason: string): Diagnostic {
+function warnImpossible(id: ResourceId, reason: string): Diagnostic {
   const message = `there is no manifest of ${id}: ${reason}`;
   return { code: 'adopt/impossible', severity: 'warning', message, hint: 'leave it out of --new', resource: id };
 }
 
 /** A selector may take in what it does not protect yet: then an apply attaches it. */
-function selected({ written, differing }: Pick<PullResult, 'written' | 'differing'>): readonly Diagnostic[] {
+function warnSelectors({ written, differing }: Pick<PullResult, 'written' | 'differing'>): readonly Diagnostic[] {
   const names = new Set(written.map(({ id }) => nameOf(id)));
   return differing.flatMap(({ id, fields, at }) => {
     const connections = fields.flatMap((path) => tokensOf(path).filter((token, index) => index === 1 && names.has(token)));

@@ -7,25 +7,25 @@ import type { Adoption } from '../model/result/drift.ts';
 import { AppError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import type { ManifestSources } from '../project/manifests.ts';
-import type { Planned } from './planning.ts';
+import { textsByPath, type ManifestSources } from '../project/manifests.ts';
 import { absolutePath } from '../project/resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CommittedTarget } from '../project/committed-manifests.ts';
+import type { ProjectContext } from '../project/project-selection.ts';
 
-type Committing = {
+type CommitInput = {
   readonly repository: Repository | undefined;
-  readonly seen: Planned;
+  readonly planned: Pick<CommittedTarget, 'config' | 'target'>;
   readonly sources: ManifestSources;
   readonly files: readonly SourceFile[];
   /** Files that are new; paths count from the folder of the config file. */
   readonly created: readonly SourceFile[];
-  readonly adopting: { readonly context: CliContext; readonly origin: boolean };
+  readonly adopting: { readonly context: ProjectContext & { readonly now: () => Date }; readonly origin: boolean };
 };
 
 /** Puts the edits on the branch of the target, which then has nothing else that HEAD has not. */
-export async function committed(adoption: Adoption, committing: Committing): Promise<Adoption> {
-  const { repository, seen, adopting } = committing;
-  const { config, target } = seen;
+export async function commitAdoption(adoption: Adoption, committing: CommitInput): Promise<Adoption> {
+  const { repository, planned, adopting } = committing;
+  const { config, target } = planned;
   const { context, origin } = adopting;
   const { home: name } = adoption;
   const parent = repository && (await headOf(repository));
@@ -50,9 +50,9 @@ export async function committed(adoption: Adoption, committing: Committing): Pro
 async function nextFiles(
   repository: Repository,
   parent: string,
-  { sources, files, adopting: { context } }: Committing,
+  { sources, files, adopting: { context } }: CommitInput,
 ): Promise<readonly NextFile[]> {
-  const before = textsOf(sources);
+  const before = textsByPath(sources);
   // A link is committed as where it leads; the edit belongs to the file that is there.
   const top = realOf(repository.folder);
   const pathOf = (path: string): string =>
@@ -73,7 +73,7 @@ async function nextFiles(
 }
 
 /** Files that HEAD has not; throws where it has something in their place. */
-async function newFiles(repository: Repository, parent: string, { created }: Committing): Promise<readonly NextFile[]> {
+async function newFiles(repository: Repository, parent: string, { created }: CommitInput): Promise<readonly NextFile[]> {
   if (created.length === 0) return [];
   const paths = created.map(({ path }) => posix.join(repository.prefix, path));
   const [taken] = await inTheWay(repository, parent, paths);
@@ -124,9 +124,4 @@ function messageOf({ accepted, created = [] }: Adoption, target: string): string
 
 function plain(id: ResourceId): string {
   return id.replaceAll(/[^\w/.: -]/g, '_');
-}
-
-/** The texts of files and overlays, by their paths. */
-export function textsOf({ files, overlays }: ManifestSources): ReadonlyMap<string, string> {
-  return new Map([...files, ...overlays.flat()].map(({ path, text }) => [path, text]));
 }

@@ -1,11 +1,11 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
-import { suggest } from '../model/suggest.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { suggest } from '../../model/suggest.ts';
 
 /** A flag, and the name that was given to it. */
-export type AskedName = readonly [flag: string, name: string];
+export type NamedByOption = readonly [flag: string, name: string];
 
 /** A name that nothing has is a slip, and the run would do without what was asked. */
-export function unknownNames(asked: readonly AskedName[], among: readonly { readonly id: string }[]): readonly Diagnostic[] {
+export function warnUnknownNames(asked: readonly NamedByOption[], among: readonly { readonly id: string }[]): readonly Diagnostic[] {
   if (asked.length === 0) return [];
   const known = new Set(among.map(({ id }) => id));
   return asked

@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import { appliedName } from '../git/applied.ts';
@@ -17,17 +17,40 @@ import { forDialect } from '../reconcile/prepare/dialect.ts';
 import { inherited } from '../reconcile/prepare/inherit.ts';
 import { plan as planOf } from '../reconcile/diff/plan.ts';
 import { protectionByHand } from '../protection/by-hand.ts';
-import { committed, textsOf } from './adopt-branch.ts';
-import { loadInputOf, loadSources, readSources, replaceTexts, type ManifestSources } from '../project/manifests.ts';
-import type { TargetFlags } from './flags.ts';
-import type { Planned } from './planning.ts';
-import { loadingOf } from './pull-project.ts';
-import { absolutePath } from '../project/resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
+import type { Target } from '../model/config.ts';
+import type { BaseState } from '../model/desired.ts';
+import type { GatewayIdentity } from '../model/gateway.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import { textByResource } from '../pull/update-manifests.ts';
+import {
+  isAtOrBelow,
+  loadInputOf,
+  loadSources,
+  readSources,
+  replaceTexts,
+  textsByPath,
+  wholeTarget,
+  type ManifestSources,
+} from '../project/manifests.ts';
+import { absolutePath, type ResolvedConfig } from '../project/resolved-config.ts';
+import type { ProjectContext, ProjectSelection } from '../project/project-selection.ts';
+import { shortList } from '../report/wording/counts.ts';
+import { commitAdoption } from './commit-adoption.ts';
 
-export type Adopting = {
-  readonly flags: TargetFlags;
-  readonly context: CliContext;
+/** A plan with everything it was made of. */
+export type PlannedProject = {
+  readonly config: ResolvedConfig;
+  readonly target: Target;
+  readonly live: LiveState;
+  readonly base: BaseState | undefined;
+  readonly identity: GatewayIdentity;
+  readonly plan: Plan;
+};
+
+export type AdoptOptions = {
+  readonly selection: ProjectSelection;
+  readonly context: ProjectContext & { readonly now: () => Date };
   /** Live objects without a manifest that are to have one. */
   readonly names: readonly string[];
   /** Whether the edits become a commit on a branch; else the files here are edited. */
@@ -37,19 +60,20 @@ export type Adopting = {
 };
 
 /** Edits the manifests so that they say what somebody changed by hand, makes those that are asked for, and tells what came of it. */
-export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Promise<Adoption> {
-  const { config, target } = seen;
+export async function adoptDrift(drift: Drift, planned: PlannedProject, adopting: AdoptOptions): Promise<Adoption> {
+  const { config, target } = planned;
   const { context, names } = adopting;
   const repository = adopting.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
   const home = repository === undefined ? {} : { home: `ostiary/adopt/${appliedName(repository.prefix, target.name)}` };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
   const sources = readSources(config, target, context);
-  const { files, accepted, left } = isDrifted(drift.plan) ? accepting(drift, sources, seen, context) : nothing;
+  const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned, context) : nothing;
   const after = replaceTexts(sources, files);
-  const made = names.length === 0 ? nothing : (await import('./adopt-new.ts')).newManifests(names, { ...adopting, seen, sources: after });
+  const made =
+    names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...adopting, planned, sources: after });
   const show = shower(context.cwd);
   const isAlone = config.targets.length < 2;
-  const elsewhere = isAlone ? [] : (await import('./adopt-shared.ts')).wantedElsewhere(seen, files, context);
+  const elsewhere = isAlone ? [] : findAffectedTargets(planned, files, context);
   const adoption = {
     ...home,
     ...(accepted === undefined ? {} : { accepted }),
@@ -58,9 +82,9 @@ export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Pr
     left: [...left, ...made.left, ...elsewhere],
   };
   if (adoption.files.length === 0) return adoption;
-  if (adopting.commit) return committed(adoption, { repository, seen, sources, files, created: made.files, adopting });
+  if (adopting.commit) return commitAdoption(adoption, { repository, planned, sources, files, created: made.files, adopting });
   const writer = treeWriter(config.root);
-  const before = textsOf(sources);
+  const before = textsByPath(sources);
   for (const { path, text } of files) writer.replace(relative(config.root, absolutePath(path, context)), text, before.get(path));
   for (const { path, text } of made.files) writer.create(path, text);
   return adoption;
@@ -68,25 +92,25 @@ export async function adopt(drift: Drift, seen: Planned, adopting: Adopting): Pr
 
 const nothing = { files: [], created: [], left: [], accepted: undefined };
 
-type Accepting = { readonly files: readonly SourceFile[]; readonly accepted: Drift | undefined; readonly left: readonly Diagnostic[] };
+type AcceptedDrift = { readonly files: readonly SourceFile[]; readonly accepted: Drift | undefined; readonly left: readonly Diagnostic[] };
 
 /** The edits after which manifests say what was changed by hand, as far as they can. */
-function accepting(drift: Drift, sources: ManifestSources, seen: Planned, context: CliContext): Accepting {
-  const { config, target, live, base } = seen;
+function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedProject, context: ProjectContext): AcceptedDrift {
+  const { config, target, live, base } = planned;
   const which = base === undefined ? 'all' : 'drift';
-  const acceptance = acceptLive({ ...loadInputOf(sources, loadingOf(config, target, context)), live, plan: drift.plan, which });
+  const acceptance = acceptLive({ ...loadInputOf(sources, wholeTarget(config, target, context)), live, plan: drift.plan, which });
   const { files, accepted, diagnostics } = acceptance;
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
-  const left = [...diagnostics, ...(which === 'all' ? [] : bothMoved(drift.plan))];
+  const left = [...diagnostics, ...(which === 'all' ? [] : warnConflicts(drift.plan))];
   if (files.length === 0) return { files, accepted: undefined, left };
-  requireAccepted(acceptance, sources, seen, context);
-  const plan = acceptedPart(drift.plan, partOf(accepted));
+  requireAccepted(acceptance, sources, planned, context);
+  const plan = acceptedPart(drift.plan, selectionOf(accepted));
   const told = { plan, pending: 0, unfinished: 0, protection: protectionByHand(plan, live, registry) };
   return { files, accepted: drift.writes === undefined ? told : { ...told, writes: drift.writes }, left };
 }
 
 /** What the manifests and the gateway both changed is nobody's to accept without a word. */
-function bothMoved({ changes, edges }: Drift['plan']): readonly Diagnostic[] {
+function warnConflicts({ changes, edges }: Drift['plan']): readonly Diagnostic[] {
   const moved = edges.filter(({ origin }) => origin === 'both');
   const told = new Set(changes.map(liveKeyOf));
   const alone = moved.map(({ rule }) => rule).filter((rule) => !told.has(rule));
@@ -105,7 +129,7 @@ function bothMoved({ changes, edges }: Drift['plan']): readonly Diagnostic[] {
   });
 }
 
-function partOf(accepted: readonly LiveDifference[]): Parameters<typeof acceptedPart>[1] {
+function selectionOf(accepted: readonly LiveDifference[]): Parameters<typeof acceptedPart>[1] {
   return {
     fields: new Set(accepted.flatMap((one) => (one.is === 'field' ? [`${one.id} ${one.field.path}`] : []))),
     edges: new Set(accepted.flatMap((one) => (one.is === 'edge' ? [`${one.ends.rule} ${one.ends.connection}`] : []))),
@@ -113,13 +137,18 @@ function partOf(accepted: readonly LiveDifference[]): Parameters<typeof accepted
 }
 
 /** Plans with the edited manifests: throws where something that was accepted would still be a change. */
-function requireAccepted({ files, accepted }: AcceptResult, sources: ManifestSources, seen: Planned, context: CliContext): void {
-  const { config, target, live, base, plan, identity } = seen;
-  const { value: declared, diagnostics } = loadSources(replaceTexts(sources, files), loadingOf(config, target, context));
+function requireAccepted(
+  { files, accepted }: AcceptResult,
+  sources: ManifestSources,
+  planned: PlannedProject,
+  context: ProjectContext,
+): void {
+  const { config, target, live, base, plan, identity } = planned;
+  const { value: declared, diagnostics } = loadSources(replaceTexts(sources, files), wholeTarget(config, target, context));
   if (declared === undefined) throw new InputError(diagnostics);
   const { desired } = inherited(forDialect(declared, identity, registry).desired, live, { registry, base });
   const { value: after } = planOf({ target: plan.target, desired, live, base, limits: target.limits, allowed: [] }, registry);
-  const part = partOf(accepted);
+  const part = selectionOf(accepted);
   const left = after === undefined ? undefined : acceptedPart(after, part);
   const isLeft =
     left === undefined || left.changes.some(({ fields }) => fields.length > 0) || left.edges.some(({ action }) => action !== 'foreign');
@@ -127,4 +156,35 @@ function requireAccepted({ files, accepted }: AcceptResult, sources: ManifestSou
   throw new AppError('adopt/unsure', 6, 'nothing was edited: a plan of the edited manifests would still find a difference', {
     hint: 'change the manifests by hand, and report this with the manifests if you may',
   });
+}
+
+const shownObjects = 5;
+
+/** Tells of each other target whose manifests say something else once the files are as given, and of what. New manifests name their target. */
+export function findAffectedTargets(
+  { config, target }: PlannedProject,
+  files: readonly SourceFile[],
+  context: ProjectContext,
+): readonly Diagnostic[] {
+  return config.targets.flatMap((other): readonly Diagnostic[] => {
+    const objects = other.name === target.name ? [] : changedObjects(other, { config, files, context });
+    if (objects.length === 0) return [];
+    const message = `the target ${other.name} reads the same files: its manifests change, too, for ${shortList(objects, shownObjects).join(', ')}`;
+    const hint = `plan with --target ${other.name}; what is not meant for it goes to an overlay of one of them`;
+    return [{ code: 'adopt/shared', severity: 'notice', message, hint }];
+  });
+}
+
+type EditedProject = Pick<PlannedProject, 'config'> & { readonly files: readonly SourceFile[]; readonly context: ProjectContext };
+
+/** The objects of which the target's manifests say something else; none where they cannot be loaded. */
+function changedObjects(target: Target, { config, files, context }: EditedProject): readonly string[] {
+  const folders = [...target.manifests, ...target.overlays];
+  if (!files.some(({ path }) => folders.some((folder) => isAtOrBelow(resolve(context.cwd, path), folder)))) return [];
+  const sources = readSources(config, target, context);
+  const site = wholeTarget(config, target, context);
+  const [before, after] = [sources, replaceTexts(sources, files)].map((one) => loadSources(one, site).value);
+  if (before === undefined || after === undefined) return [];
+  const [words, next] = [textByResource(before), textByResource(after)];
+  return [...next.keys()].filter((id) => words.get(id) !== next.get(id));
 }

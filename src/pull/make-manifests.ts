@@ -15,60 +15,62 @@ import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { declaredEnds, indexOf } from '../reconcile/diff/edge-index.ts';
 import { manifestText } from '../report/manifest-text.ts';
-import { loadSources } from '../project/manifests.ts';
-import { schemaPath } from './init.ts';
-import { judge, type Verdict } from './pull-check.ts';
-import { isWithin, loadingOf, type Project } from './pull-project.ts';
-import type { CliContext } from './cli-context.ts';
+import { isAtOrBelow, loadSources, wholeTarget } from '../project/manifests.ts';
+import { schemaPath } from '../project/schema-files.ts';
+import { checkDrafts, type DraftCheck } from './check-drafts.ts';
+import type { PullProject } from './pull-project.ts';
+import type { ProjectContext } from '../project/project-selection.ts';
 
 /** What manifests are made of, and for which project. */
-export type Making = {
+export type ManifestRequest = {
   /** The live objects that are to have a manifest. */
   readonly ids: ReadonlySet<ResourceId>;
   /** Those that nobody but their manager may write. */
   readonly managed: readonly SkippedObject[];
   readonly live: LiveState;
-  readonly project: Project;
+  readonly project: PullProject;
   readonly identity: GatewayIdentity;
   /** Names of files that are taken. */
   readonly taken: ReadonlySet<string>;
   readonly secrets: PulledSecrets;
-  readonly context: CliContext;
+  readonly context: ProjectContext;
 };
 
 /** Manifests to write, with their paths below the project, and what is told of them. */
-export type Made = {
+export type PullManifests = {
   readonly manifests: readonly SourceFile[];
   readonly drafts: DraftResult;
   readonly pulled: Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'>;
 };
 
 /** Makes the manifests, and makes sure of them: a plan of the project with them finds no change in what they declare. */
-export function makeFiles(making: Making): Made {
+export function makeManifests(making: ManifestRequest): PullManifests {
   const ignored = new Map<ResourceId, readonly Pointer[]>();
   const excluded = new Map<ResourceId, string>();
   const doubtful = new Set<ResourceId>();
   for (;;) {
     const drafts = draftManifests({ ...draftingOf(making), ignored, excluded, doubtful });
     const manifests = filesOf(drafts.drafts, making);
-    const verdict = verdictOn(drafts.drafts, manifests, making);
+    const verdict = checkManifests(drafts.drafts, manifests, making);
     const more = [...verdict.ignored].filter(([id, paths]) => paths.some((path) => ignored.get(id)?.includes(path) !== true));
-    if (more.length === 0 && verdict.wrong.size === 0)
-      return { manifests, drafts, pulled: pulledOf(making, { drafts, manifests, verdict, ignored }) };
+    if (more.length === 0 && verdict.invalid.size === 0)
+      return { manifests, drafts, pulled: describePull(making, { drafts, manifests, verdict, ignored }) };
     for (const [id, paths] of more) ignored.set(id, [...new Set([...(ignored.get(id) ?? []), ...paths])]);
-    for (const [id, reason] of verdict.wrong) {
+    for (const [id, reason] of verdict.invalid) {
       if (doubtful.has(id)) excluded.set(id, reason);
       else doubtful.add(id);
     }
   }
 }
 
-const agreed: Verdict = { ignored: new Map(), wrong: new Map(), differing: [], gone: [] };
+const agreed: DraftCheck = { ignored: new Map(), invalid: new Map(), differing: [], gone: [] };
 
-function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<DraftInput, 'ignored' | 'excluded' | 'doubtful'> {
+function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest): Omit<DraftInput, 'ignored' | 'excluded' | 'doubtful'> {
   const { declared, target, config, folder } = project;
   const known = new Set(declaredEnds(declared, indexOf({ desired: declared, live, registry })).map(edgeKey));
-  const isShared = config.targets.some(({ name, manifests }) => name !== target.name && manifests.some((path) => isWithin(folder, path)));
+  const isShared = config.targets.some(
+    ({ name, manifests }) => name !== target.name && manifests.some((path) => isAtOrBelow(folder, path)),
+  );
   const sources = declared.resources.flatMap((one) => Object.values(one.secrets).map(({ source }) => source));
   return {
     live: live.resources.filter(({ id }) => ids.has(id)),
@@ -87,7 +89,7 @@ function draftingOf({ ids, live, project, identity, secrets }: Making): Omit<Dra
 }
 
 /** The text of each manifest, and its path below the project. */
-function filesOf(drafts: readonly DraftManifest[], { project, taken }: Making): readonly SourceFile[] {
+function filesOf(drafts: readonly DraftManifest[], { project, taken }: ManifestRequest): readonly SourceFile[] {
   const names = assignFileNames(
     drafts.map(({ id }) => id),
     taken,
@@ -105,30 +107,30 @@ function filesOf(drafts: readonly DraftManifest[], { project, taken }: Making): 
 }
 
 /** What a plan would say of the project with the manifests; of wrong ones, what is wrong. Mistakes elsewhere are thrown. */
-function verdictOn(
+function checkManifests(
   drafts: readonly DraftManifest[],
   manifests: readonly SourceFile[],
-  { project, live, identity, context }: Making,
-): Verdict {
+  { project, live, identity, context }: ManifestRequest,
+): DraftCheck {
   const { sources, config, target, declared } = project;
   if (drafts.length === 0 && declared.resources.length === 0) return agreed;
-  const files = shown(manifests, project, context);
+  const files = withDisplayPaths(manifests, project, context);
   const large = files.flatMap(({ text }, index) => (Buffer.byteLength(text) > maxBytes ? (drafts[index]?.key ?? []) : []));
-  if (large.length > 0) return { ...agreed, wrong: new Map(large.map((key) => [key, 'its manifest would be larger than 1 MiB'])) };
+  if (large.length > 0) return { ...agreed, invalid: new Map(large.map((key) => [key, 'its manifest would be larger than 1 MiB'])) };
   const { value: desired, diagnostics } = loadSources(
     { ...sources, files: [...sources.files, ...files] },
-    loadingOf(config, target, context),
+    wholeTarget(config, target, context),
   );
-  if (desired !== undefined) return judge({ drafts, desired, live, identity, target });
+  if (desired !== undefined) return checkDrafts({ drafts, desired, live, identity, target });
   const keys = new Map(files.map(({ path }, index) => [path, drafts[index]?.key]));
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const wrong = errors.map(({ at, message }) => ({ key: keys.get(at?.file ?? ''), message }));
   if (wrong.length === 0 || wrong.some(({ key }) => key === undefined)) throw new InputError(errors);
-  return { ...agreed, wrong: new Map(wrong.flatMap(({ key, message }) => (key === undefined ? [] : [[key, message]]))) };
+  return { ...agreed, invalid: new Map(wrong.flatMap(({ key, message }) => (key === undefined ? [] : [[key, message]]))) };
 }
 
 /** The files by their paths as people see them. */
-export function shown(manifests: readonly SourceFile[], { root }: Project, context: CliContext): readonly SourceFile[] {
+export function withDisplayPaths(manifests: readonly SourceFile[], { root }: PullProject, context: ProjectContext): readonly SourceFile[] {
   const folder = shownFolder(root, context.cwd);
   return manifests.map((file) => ({ ...file, path: `${folder}${file.path}` }));
 }
@@ -136,17 +138,17 @@ export function shown(manifests: readonly SourceFile[], { root }: Project, conte
 type Outcome = {
   readonly drafts: DraftResult;
   readonly manifests: readonly SourceFile[];
-  readonly verdict: Verdict;
+  readonly verdict: DraftCheck;
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
 };
 
-function pulledOf(
-  { managed, project, identity, secrets, context }: Making,
+function describePull(
+  { managed, project, identity, secrets, context }: ManifestRequest,
   { drafts, manifests, verdict, ignored }: Outcome,
 ): Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'> {
   const show = shower(context.cwd);
   const { name, url } = project.target;
-  const files = shown(manifests, project, context);
+  const files = withDisplayPaths(manifests, project, context);
   const changed = verdict.differing.length + verdict.gone.length;
   return {
     target: { name, url, dialect: identity.dialect },
@@ -156,14 +158,14 @@ function pulledOf(
     differing: verdict.differing,
     gone: verdict.gone,
     leftOut: [...managed, ...[...drafts.excluded].map(([id, reason]): SkippedObject => ({ id, why: 'inexpressible', reason }))],
-    unstated: [...drafts.unstated, ...drafts.drafts.flatMap((draft) => unsaid(draft, ignored, drafts.unstated))],
+    unstated: [...drafts.unstated, ...drafts.drafts.flatMap((draft) => unstatedPaths(draft, ignored, drafts.unstated))],
     secrets: { form: secrets, ...drafts.secrets.countSecrets() },
     diagnostics: [],
   };
 }
 
 /** What a manifest ignores for no other reason than that it cannot say it. */
-function unsaid({ id, key }: DraftManifest, ignored: Outcome['ignored'], told: readonly UnstatedPart[]): readonly UnstatedPart[] {
+function unstatedPaths({ id, key }: DraftManifest, ignored: Outcome['ignored'], told: readonly UnstatedPart[]): readonly UnstatedPart[] {
   const known = told.filter((one) => one.id === id).map(({ path }) => path.split('/')[1]);
   return (ignored.get(key) ?? [])
     .filter((path) => !known.includes(path.split('/')[1]))

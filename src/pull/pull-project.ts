@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { join, resolve } from 'node:path';
 import { findConfig } from '../disk/config.ts';
 import { requireFolder } from '../disk/tree-writer.ts';
 import type { Target } from '../model/config.ts';
@@ -8,13 +8,12 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { toYamlText } from '../report/serialize.ts';
-import { loadSources, readSources, type LoadContext, type ManifestSources } from '../project/manifests.ts';
-import type { TargetFlags } from './flags.ts';
+import { isAtOrBelow, loadSources, readSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
+import type { ProjectContext, ProjectSelection } from '../project/project-selection.ts';
 import { chooseTarget, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
 
 /** Where a pull writes, and what is there. */
-export type Project = {
+export type PullProject = {
   /** The folder of the config file. */
   readonly root: string;
   /** The folder of new manifests. */
@@ -29,44 +28,45 @@ export type Project = {
   readonly declared: DesiredState;
 };
 
-type Flags = TargetFlags & { readonly directory?: string };
+type PullSelection = ProjectSelection & { readonly directory?: string };
 
 /** Finds the project that the directory belongs to, or plans one where there is none; mistakes in its manifests are thrown. */
-export function projectOf(flags: Flags, context: CliContext): Project {
-  const given = flags.directory === undefined ? undefined : resolve(context.cwd, flags.directory);
+export function resolvePullProject(selection: PullSelection, context: ProjectContext): PullProject {
+  const given = selection.directory === undefined ? undefined : resolve(context.cwd, selection.directory);
   const home = given ?? context.cwd;
   requireFolder(home);
-  const isThere = flags.config !== undefined || findConfig(home).value !== undefined;
-  const config = resolveConfig(flags, isThere && flags.config === undefined ? { ...context, cwd: home } : context);
-  const target = chooseTarget(config, flags);
+  const isThere = selection.config !== undefined || findConfig(home).value !== undefined;
+  const config = resolveConfig(selection, isThere && selection.config === undefined ? { ...context, cwd: home } : context);
+  const target = chooseTarget(config, selection);
   const found = { ...config, notices: [] };
-  return isThere && isWithin(home, config.root) ? begunProject(found, target, { given, context }) : freshProject(target, home, context);
+  return isThere && isAtOrBelow(home, config.root) ? existingProject(found, target, { given, context }) : newProject(target, home, context);
 }
 
-type Place = { readonly given: string | undefined; readonly context: CliContext };
+type Place = { readonly given: string | undefined; readonly context: ProjectContext };
 
-function begunProject(config: ResolvedConfig, target: Target, { given, context }: Place): Project {
+function existingProject(config: ResolvedConfig, target: Target, { given, context }: Place): PullProject {
   const folders = target.manifests.filter((path) => !isFile(path));
-  const folder = given === undefined || given === config.root || !isWithin(given, config.root) ? folders[0] : given;
-  const isRead = folders.some((path) => isWithin(folder ?? '', path)) && !target.overlays.some((path) => isWithin(folder ?? '', path));
+  const folder = given === undefined || given === config.root || !isAtOrBelow(given, config.root) ? folders[0] : given;
+  const isRead =
+    folders.some((path) => isAtOrBelow(folder ?? '', path)) && !target.overlays.some((path) => isAtOrBelow(folder ?? '', path));
   if (folder === undefined || !isRead)
     throw new UsageError(
       folder === undefined ? 'the config names no folder of manifests' : `the target "${target.name}" reads no manifests from there`,
       'leave out the directory, or name a folder below manifests of the config file',
     );
-  return { root: config.root, folder, config, target, newConfig: undefined, ...contentOf(config, target, context) };
+  return { root: config.root, folder, config, target, newConfig: undefined, ...requireContent(config, target, context) };
 }
 
 /** A project of its own: its manifests lie in access/, unless the folder holds some elsewhere. */
-function freshProject(origin: Target, root: string, context: CliContext): Project {
+function newProject(origin: Target, root: string, context: ProjectContext): PullProject {
   const name = origin.name === 'default' ? 'production' : origin.name;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new UsageError(`a target cannot be called "${name}"`, 'use letters, digits, - and _');
   const access = join(root, 'access');
   const config: ResolvedConfig = { root, targets: [], notices: [] };
   const target = (manifests: readonly string[]): Target => ({ ...origin, name, manifests, overlays: [] });
-  const whole = contentIn({ ...config, targets: [target([root])] }, target([root]), context);
-  const isElsewhere = whole.declared?.resources.some(({ locate }) => !isWithin(resolve(context.cwd, locate('').file), access)) === true;
+  const whole = readContent({ ...config, targets: [target([root])] }, target([root]), context);
+  const isElsewhere = whole.declared?.resources.some(({ locate }) => !isAtOrBelow(resolve(context.cwd, locate('').file), access)) === true;
   const chosen = target([isElsewhere ? root : access]);
   const own = { ...config, targets: [chosen] };
   return {
@@ -75,24 +75,24 @@ function freshProject(origin: Target, root: string, context: CliContext): Projec
     config: own,
     target: chosen,
     newConfig: printConfig(chosen, isElsewhere),
-    ...contentOf(own, chosen, context),
+    ...requireContent(own, chosen, context),
   };
 }
 
-type Content = Pick<Project, 'sources' | 'declared'>;
+type Content = Pick<PullProject, 'sources' | 'declared'>;
 
-function contentOf(config: ResolvedConfig, target: Target, context: CliContext): Content {
-  const { sources, declared, diagnostics } = contentIn(config, target, context);
+function requireContent(config: ResolvedConfig, target: Target, context: ProjectContext): Content {
+  const { sources, declared, diagnostics } = readContent(config, target, context);
   if (declared === undefined) throw new InputError(diagnostics);
   return { sources, declared };
 }
 
 const nothing: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
 
-function contentIn(
+function readContent(
   config: ResolvedConfig,
   target: Target,
-  context: CliContext,
+  context: ProjectContext,
 ): {
   readonly sources: ManifestSources;
   readonly declared: DesiredState | undefined;
@@ -100,15 +100,10 @@ function contentIn(
 } {
   const manifests = target.manifests.filter((path) => existsSync(path));
   const sources = readSources(config, { ...target, manifests }, context);
-  const { value, diagnostics } = loadSources(sources, loadingOf(config, target, context));
+  const { value, diagnostics } = loadSources(sources, wholeTarget(config, target, context));
   const errors = diagnostics.filter(({ code, severity }) => severity === 'error' && code !== 'manifest/none');
   if (hasErrors(errors)) return { sources, declared: undefined, diagnostics: errors };
   return { sources, declared: value ?? nothing, diagnostics };
-}
-
-/** How the manifests of a project are loaded here: all of them, their secrets unresolved. */
-export function loadingOf(config: ResolvedConfig, target: Target, context: CliContext): LoadContext {
-  return { config, target, context, secrets: 'leave', selection: { only: [], paths: [] } };
 }
 
 function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target, isWhole: boolean): string {
@@ -126,9 +121,4 @@ function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target
 
 function isFile(path: string): boolean {
   return /\.ya?ml$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
-/** Tells whether the path is the folder or lies below it. */
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }

@@ -1,0 +1,79 @@
+import { runPool } from '../apply/pool.ts';
+import { UsageError } from '../model/errors.ts';
+import type { Gateway } from '../model/gateway.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { SkippedObject } from '../model/result/pull-result.ts';
+import { suggest } from '../model/suggest.ts';
+import { needsSecrets } from '../reconcile/prepare/verified.ts';
+import type { PullProject } from './pull-project.ts';
+
+const concurrency = 16;
+
+/** Returns the live ids that `--only` names; undefined if it names none. Throws UsageError for a name that is not live. */
+export function readOnlyOption(only: readonly string[], { resources }: LiveState): ReadonlySet<string> | undefined {
+  const known = new Set<string>(resources.map(({ id }) => id));
+  const unknown = only.find((text) => !known.has(text));
+  if (unknown === undefined) return only.length === 0 ? undefined : new Set(only);
+  const near = suggest(unknown, known);
+  throw new UsageError(
+    `the gateway has no "${unknown}"`,
+    near === undefined ? 'write KIND/NAME; ostiary get lists what there is' : `did you mean "${near}"?`,
+  );
+}
+
+/** The live objects that get a manifest, and the managed ones that do not. */
+export type ChosenObjects = {
+  readonly ids: ReadonlySet<ResourceId>;
+  readonly live: readonly LiveResource[];
+  readonly managed: readonly SkippedObject[];
+};
+
+/** Chooses the live objects that get a manifest: those of `asked` (all if undefined) without a manifest and without a manager. */
+export function chooseObjects(
+  { resources }: LiveState,
+  declared: ReadonlySet<string>,
+  asked: ReadonlySet<string> | undefined,
+): ChosenObjects {
+  const wanted = resources.filter(({ id }) => asked?.has(id) !== false && !declared.has(id));
+  const live = wanted.filter(({ managedBy }) => managedBy === undefined);
+  const managed = wanted.flatMap(({ id, managedBy }): readonly SkippedObject[] =>
+    managedBy === undefined ? [] : [{ id, why: 'managed', reason: `managed by ${managedBy}` }],
+  );
+  return { ids: new Set(live.map(({ id }) => id)), live, managed };
+}
+
+/** Returns the live objects whose manifests declare secrets: secrets may have been added or removed on the gateway. */
+export function objectsWithDeclaredSecrets(
+  { resources }: LiveState,
+  { declared }: PullProject,
+  asked: ReadonlySet<string> | undefined,
+): readonly LiveResource[] {
+  const manifests = new Map(declared.resources.map((one) => [one.key, one]));
+  return resources.filter((live) => {
+    const manifest = asked?.has(live.id) === false ? undefined : manifests.get(live.id);
+    return manifest !== undefined && needsSecrets(manifest, live);
+  });
+}
+
+/** Runs work of `total` steps and shows its progress; the work calls `step` after each one. */
+export type TrackSteps = (total: number, work: (step: () => void) => Promise<void>) => Promise<void>;
+
+/** Reads the parts of the chosen objects that the bulk read leaves out, one object at a time; drops objects that are gone. */
+export async function readDetails(
+  state: LiveState,
+  chosen: readonly LiveResource[],
+  gateway: Pick<Gateway, 'readOne'>,
+  track: TrackSteps,
+): Promise<LiveState> {
+  const incomplete = chosen.filter(({ leftOut = [] }) => leftOut.length > 0);
+  if (incomplete.length === 0) return state;
+  const read = new Map<ResourceId, LiveResource | undefined>();
+  await track(incomplete.length, (step) =>
+    runPool(incomplete, concurrency, async (one) => {
+      read.set(one.id, await gateway.readOne(one));
+      step();
+    }),
+  );
+  return { ...state, resources: state.resources.flatMap((one) => (read.has(one.id) ? (read.get(one.id) ?? []) : [one])) };
+}
