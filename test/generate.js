@@ -1,5 +1,6 @@
-// Writes what follows from other files: the index of kinds and the validators from the schemas, the picture of the map from the imports. `--check` compares instead and exits with 1.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Writes what follows from other files: the index of kinds and the validators from the schemas, the indexes of dialects and their names in
+// the schema of the config from the folders of dialects, the picture of the map from the imports. `--check` compares instead and exits with 1.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
@@ -9,11 +10,23 @@ const kinds = readdirSync('schemas')
   .map((file) => file.replace(/\.schema\.json$/, ''))
   .toSorted();
 
+const dialectsFolder = 'src/gateway/dialects';
+
+/** Every folder with a `dialect.json`; the default dialect first. */
+const dialects = readdirSync(dialectsFolder)
+  .filter((name) => existsSync(`${dialectsFolder}/${name}/dialect.json`))
+  .map((name) => ({ name, ...read(`${dialectsFolder}/${name}/dialect.json`) }))
+  .toSorted((left, right) => Number(right.default === true) - Number(left.default === true));
+
 /** Documents that people write and that are not manifests of a kind. */
 const documents = ['config', 'policy'];
 
+// In this order: the validators follow from the schema of the config.
 const outputs = {
   'src/kinds/index.ts': kindsIndex,
+  'src/model/dialects.ts': dialectFacts,
+  'src/gateway/dialects/index.ts': dialectsIndex,
+  'schemas/documents/config.schema.json': configSchema,
   'src/manifest/validate/validators.js': manifestValidators,
   'src/reconcile/saved-plan/validators.js': planValidator,
   'src/README.md': mapWithPicture,
@@ -22,7 +35,7 @@ const outputs = {
 const check = process.argv.includes('--check');
 for (const [path, generate] of Object.entries(outputs)) {
   const text = generate();
-  if (readFileSync(path, 'utf8') === text) continue;
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
   if (check) {
     process.stderr.write(`${path} is out of date; run npm run generate\n`);
     process.exitCode = 1;
@@ -46,6 +59,53 @@ function kindsIndex() {
     'export const registry: Registry = new Map(kinds.map((kind) => [kind.name, kind]));',
     '',
   ].join('\n');
+}
+
+/** Returns the module with what every folder may know of the dialects. */
+function dialectFacts() {
+  const names = dialects.map(({ name }) => `'${name}'`);
+  const controls = dialects.map(
+    ({ name, hiddenControls }) => `  ${name}: [${hiddenControls.map((control) => `'${control}'`).join(', ')}],`,
+  );
+  return [
+    '// Generated from the folders of src/gateway/dialects by `npm run generate`; do not edit.',
+    `export type DialectName = ${names.join(' | ')};`,
+    '',
+    "/** A dialect, or `auto`: the one that the gateway's response suggests. */",
+    "export type DialectChoice = 'auto' | DialectName;",
+    '',
+    '/** All dialects; the default first. */',
+    `export const dialectNames: readonly DialectName[] = [${names.join(', ')}];`,
+    '',
+    '/** By dialect: the controls to which gateways may add rules that manifests do not contain. */',
+    'export const hiddenControls = {',
+    ...controls,
+    '} as const;',
+    '',
+  ].join('\n');
+}
+
+/** Returns the module that lists every dialect. */
+function dialectsIndex() {
+  const names = dialects.map(({ name }) => `${name}Dialect`);
+  return [
+    '// Generated from the folders beside this file by `npm run generate`; do not edit.',
+    "import type { Dialect } from '../dialect.ts';",
+    ...dialects.map(({ name }) => `import { ${name}Dialect } from './${name}/index.ts';`),
+    '',
+    '/** All dialects; the default first. */',
+    `export const dialects: readonly Dialect[] = [${names.join(', ')}];`,
+    '',
+  ].join('\n');
+}
+
+/** Returns the schema of the config with every dialect as a choice. */
+function configSchema() {
+  const choices = ['auto', ...dialects.map(({ name }) => name)].map((name) => `"${name}"`).join(', ');
+  return readFileSync('schemas/documents/config.schema.json', 'utf8').replace(
+    /("dialect": \{\s*"type": "string",\s*"enum": )\[[^\]]*\]/,
+    `$1[${choices}]`,
+  );
 }
 
 /** Returns one module for everything that people write: manifests by kind, the config file, and policies. */

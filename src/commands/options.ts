@@ -1,3 +1,4 @@
+import { dialectNames } from '../model/dialects.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isDay } from '../model/day.ts';
 import type { Allowance } from '../model/plan/plan.ts';
@@ -44,7 +45,7 @@ export function targetOptions(on: Command, several = false): Command {
     .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward)')
     .option('--target <name>', several ? 'which target of the config file, or several: a,b' : 'which target of the config file')
     .option('--url <url>', 'the gateway; overrides the target (OSTIARY_URL where there is no config file)')
-    .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', 'interface', 'hoop']))
+    .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', ...dialectNames]))
     .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']));
 }
 

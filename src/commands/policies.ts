@@ -1,3 +1,4 @@
+import { assumedDialect } from '../model/gateway.ts';
 import { openRepository, resolveCommit } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
@@ -152,8 +153,7 @@ export async function judgeManifests(
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const { checkPolicies } = await import('../protection/policy/check.ts');
   const { desiredScene } = await import('../protection/scene.ts');
-  // Of a gateway that was not asked yet nobody knows whether it adds rules of its own.
-  const scene = desiredScene(desired, registry, target.dialect === 'interface' ? 'interface' : 'hoop');
+  const scene = desiredScene(desired, registry, assumedDialect(target.dialect));
   const checked = checkPolicies({ rules, scene, resources: desired.resources, live: [], registry, today });
   const { findings } = checked.report;
   const open = findings.filter(({ result }) => result === 'unknown');

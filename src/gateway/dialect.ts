@@ -1,36 +1,38 @@
-import type { PreflightResult, GatewayIdentity, PreflightRequest } from '../model/gateway.ts';
+import type { DialectName } from '../model/dialects.ts';
+import type { GatewayIdentity, PreflightResult, PreflightRequest } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AccessRule } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
 
-/** What a gateway answers to `GET /serverinfo`, whatever the status. */
+/** The response to `GET /serverinfo`, whatever its status; `server` is the header of that name. */
 export type ServerInfo = { readonly server: string; readonly status: number; readonly body: unknown };
 
-/** What a gateway says of itself, and of the caller where it is asked that apart. */
+/** What the gateway reports about itself, and about the caller where the dialect has a path for that. */
 export type Handshake = { readonly serverInfo: ServerInfo; readonly caller: unknown };
 
-/** What a gateway answered to inquiries, by path: null where it has no such thing, nothing where it did not tell. */
+/** The responses to `preflightReads`, by path: null where the gateway has no such thing, undefined where it did not show it. */
 export type PreflightAnswers = ReadonlyMap<string, unknown>;
 
-/** What a dialect makes of the answers. */
+/** What the caller can do on this gateway. */
 export type Capabilities = Pick<GatewayIdentity, 'organisation' | 'version' | 'role' | 'borrowed'> & {
-  /** A secret sent back as null keeps its stored value. */
+  /** A secret that is sent back as null keeps its stored value. */
   readonly keepsHiddenSecrets: boolean;
-  /** A secret field that a replacement leaves out keeps its stored value. */
+  /** A secret field that a replacement omits keeps its stored value. */
   readonly keepsOmittedSecrets: boolean;
-  /** The caller's lists hold everything; where not, nothing may be concluded from an absence. */
+  /** The caller's lists are complete; where they are not, an absence proves nothing. */
   readonly seesAll: boolean;
   /** Reads of one object show the caller its secrets. */
   readonly seesSecrets: boolean;
 };
 
-/** A bulk read: where it is and how its rows lie in the body (a whole array, or one page of it). */
+/** A bulk read: its path, and where the rows are in the body (a whole array, or one page of it). */
 export type WireList = {
   readonly path: string;
+  /** Returns the rows of a body; undefined where the body is not such a list. */
   readonly rows: (body: unknown) => ListRows | undefined;
-  /** Asked for by page from the start: without a page the gateway cuts the list. */
+  /** Read by page from the start: without a page, the gateway cuts the list. */
   readonly paged?: true;
-  /** Tells whether an answer with the status 404 is the empty list. */
+  /** Returns whether a response with the status 404 means an empty list. */
   readonly isEmpty?: (body: unknown) => boolean;
 };
 
@@ -40,28 +42,28 @@ export type ListRows = {
   readonly page?: { readonly number: number; readonly size: number; readonly total: number };
 };
 
-/** A second bulk read that holds, somewhere in its rows, what the list leaves out. */
+/** A second bulk read that contains, somewhere in its rows, what the list omits. */
 export type SupplementList = {
   readonly list: WireList;
   readonly uidOf: (row: JsonObject) => string | undefined;
-  /** What a row tells of which objects. */
+  /** Returns what a row contains about which objects. */
   readonly objectsIn: (row: JsonObject) => readonly SupplementRow[];
-  /** The fields that both lists tell truly: to be compared. */
+  /** The fields that are reliable in both lists: they are compared. */
   readonly shared: readonly string[];
-  /** The fields that only parts have: to be added. */
+  /** The fields that only the supplement has: they are added. */
   readonly added: readonly string[];
 };
 
-/** What another list tells of one object. */
+/** What the supplement contains about one object. */
 export type SupplementRow = { readonly uid: string; readonly fields: JsonObject };
 
-/** A live object as far as a path needs it. */
+/** What a path needs of a live object. */
 export type ObjectAddress = { readonly uid: string; readonly name: string };
 
 /** How an entry was read: in a list or alone, and whether reads of one object show secrets. */
 export type ReadMode = { readonly bulk: boolean; readonly seesSecrets: boolean };
 
-/** How one kind travels; field names are ours unless `names` says otherwise. */
+/** How one kind travels; field names are ours unless `fieldNames` has another one. */
 export type WireKind = {
   readonly list: WireList;
   readonly supplement?: SupplementList;
@@ -71,30 +73,30 @@ export type WireKind = {
   readonly valueNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** How secret values are spelled, where that differs. */
   readonly secretSpelling?: { readonly fromWire: (value: string) => string; readonly toWire: (value: string) => string };
-  /** Fields that the gateway sets and no body carries. */
+  /** Fields that the gateway sets; no body contains them. */
   readonly readOnly: ReadonlySet<string>;
-  /** Fields that repeat a secret and are never printed. */
+  /** Fields that repeat a secret; they are never printed. */
   readonly secretEchoes: readonly string[];
   readonly uidOf: (entry: JsonObject) => string | undefined;
-  /** The entry without what it does not truly say. */
-  readonly stripUntrusted?: (entry: JsonObject, view: ReadMode) => JsonObject;
-  /** The version of the entry's secrets, where there is one to rely on. */
-  readonly secretsVersion?: (entry: JsonObject, view: ReadMode) => string | undefined;
-  readonly detailPath: (subject: ObjectAddress) => string;
+  /** Returns the entry without the fields whose values are not reliable in this mode. */
+  readonly stripUntrusted?: (entry: JsonObject, mode: ReadMode) => JsonObject;
+  /** Returns the version of the entry's secrets, where the gateway has a reliable one. */
+  readonly secretsVersion?: (entry: JsonObject, mode: ReadMode) => string | undefined;
+  readonly detailPath: (address: ObjectAddress) => string;
   /** The detail is read from the whole list: the gateway cannot show one object. */
   readonly detailIsList?: true;
   readonly createPath: string;
-  readonly updatePath: (subject: ObjectAddress, body: JsonObject) => string;
-  readonly removePath: (subject: ObjectAddress) => string;
-  /** Last touches to the body of a replacement. */
+  readonly updatePath: (address: ObjectAddress, body: JsonObject) => string;
+  readonly removePath: (address: ObjectAddress) => string;
+  /** Completes the body of a replacement from the fresh entry. */
   readonly completeBody?: (body: JsonObject, fresh: JsonObject) => JsonObject;
-  /** A replacement cannot change the name, and the gateway does not say so. */
+  /** A replacement cannot change the name, and the gateway does not reject the attempt. */
   readonly fixedName?: true;
-  /** Answers to replacements are not what a read shows. */
+  /** The response to a replacement is not what a read shows, so the object is read afterwards. */
   readonly readAfterWrite?: true;
 };
 
-/** How the gateway spells what people look up and decide beside its configuration. */
+/** How the gateway spells what people look up and decide outside its configuration. */
 export type WireService = {
   readonly agents: WireList;
   readonly resources: WireList;
@@ -105,40 +107,47 @@ export type WireService = {
   readonly agentStatus: Readonly<Record<string, string>>;
   /** The gateway's subtype → ours, where they differ. */
   readonly subtypes: Readonly<Record<string, string>>;
-  /** What it calls the chat-system id of a reviewer. */
+  /** The gateway's field for the chat-system id of a reviewer. */
   readonly chatId: string;
-  /** The type that it wants in a time window. */
+  /** The type that the gateway requires in a time window. */
   readonly windowType?: string;
-  /** Lists of reviews tell their time windows. */
+  /** Lists of reviews contain their time windows. */
   readonly listsWindows: boolean;
-  /** Why it would not carry a decision out though the interface allows it. */
+  /** Returns why the gateway would reject a decision that the interface allows; undefined where it would not. */
   readonly objection: (review: Review, decision: Decision) => string | undefined;
 };
 
-/** What to do about an error of the gateway whose words match. */
+/** The hint for an error message of the gateway. */
 export type ErrorHint = { readonly matches: RegExp; readonly hint: string };
+
+/** The Terraform provider of a gateway: the last part of its address, and its resource types by kind. */
+export type TerraformProvider = { readonly name: string; readonly kinds: Readonly<Record<string, string>> };
 
 /** How one sort of gateway spells the interface: data and small pure functions. */
 export type Dialect = {
-  readonly name: string;
-  /** The header in which the token goes, where the user does not say. */
+  readonly name: DialectName;
+  /** Returns whether the gateway is of this dialect; absent in the default dialect. */
+  readonly recognizes?: (serverInfo: ServerInfo) => boolean;
+  /** Returns the header that carries the token, where the user does not choose one. */
   readonly authHeaderFor: (token: string) => 'bearer' | 'api-key';
-  /** Where the gateway tells who the caller is, if not in its hello. */
+  /** The path that reports who the caller is, where the server info does not. */
   readonly callerPath?: string;
-  readonly readCapabilities: (answers: Handshake) => Capabilities;
+  readonly readCapabilities: (handshake: Handshake) => Capabilities;
+  /** One row per kind. */
   readonly kinds: Readonly<Record<string, WireKind>>;
   /** Lists of things that manifests refer to, by kind. */
   readonly lookups: Readonly<Record<string, WireList>>;
-  /** The list of groups, where there is one; entries are names or objects with a name. */
+  /** The list of groups; entries are names, or objects with a name. */
   readonly groups?: WireList;
-  /** Rules that review beside connections, where the gateway has some. */
+  /** The gateway's own rules that require reviews, beside those of connections. */
   readonly accessRules?: { readonly list: WireList; readonly read: (row: JsonObject) => AccessRule | undefined };
   readonly service: WireService;
-  /** Prefixes of secret values that are references, in our words. */
+  /** Prefixes of secret values that are references, in our spelling. */
   readonly referencePrefixes: readonly string[];
   readonly errorHints: readonly ErrorHint[];
-  /** What has to be asked of the gateway before a proposal is judged: paths to read, none as a rule. */
-  readonly preflightReads?: (proposal: PreflightRequest, answers: Handshake) => readonly string[];
-  /** What the gateway would refuse, or do otherwise than the manifests say, in a proposal. */
-  readonly preflight: (proposal: PreflightRequest, answers: Handshake, inquired: PreflightAnswers) => PreflightResult;
+  readonly terraform?: TerraformProvider;
+  /** Returns the paths to read before `preflight`. */
+  readonly preflightReads: (proposal: PreflightRequest, handshake: Handshake) => readonly string[];
+  /** Returns what the gateway would reject in a proposal, or do differently from the manifests. */
+  readonly preflight: (proposal: PreflightRequest, handshake: Handshake, answers: PreflightAnswers) => PreflightResult;
 };

@@ -2,41 +2,42 @@ import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
+import type { DialectChoice } from '../model/dialects.ts';
 import { createClient, type Client } from './http/client.ts';
-import type { Handshake, Dialect, ServerInfo, Capabilities } from './dialect.ts';
-import { dialectOf } from './dialects/index.ts';
 import { defaultRetryLimits, pauseAfter, type RetryLimits } from './http/retry.ts';
 import { openTransport, type TransportTimeouts } from './http/transport.ts';
+import type { Capabilities, Dialect, Handshake, ServerInfo } from './dialect.ts';
+import { chooseDialect } from './dialects/choose-dialect.ts';
 
 export type SessionOptions = {
   /** The root of the gateway's API. */
   readonly url: string;
   readonly token: string;
   readonly auth: 'auto' | 'bearer' | 'api-key';
-  readonly dialect: 'auto' | 'interface' | 'hoop';
-  /** Interrupts requests and pauses; a write under way is then uncertain. */
+  readonly dialect: DialectChoice;
+  /** Interrupts requests and pauses; the outcome of a write in progress is then uncertain. */
   readonly signal?: AbortSignal;
   readonly random?: () => number;
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   readonly timeouts?: Partial<TransportTimeouts>;
   readonly retries?: Partial<RetryLimits>;
-  /** The largest answer that is read, in bytes. */
+  /** The largest response body that is read, in bytes. */
   readonly maxBytes?: number;
-  /** Told of each try of each request. */
+  /** Called after each attempt of each request. */
   readonly onRequest?: (event: RequestEvent) => void;
 };
 
-/** A gateway that can be asked: who it is, how it speaks, and the client that speaks to it. */
+/** A session with one gateway: the client, the dialect, and what the gateway reports about itself. */
 export type GatewaySession = {
   readonly url: string;
   readonly client: Client;
   readonly dialect: Dialect;
-  /** What it says of itself and of the caller; asked once. */
+  /** What the gateway reports about itself and about the caller; requested once. */
   readonly handshake: () => Promise<Handshake>;
   readonly capabilities: () => Promise<Capabilities>;
   readonly identify: () => Promise<GatewayIdentity>;
-  /** Waits a little, longer after each attempt. */
+  /** Waits before the next attempt of a write; each pause is longer than the one before. */
   readonly pause: (attempt: number) => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -44,7 +45,7 @@ export type GatewaySession = {
 const defaultTimeouts: TransportTimeouts = { connectMs: 10_000, idleMs: 60_000, wholeMs: 300_000 };
 const defaultMaxBytes = 512 * 1024 * 1024;
 
-/** Opens a line to a gateway; asks it who it is unless the dialect is given. */
+/** Opens a session with a gateway; requests the server info where the dialect is `auto`. Throws an AppError for an invalid URL or token. */
 export async function openSession(options: SessionOptions): Promise<GatewaySession> {
   const { random = Math.random, now = Date.now, sleep = sleepFor, signal, onRequest } = options;
   const url = apiRoot(options.url);
@@ -54,33 +55,22 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
   const client = createClient({ transport, url, token: options.token, limits, random, now, sleep, ...optional });
 
   try {
-    const probe = options.dialect === 'auto' ? await requestServerInfo(client, [401]) : undefined;
-    const dialect = dialectOf(options.dialect, probe);
+    const serverInfo = options.dialect === 'auto' ? await requestServerInfo(client, [401]) : undefined;
+    const dialect = chooseDialect(options.dialect, serverInfo);
     const auth = options.auth === 'auto' ? dialect.authHeaderFor(options.token.trim()) : options.auth;
     client.authorize(auth);
     client.useErrorHints(dialect.errorHints);
-    const hello = auth === 'bearer' && probe !== undefined && probe.status !== 401 ? probe : undefined;
-    let asked: Promise<Handshake> | undefined;
-    const answers = (): Promise<Handshake> => (asked ??= shakeHands(client, dialect, hello));
-    let introduced: Promise<Capabilities> | undefined;
-    const introduction = (): Promise<Capabilities> => (introduced ??= answers().then((all) => dialect.readCapabilities(all)));
+    // The first request was sent as a bearer token: only then does it show what the caller may see.
+    const known = auth === 'bearer' && serverInfo?.status !== 401 ? serverInfo : undefined;
+    const handshake = memoizePromise(() => shakeHands(client, dialect, known));
+    const capabilities = memoizePromise(async () => dialect.readCapabilities(await handshake()));
     return {
       url,
       client,
       dialect,
-      handshake: answers,
-      capabilities: introduction,
-      async identify() {
-        const { organisation, version, role, borrowed } = await introduction();
-        return {
-          url,
-          dialect: dialect.name,
-          ...(organisation === undefined ? {} : { organisation }),
-          ...(version === undefined ? {} : { version }),
-          ...(role === undefined ? {} : { role }),
-          ...(borrowed === undefined ? {} : { borrowed }),
-        };
-      },
+      handshake,
+      capabilities,
+      identify: async () => identityFrom(url, dialect, await capabilities()),
       pause: (attempt) => sleep(pauseAfter(attempt, undefined, { ...limits, random }), signal),
       close: () => transport.close(),
     };
@@ -90,20 +80,36 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
   }
 }
 
-/** Asks a gateway who it is, unless it said so already, and who the caller is. */
-async function shakeHands(client: Client, dialect: Dialect, known: ServerInfo | undefined): Promise<Handshake> {
-  const caller = dialect.callerPath === undefined ? undefined : client.send({ method: 'GET', path: dialect.callerPath });
-  const [hello, answer] = await Promise.all([known ?? requestServerInfo(client, []), caller]);
-  return { serverInfo: hello, caller: answer?.body };
+function memoizePromise<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined;
+  return () => (loaded ??= load());
 }
 
-/** Asks a gateway who it is; one that does not say is none the worse. */
+function identityFrom(url: string, dialect: Dialect, { organisation, version, role, borrowed }: Capabilities): GatewayIdentity {
+  return {
+    url,
+    dialect: dialect.name,
+    ...(organisation === undefined ? {} : { organisation }),
+    ...(version === undefined ? {} : { version }),
+    ...(role === undefined ? {} : { role }),
+    ...(borrowed === undefined ? {} : { borrowed }),
+  };
+}
+
+/** Requests the server info, unless it is known, and the caller's account where the dialect has a path for it. */
+async function shakeHands(client: Client, dialect: Dialect, known: ServerInfo | undefined): Promise<Handshake> {
+  const caller = dialect.callerPath === undefined ? undefined : client.send({ method: 'GET', path: dialect.callerPath });
+  const [serverInfo, response] = await Promise.all([known ?? requestServerInfo(client, []), caller]);
+  return { serverInfo, caller: response?.body };
+}
+
+/** Requests the server info; a gateway that does not provide it can still be used. */
 async function requestServerInfo(client: Client, accept: readonly number[]): Promise<ServerInfo> {
   const { status, header, body } = await client.send({ method: 'GET', path: '/serverinfo', accept: [403, 404, 405, 501, ...accept] });
   return { server: header('server') ?? '', status, body };
 }
 
-/** The API's root without a final slash; credentials, a query or another scheme than http are refused. */
+/** Returns the API's root without a final slash; throws an AppError for credentials, a query, a fragment or a scheme other than http(s). */
 function apiRoot(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const fits = url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '';

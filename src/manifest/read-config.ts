@@ -1,3 +1,4 @@
+import { dialectNames } from '../model/dialects.ts';
 import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
 import { defaultLimits, type Config, type Limits, type Target } from '../model/config.ts';
 import { hasErrors, sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
@@ -154,7 +155,7 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
   return {
     name,
     url: withoutFinalSlash(textOf(url)),
-    dialect: dialect === 'interface' || dialect === 'hoop' ? dialect : 'auto',
+    dialect: dialectNames.find((name) => name === dialect) ?? 'auto',
     auth: auth === 'bearer' || auth === 'api-key' ? auth : 'auto',
     token: { env: typeof variable === 'string' ? variable : defaultTokenVariable },
     secretPrefixes: prefixes.length === 0 ? [defaultSecretPrefix] : prefixes,

@@ -1,3 +1,4 @@
+import type { DialectChoice } from './dialects.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 /** Names the source of a token; it never holds the token itself. */
@@ -7,7 +8,7 @@ export type TokenSource = { readonly env: string };
 export type Target = {
   readonly name: string;
   readonly url: string;
-  readonly dialect: 'auto' | 'interface' | 'hoop';
+  readonly dialect: DialectChoice;
   readonly auth: 'auto' | 'bearer' | 'api-key';
   readonly token: TokenSource;
   /** Environment variables named by `valueFrom.env` must start with one of these prefixes. */

@@ -1,3 +1,4 @@
+import { dialectNames, hiddenControls, type DialectChoice, type DialectName } from './dialects.ts';
 import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { FieldRule } from './field.ts';
@@ -21,7 +22,13 @@ export type GatewayIdentity = {
 /** The part of the identity that decides which fields a gateway has. */
 export type DialectFields = Pick<GatewayIdentity, 'dialect' | 'borrowed'>;
 
-/** Tells whether a gateway has a field of a kind. */
+/** Returns the dialect that is assumed before the gateway was asked: for `auto`, the one that hides the most controls. */
+export function assumedDialect(choice: DialectChoice): DialectName {
+  if (choice !== 'auto') return choice;
+  return dialectNames.reduce((most, name) => (hiddenControls[name].length > hiddenControls[most].length ? name : most));
+}
+
+/** Returns whether a gateway has a field of a kind. */
 export function hasField({ dialect, borrowed = [] }: DialectFields, kind: string, field: FieldRule): boolean {
   if (field.dialect === undefined || field.dialect === dialect) return true;
   return field.borrowed === dialect && borrowed.includes(`${kind}.${field.name}`);

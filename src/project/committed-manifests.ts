@@ -1,7 +1,7 @@
 import { basename, dirname, posix, relative, sep } from 'node:path';
 import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
-import { referencePrefixesOf } from '../gateway/dialects/index.ts';
+import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import type { Repository } from '../git/repository.ts';
 import { listCommit, readTreeAt, type TreeOptions } from '../git/tree.ts';
 import { registry } from '../kinds/index.ts';

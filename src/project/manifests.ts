@@ -1,7 +1,7 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
-import { referencePrefixesOf } from '../gateway/dialects/index.ts';
+import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load-manifests.ts';
 import type { Target } from '../model/config.ts';

@@ -1,3 +1,4 @@
+import { hiddenControls } from '../model/dialects.ts';
 import { specAfter } from '../model/spec/spec-after.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
@@ -30,8 +31,8 @@ export type Scene = {
   readonly declaring?: Declaring;
 };
 
-/** The public gateway has access-request rules beside connections: they too review and limit. */
-const unseenBy: Readonly<Record<string, readonly ControlType[]>> = { hoop: ['review', 'force', 'duration', 'requests'] };
+/** By dialect: the controls to which access-request rules of the gateway may add. */
+const unseenBy: Readonly<Record<string, readonly ControlType[]>> = hiddenControls;
 
 /** The protection that is live. */
 export function liveScene(live: LiveState, registry: Registry, dialect: string): Scene {

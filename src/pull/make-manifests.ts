@@ -1,7 +1,7 @@
 import { posix, relative, sep } from 'node:path';
 import { maxBytes } from '../disk/text-file.ts';
 import { shower, shownFolder } from '../disk/walk.ts';
-import { referencePrefixesOf } from '../gateway/dialects/index.ts';
+import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { draftManifests, type DraftManifest, type DraftInput, type DraftResult } from '../manifest/pull/draft-manifests.ts';
 import { assignFileNames } from '../manifest/pull/file-names.ts';
@@ -81,7 +81,7 @@ function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest):
       form: secrets,
       prefix: target.secretPrefixes[0] ?? '',
       taken: new Set(sources.flatMap((source) => (source.startsWith('env:') ? [source.slice('env:'.length)] : []))),
-      referencePrefixes: referencePrefixesOf(identity.dialect === 'hoop' ? 'hoop' : 'interface'),
+      referencePrefixes: referencePrefixesOf(identity.dialect),
     },
     targets: isShared ? [target.name] : [],
     declared: new Set(declared.resources.map(({ id }) => id)),

@@ -1,5 +1,5 @@
 import { readStateFile } from '../disk/state-file.ts';
-import { terraform } from '../gateway/dialects/index.ts';
+import { terraformProvider } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { handOverState, type MatchedObjects, readTerraformState, type StateObject } from '../manifest/pull/terraform-state.ts';
 import type { DesiredState } from '../model/desired.ts';
@@ -11,7 +11,7 @@ import type { ProjectContext } from '../project/project-selection.ts';
 export function readOwnedObjects(path: string, context: ProjectContext): readonly StateObject[] {
   const { value: file, diagnostics: unread } = readStateFile(path, context.cwd);
   if (file === undefined) throw new InputError(unread);
-  const { value, diagnostics } = readTerraformState(file, { ...terraform, registry });
+  const { value, diagnostics } = readTerraformState(file, { ...terraformProvider(), registry });
   if (value === undefined) throw new InputError(diagnostics);
   return value;
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { joinedSpecs } from '../../src/reconcile/schedule/joined-specs.ts';
 import { scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
-import { fromWire, toWire } from '../../src/gateway/dialects/hoop/secret-spelling.ts';
+import { fromWire, toWire } from '../../src/gateway/dialects/hoop/fields.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { AppError } from '../../src/model/errors.ts';

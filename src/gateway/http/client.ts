@@ -7,15 +7,15 @@ import type { RawResponse, Transport } from './transport.ts';
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the base url, with its leading slash and its query. */
+  /** Appended to the base URL: starts with a slash and includes the query. */
   readonly path: string;
   /** The body as JSON text. */
   readonly body?: string;
   /** The version to write against. */
   readonly ifMatch?: string;
-  /** Statuses beside 2xx that are answers, not failures. */
+  /** Statuses outside 2xx that are returned, not treated as failures. */
   readonly accept?: readonly number[];
-  /** Values of this request that no message may hold; asked for only when it fails. */
+  /** Values of this request that no message may contain; called only when the request fails. */
   readonly secrets?: () => readonly string[];
 };
 
@@ -39,127 +39,144 @@ export type ClientOptions = {
 };
 
 export type Client = {
-  /** Sends a request until it is answered, as often as its method allows; throws an ApiError. */
+  /** Sends a request, and retries it as often as its method allows; throws an ApiError when all attempts fail. */
   readonly send: (request: HttpRequest) => Promise<HttpResponse>;
-  /** Switches to the header in which the gateway wants the token. */
+  /** Selects the header that carries the token. */
   readonly authorize: (how: 'bearer' | 'api-key') => void;
-  /** What to say of this gateway's errors from now on. */
-  readonly useErrorHints: (advice: readonly ErrorHint[]) => void;
+  /** Sets the hints for this gateway's error messages. */
+  readonly useErrorHints: (hints: readonly ErrorHint[]) => void;
 };
 
-/** Makes a client of one gateway; GET, PUT and DELETE are repeated where that may help, POST only where it was surely not carried out. */
+const maxRedirects = 3;
+
+/** What the parts of one client share. */
+type ClientState = {
+  readonly options: ClientOptions;
+  readonly token: string;
+  authHeader: Readonly<Record<string, string>>;
+  errorHints: readonly ErrorHint[];
+};
+
+/**
+ * Returns a client for one gateway. It repeats GET, PUT and DELETE where that may help, and POST only where the
+ * gateway cannot have carried it out. Throws an AppError where the token does not fit into a header.
+ */
 export function createClient(options: ClientOptions): Client {
-  const { transport, limits, now, signal } = options;
   const token = checkToken(options.token);
-  let advice: readonly ErrorHint[] = [];
-  let auth: Readonly<Record<string, string>> = { authorization: `Bearer ${token}` };
-
-  async function once(request: HttpRequest, asked: RequestContext): Promise<RawResponse | RequestFailure> {
-    const headers = {
-      accept: 'application/json',
-      'user-agent': 'ostiary',
-      ...auth,
-      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(request.ifMatch === undefined ? {} : { 'if-match': request.ifMatch }),
-    };
-    const rest = { ...(request.body === undefined ? {} : { body: request.body }), ...(signal === undefined ? {} : { signal }) };
-    const { method } = request;
-    let { url } = asked;
-    try {
-      for (let hops = 0; ; hops += 1) {
-        const answer = await transport.exchange({ method, url, headers, ...rest });
-        const next = method === 'GET' && hops < 3 ? redirectWithinOrigin(url, answer) : undefined;
-        if (next === undefined) return answer;
-        url = next;
-      }
-    } catch (error) {
-      return networkFailure(asked, error);
-    }
-  }
-
-  /** One try: an answer, or what went wrong. */
-  async function attempted(request: HttpRequest, attempt: number): Promise<HttpResponse | RequestFailure> {
-    const { method, path } = request;
-    const asked: RequestContext = {
-      method,
-      url: `${options.url}${path}`,
-      errorHints: advice,
-      get secrets() {
-        return [token, ...(request.secrets?.() ?? [])];
-      },
-    };
-    const result = await once(request, asked);
-    const outcome = 'failure' in result ? result : interpretResponse(request, asked, result);
-    const status = 'failure' in outcome ? outcome.failure.status : outcome.status;
-    options.onRequest?.({
-      method,
-      path,
-      attempt,
-      ...(status === undefined ? {} : { status }),
-      ...('failure' in outcome ? { code: outcome.failure.code } : {}),
-    });
-    return outcome;
-  }
-
-  /** The pause before the next try, or undefined where there is none. */
-  function pause(failed: RequestFailure, attempt: number, elapsed: number): number | undefined {
-    const { method, retryable, ambiguous } = failed.failure;
-    if (!retryable || attempt >= limits.attempts || (method === 'POST' && ambiguous)) return undefined;
-    const wait = pauseAfter(attempt, parseRetryAfter(failed.retryAfter, now()), { ...limits, random: options.random });
-    return elapsed + wait > limits.totalMs ? undefined : wait;
-  }
-
+  const state: ClientState = { options, token, authHeader: { authorization: `Bearer ${token}` }, errorHints: [] };
   return {
     authorize(how) {
-      auth = how === 'bearer' ? { authorization: `Bearer ${token}` } : { 'api-key': token };
+      state.authHeader = how === 'bearer' ? { authorization: `Bearer ${token}` } : { 'api-key': token };
     },
-    useErrorHints(given) {
-      advice = given;
+    useErrorHints(hints) {
+      state.errorHints = hints;
     },
-    async send(request) {
-      const started = now();
-      let uncertain = false;
-      for (let attempt = 1; ; attempt += 1) {
-        const outcome = await attempted(request, attempt);
-        if (!('failure' in outcome)) return outcome;
-        uncertain ||= outcome.failure.ambiguous;
-        const wait = pause(outcome, attempt, now() - started);
-        if (wait === undefined) {
-          const tries = attempt === 1 ? '' : `; tried ${attempt} times`;
-          throw new ApiError(`${outcome.message}${tries}`, { ...outcome.failure, ambiguous: uncertain });
-        }
-        try {
-          await options.sleep(wait, signal);
-        } catch (error) {
-          throw new ApiError(`${outcome.message}; interrupted while waiting to try again`, {
-            ...outcome.failure,
-            ambiguous: uncertain,
-            cause: error,
-          });
-        }
-      }
-    },
+    send: (request) => sendWithRetries(state, request),
   };
 }
 
-function interpretResponse(request: HttpRequest, asked: RequestContext, answer: RawResponse): HttpResponse | RequestFailure {
-  const { status, header, text } = answer;
-  const success = status >= 200 && status < 300;
-  const accepted = request.accept?.includes(status) === true;
-  if (!success && !accepted) return statusFailure(asked, answer);
-  const body = text === '' ? undefined : parseJson(text);
-  const needed = success && (request.method === 'GET' || text !== '');
-  return needed && body === undefined && !accepted ? unreadableFailure(asked, answer) : { status, header, body };
+async function sendWithRetries(state: ClientState, request: HttpRequest): Promise<HttpResponse> {
+  const { now, sleep, signal } = state.options;
+  const started = now();
+  let ambiguous = false;
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await sendOnce(state, request, attempt);
+    if (!('failure' in outcome)) return outcome;
+    ambiguous ||= outcome.failure.ambiguous;
+    const pause = pauseBeforeRetry(state, outcome, { attempt, elapsed: now() - started });
+    if (pause === undefined) {
+      const tries = attempt === 1 ? '' : `; tried ${attempt} times`;
+      throw new ApiError(`${outcome.message}${tries}`, { ...outcome.failure, ambiguous });
+    }
+    try {
+      await sleep(pause, signal);
+    } catch (error) {
+      throw new ApiError(`${outcome.message}; interrupted while waiting to try again`, { ...outcome.failure, ambiguous, cause: error });
+    }
+  }
 }
 
-/** Where a redirect leads, if it stays with the same scheme, host and port. */
-function redirectWithinOrigin(url: string, answer: RawResponse): string | undefined {
-  const location = answer.header('location');
-  if (answer.status < 300 || answer.status >= 400 || location === undefined || !URL.canParse(location, url)) return undefined;
+/** Makes one attempt, and reports it to `onRequest`; a failure is returned, not thrown. */
+async function sendOnce(state: ClientState, request: HttpRequest, attempt: number): Promise<HttpResponse | RequestFailure> {
+  const { options, token, errorHints } = state;
+  const { method, path } = request;
+  const context: RequestContext = {
+    method,
+    url: `${options.url}${path}`,
+    errorHints,
+    get secrets() {
+      return [token, ...(request.secrets?.() ?? [])];
+    },
+  };
+  const response = await exchange(state, request, context);
+  const outcome = 'failure' in response ? response : interpretResponse(request, context, response);
+  const status = 'failure' in outcome ? outcome.failure.status : outcome.status;
+  options.onRequest?.({
+    method,
+    path,
+    attempt,
+    ...(status === undefined ? {} : { status }),
+    ...('failure' in outcome ? { code: outcome.failure.code } : {}),
+  });
+  return outcome;
+}
+
+/** Sends the request and follows up to three redirects of a GET within the same origin. */
+async function exchange(state: ClientState, request: HttpRequest, context: RequestContext): Promise<RawResponse | RequestFailure> {
+  const { transport, signal } = state.options;
+  const { method, body, ifMatch } = request;
+  const headers = {
+    accept: 'application/json',
+    'user-agent': 'ostiary',
+    ...state.authHeader,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+  };
+  const optional = { ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
+  let { url } = context;
+  try {
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await transport.exchange({ method, url, headers, ...optional });
+      const next = method === 'GET' && redirects < maxRedirects ? redirectWithinOrigin(url, response) : undefined;
+      if (next === undefined) return response;
+      url = next;
+    }
+  } catch (error) {
+    return networkFailure(context, error);
+  }
+}
+
+type Progress = { readonly attempt: number; readonly elapsed: number };
+
+/** Returns the milliseconds to wait before the next attempt; undefined where no further attempt is allowed. */
+function pauseBeforeRetry({ options }: ClientState, failed: RequestFailure, { attempt, elapsed }: Progress): number | undefined {
+  const { limits, now, random } = options;
+  const { method, retryable, ambiguous } = failed.failure;
+  if (!retryable || attempt >= limits.attempts || (method === 'POST' && ambiguous)) return undefined;
+  const pause = pauseAfter(attempt, parseRetryAfter(failed.retryAfter, now()), { ...limits, random });
+  return elapsed + pause > limits.totalMs ? undefined : pause;
+}
+
+/** Returns the parsed response where its status is 2xx or accepted; explains any other one. */
+function interpretResponse(request: HttpRequest, context: RequestContext, response: RawResponse): HttpResponse | RequestFailure {
+  const { status, header, text } = response;
+  const success = status >= 200 && status < 300;
+  const accepted = request.accept?.includes(status) === true;
+  if (!success && !accepted) return statusFailure(context, response);
+  const body = text === '' ? undefined : parseJson(text);
+  const needsBody = success && (request.method === 'GET' || text !== '');
+  return needsBody && body === undefined && !accepted ? unreadableFailure(context, response) : { status, header, body };
+}
+
+/** Returns where a redirect leads, if scheme, host and port stay the same. */
+function redirectWithinOrigin(url: string, response: RawResponse): string | undefined {
+  const location = response.header('location');
+  if (response.status < 300 || response.status >= 400 || location === undefined || !URL.canParse(location, url)) return undefined;
   const target = new URL(location, url);
   return target.origin === new URL(url).origin && target.username === '' ? target.href : undefined;
 }
 
+/** Returns the token without surrounding whitespace; throws an AppError where it cannot be sent in a header. */
 function checkToken(token: string): string {
   const trimmed = token.trim();
   if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;

@@ -11,107 +11,53 @@ import type { IdIndex } from '../id-index.ts';
 
 /** Reads the wire entries of one kind. */
 export type EntryReader = {
-  /** Who the entry is; undefined where it lacks its id or its name. */
+  /** Returns the gateway's id of the entry; undefined where the entry has none. */
   readonly uidOf: (entry: JsonObject) => string | undefined;
+  /** Returns `Kind/name` of the entry; undefined where the entry has no name. */
   readonly idOf: (entry: JsonObject) => ResourceId | undefined;
-  readonly read: (entry: JsonObject, known: KnownIdentity, view: ReadMode) => LiveResource;
+  readonly read: (entry: JsonObject, identity: EntryIdentity, mode: ReadMode) => LiveResource;
 };
 
-/** Who an entry is known to be. */
-type KnownIdentity = { readonly uid: string; readonly id: ResourceId };
+type EntryIdentity = { readonly uid: string; readonly id: ResourceId };
 
-/** What a live resource carries for the next write; a function, so that no printer reaches the secrets inside. */
+/** Holds what a live resource carries for the next write; a function, so that no printer reaches the secrets inside. */
 type EntryCarrier = () => JsonObject;
 
-type WireField = {
+/** A field whose value is compared: neither an edge field nor a secret. */
+type SpecField = {
   readonly rule: FieldRule;
   readonly name: string;
   readonly wire: string;
-  /** The value is in its one form as it comes. */
+  /** The wire value needs no normalization. */
   readonly verbatim: boolean;
-  /** The gateway's words → ours. */
-  readonly words: ReadonlyMap<Json, string> | undefined;
+  /** The gateway's value → ours, where they differ. */
+  readonly valueNames: ReadonlyMap<Json, string> | undefined;
+};
+
+type EdgeField = { readonly name: string; readonly wire: string; readonly refers: string };
+
+type SecretField = {
+  /** One secret, as opposed to a map of secrets. */
+  readonly single: boolean;
+  readonly at: Pointer;
+  readonly wire: string;
+  /** By key of the map: its pointer, made once per kind. */
+  readonly pointers: Map<string, Pointer>;
 };
 
 const noEnds: readonly ResourceId[] = [];
-const nothing: readonly Pointer[] = [];
+const noPointers: readonly Pointer[] = [];
 const hidden: LiveSecret = { state: 'hidden', source: 'live' };
 
-/** Prepares reading a kind: the fields are sorted out once, not once per object. */
-export function entryReader(kind: Kind, wireKind: WireKind, names: IdIndex): EntryReader {
-  const fields = kind.fields
-    .filter((rule) => rule.manifestOnly !== true)
-    .map((rule): WireField => {
-      const verbatim = rule.refers === undefined && (rule.shape === 'scalar' || rule.shape === 'list' || rule.shape === 'map');
-      const values = wireKind.valueNames?.[rule.name];
-      const words = values === undefined ? undefined : new Map(Object.entries(values).map(([our, theirs]) => [theirs, our]));
-      return { rule, name: rule.name, wire: wireKind.fieldNames[rule.name] ?? rule.name, verbatim, words };
-    });
-  const compared = fields.filter(({ rule }) => rule.edge === undefined && rule.secret === undefined);
-  const edgeFields = fields.filter(({ rule }) => rule.edge !== undefined);
-  const secretFields = fields
-    .filter(({ rule }) => rule.secret !== undefined)
-    .map(({ rule, name, wire }) => ({ single: rule.secret === 'plain', at: pointer(name), wire, pointers: new Map<string, Pointer>() }));
-
-  function spec(entry: JsonObject): JsonObject {
-    const result: Record<string, Json> = {};
-    for (const { rule, name, wire, verbatim, words } of compared) {
-      const value = entry[wire];
-      if (value === undefined || value === null) result[name] = rule.empty;
-      else if (verbatim) result[name] = words?.get(value) ?? value;
-      else if (rule.refers !== undefined && typeof value === 'string') result[name] = names.textOf(rule.refers, value);
-      else result[name] = normalizeValue(rule, value);
-    }
-    return result;
-  }
-
-  function edges(entry: JsonObject): Readonly<Record<string, readonly ResourceId[]>> {
-    const result: Record<string, readonly ResourceId[]> = {};
-    for (const { rule, name, wire } of edgeFields) {
-      const uids = entry[wire];
-      result[name] = Array.isArray(uids) && uids.length > 0 ? ends(rule.refers ?? '', uids) : noEnds;
-    }
-    return result;
-  }
-
-  function ends(refers: string, uids: readonly Json[]): readonly ResourceId[] {
-    const ids = uids.map((uid: Json) => names.idOf(refers, typeof uid === 'string' ? uid : JSON.stringify(uid)));
-    return ids.length < 2 ? ids : [...new Set(ids)].toSorted(compareText);
-  }
-
-  function sealed(value: Json | undefined): LiveSecret {
-    return typeof value === 'string' ? seal('live', wireKind.secretSpelling?.fromWire(value) ?? value) : hidden;
-  }
-
-  function secrets(entry: JsonObject): Readonly<Record<Pointer, LiveSecret>> {
-    const result: Record<Pointer, LiveSecret> = {};
-    for (const { single, at, wire, pointers } of secretFields) {
-      const value = entry[wire];
-      if (value === undefined) continue;
-      if (single && value !== '') result[at] = sealed(value);
-      else if (isObject(value)) {
-        for (const key of Object.keys(value)) {
-          let path = pointers.get(key);
-          if (path === undefined) pointers.set(key, (path = `${at}${pointer(key)}`));
-          result[path] = sealed(value[key]);
-        }
-      }
-    }
-    return result;
-  }
-
-  /** What the caller may not see: secrets without a value, and secret fields that the gateway does not mention. */
-  function unknown(entry: JsonObject, seen: LiveResource['secrets']): readonly Pointer[] {
-    let found: Pointer[] | undefined;
-    for (const path in seen) if (seen[path] === hidden) (found ??= []).push(path);
-    for (const { at, wire } of secretFields) if (entry[wire] === undefined) (found ??= []).push(at);
-    return found ?? nothing;
-  }
-
-  /** Secret fields that the list leaves out, but a read of the one object shows. */
-  function leftOut(entry: JsonObject): readonly Pointer[] {
-    return secretFields.filter(({ wire }) => entry[wire] === undefined).map(({ at }) => at);
-  }
+/** Returns a reader for a kind. Fields are classified once per kind, not once per object: this is a hot path. */
+export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): EntryReader {
+  const rules = kind.fields.filter((rule) => rule.manifestOnly !== true);
+  const specFields = rules
+    .filter(({ edge, secret }) => edge === undefined && secret === undefined)
+    .map((rule) => specField(rule, wireKind));
+  const edgeFields = rules.filter(({ edge }) => edge !== undefined).map((rule) => edgeField(rule, wireKind));
+  const secretFields = rules.filter(({ secret }) => secret !== undefined).map((rule) => secretField(rule, wireKind));
+  const decodeSecret = wireKind.secretSpelling?.fromWire;
 
   return {
     uidOf: wireKind.uidOf,
@@ -119,24 +65,25 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: IdIndex): Ent
       const name = kind.named ? entry['name'] : kind.identity('', entry);
       return typeof name !== 'string' || name === '' ? undefined : resourceId(kind.name, name);
     },
-    read(sent, { uid, id }, view) {
-      const entry = wireKind.stripUntrusted?.(sent, view) ?? sent;
+    read(sent, { uid, id }, mode) {
+      const entry = wireKind.stripUntrusted?.(sent, mode) ?? sent;
       const raw: EntryCarrier = () => entry;
-      const seen = secrets(entry);
-      const missing = view.bulk && view.seesSecrets && wireKind.stripUntrusted !== undefined ? leftOut(entry) : nothing;
-      const version = wireKind.secretsVersion?.(entry, view);
-      const managedBy = entry['managed_by'];
-      const created = entry['created_at'];
+      const secrets = readSecrets(entry, secretFields, decodeSecret);
       const live: { -readonly [name in keyof LiveResource]: LiveResource[name] } = {
         id,
         uid,
-        spec: spec(entry),
-        secrets: seen,
-        edges: edges(entry),
+        spec: readSpec(entry, specFields, idIndex),
+        secrets,
+        edges: readEdges(entry, edgeFields, idIndex),
         raw,
-        unknown: unknown(entry, seen),
+        unknown: hiddenPointers(entry, secrets, secretFields),
       };
-      if (missing.length > 0) live.leftOut = missing;
+      const leftOut =
+        mode.bulk && mode.seesSecrets && wireKind.stripUntrusted !== undefined ? absentSecrets(entry, secretFields) : noPointers;
+      const version = wireKind.secretsVersion?.(entry, mode);
+      const managedBy = entry['managed_by'];
+      const created = entry['created_at'];
+      if (leftOut.length > 0) live.leftOut = leftOut;
       if (version !== undefined) live.secretsVersion = version;
       if (typeof managedBy === 'string' && managedBy !== '') live.managedBy = managedBy;
       if (typeof created === 'string' && created === entry['updated_at']) live.untouched = true;
@@ -145,11 +92,92 @@ export function entryReader(kind: Kind, wireKind: WireKind, names: IdIndex): Ent
   };
 }
 
-/** The entry that a live resource was read from; empty where it came from elsewhere. */
+/** Returns the entry that a live resource was read from; an empty object where it came from elsewhere. */
 export function entryOf(live: LiveResource): JsonObject {
   return isCarrier(live.raw) ? live.raw() : {};
 }
 
 function isCarrier(raw: unknown): raw is EntryCarrier {
   return typeof raw === 'function';
+}
+
+function specField(rule: FieldRule, { fieldNames, valueNames }: WireKind): SpecField {
+  const values = valueNames?.[rule.name];
+  return {
+    rule,
+    name: rule.name,
+    wire: fieldNames[rule.name] ?? rule.name,
+    verbatim: rule.refers === undefined && (rule.shape === 'scalar' || rule.shape === 'list' || rule.shape === 'map'),
+    valueNames: values === undefined ? undefined : new Map(Object.entries(values).map(([ours, theirs]) => [theirs, ours])),
+  };
+}
+
+function edgeField({ name, refers = '' }: FieldRule, { fieldNames }: WireKind): EdgeField {
+  return { name, wire: fieldNames[name] ?? name, refers };
+}
+
+function secretField({ name, secret }: FieldRule, { fieldNames }: WireKind): SecretField {
+  return { single: secret === 'plain', at: pointer(name), wire: fieldNames[name] ?? name, pointers: new Map<string, Pointer>() };
+}
+
+function readSpec(entry: JsonObject, fields: readonly SpecField[], idIndex: IdIndex): JsonObject {
+  const spec: Record<string, Json> = {};
+  for (const { rule, name, wire, verbatim, valueNames } of fields) {
+    const value = entry[wire];
+    if (value === undefined || value === null) spec[name] = rule.empty;
+    else if (verbatim) spec[name] = valueNames?.get(value) ?? value;
+    else if (rule.refers !== undefined && typeof value === 'string') spec[name] = idIndex.textOf(rule.refers, value);
+    else spec[name] = normalizeValue(rule, value);
+  }
+  return spec;
+}
+
+function readEdges(entry: JsonObject, fields: readonly EdgeField[], idIndex: IdIndex): Readonly<Record<string, readonly ResourceId[]>> {
+  const edges: Record<string, readonly ResourceId[]> = {};
+  for (const { name, wire, refers } of fields) {
+    const uids = entry[wire];
+    edges[name] = Array.isArray(uids) && uids.length > 0 ? edgeEnds(uids, refers, idIndex) : noEnds;
+  }
+  return edges;
+}
+
+function edgeEnds(uids: readonly Json[], refers: string, idIndex: IdIndex): readonly ResourceId[] {
+  const ids = uids.map((uid: Json) => idIndex.idOf(refers, typeof uid === 'string' ? uid : JSON.stringify(uid)));
+  return ids.length < 2 ? ids : [...new Set(ids)].toSorted(compareText);
+}
+
+type DecodeSecret = ((value: string) => string) | undefined;
+
+function readSecrets(entry: JsonObject, fields: readonly SecretField[], decode: DecodeSecret): Readonly<Record<Pointer, LiveSecret>> {
+  const secrets: Record<Pointer, LiveSecret> = {};
+  for (const { single, at, wire, pointers } of fields) {
+    const value = entry[wire];
+    if (value === undefined) continue;
+    if (single && value !== '') secrets[at] = liveSecret(value, decode);
+    else if (isObject(value)) {
+      for (const key of Object.keys(value)) {
+        let path = pointers.get(key);
+        if (path === undefined) pointers.set(key, (path = `${at}${pointer(key)}`));
+        secrets[path] = liveSecret(value[key], decode);
+      }
+    }
+  }
+  return secrets;
+}
+
+function liveSecret(value: Json | undefined, decode: DecodeSecret): LiveSecret {
+  return typeof value === 'string' ? seal('live', decode?.(value) ?? value) : hidden;
+}
+
+/** Lists what the caller may not see: secrets without a value, and secret fields that the gateway does not mention. */
+function hiddenPointers(entry: JsonObject, secrets: LiveResource['secrets'], fields: readonly SecretField[]): readonly Pointer[] {
+  let found: Pointer[] | undefined;
+  for (const path in secrets) if (secrets[path] === hidden) (found ??= []).push(path);
+  for (const { at, wire } of fields) if (entry[wire] === undefined) (found ??= []).push(at);
+  return found ?? noPointers;
+}
+
+/** Lists the secret fields that a bulk read leaves out, but a read of the one object shows. */
+function absentSecrets(entry: JsonObject, fields: readonly SecretField[]): readonly Pointer[] {
+  return fields.filter(({ wire }) => entry[wire] === undefined).map(({ at }) => at);
 }

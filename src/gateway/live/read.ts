@@ -1,26 +1,24 @@
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
-import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
+import type { AccessRule, LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { readAccessRules } from './access-rules.ts';
 import type { HttpResponse } from '../http/client.ts';
 import type { WireList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../context.ts';
-import { readWholeList, type WholeList } from './whole-list.ts';
-import { fetchList } from './fetch-list.ts';
+import { fetchList, readWholeList, type WholeList } from './whole-list.ts';
 import { joinSupplement } from './supplement.ts';
 
 /** Reads all resources of the kinds, and what they refer to, at the same time; no value where a list is not proven whole. */
-export async function readAll(link: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
-  const { dialect, idIndex: names } = link;
-  const { seesAll, seesSecrets, role } = await link.capabilities();
-  if (!seesAll) return { diagnostics: [incompleteView(link.url, role)] };
+export async function readAll(context: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
+  const { dialect, idIndex } = context;
+  const { seesAll, seesSecrets, role } = await context.capabilities();
+  if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
   const [lookups, groups, accessRules, lists] = await Promise.all([
-    Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(link, list)] as const)),
-    dialect.groups === undefined ? undefined : readNamed(link, dialect.groups),
-    readAccessRules(link),
-    Promise.all(kinds.map((kind) => listKind(link, kind))),
+    Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list)] as const)),
+    dialect.groups === undefined ? undefined : readNamed(context, dialect.groups),
+    readAccessRules(context),
+    Promise.all(kinds.map((kind) => listKind(context, kind))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };
@@ -29,20 +27,20 @@ export async function readAll(link: GatewayContext, kinds: readonly string[]): P
   for (const [kind, read] of lookups) {
     if (read?.value === undefined) continue;
     found[kind] = read.value;
-    names.replaceLookup(kind, read.value);
+    idIndex.replaceLookup(kind, read.value);
   }
   for (const [index, kind] of kinds.entries()) {
     const listing = lists[index]?.value;
-    if (listing !== undefined) names.replace(kind, listing);
+    if (listing !== undefined) idIndex.replace(kind, listing);
   }
   const resources: LiveResource[] = [];
   for (const [index, kind] of kinds.entries()) {
-    const { reader } = await link.bindingFor(kind);
+    const { reader } = await context.bindingFor(kind);
     const listing = lists[index]?.value;
     for (const entry of listing?.entries ?? []) {
       const uid = reader.uidOf(entry) ?? '';
       const id = listing?.ids.get(uid);
-      if (id !== undefined) resources.push(withKnownSecrets(link, reader.read(entry, { uid, id }, { bulk: true, seesSecrets })));
+      if (id !== undefined) resources.push(withKnownSecrets(context, reader.read(entry, { uid, id }, { bulk: true, seesSecrets })));
     }
   }
   const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
@@ -51,87 +49,87 @@ export async function readAll(link: GatewayContext, kinds: readonly string[]): P
 }
 
 /** Reads one resource again; undefined where it is gone. */
-export async function readOne(link: GatewayContext, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
-  const { wireKind } = await link.bindingFor(kindOf(live.id));
-  if (wireKind.detailIsList === true) return findByList(link, live.id);
+export async function readOne(context: GatewayContext, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
+  const { wireKind } = await context.bindingFor(kindOf(live.id));
+  if (wireKind.detailIsList === true) return findByList(context, live.id);
   const path = wireKind.detailPath(addressOf(live));
-  const answer = await link.client.send({ method: 'GET', path, accept: [404] });
+  const answer = await context.client.send({ method: 'GET', path, accept: [404] });
   if (answer.status === 404) return undefined;
-  const read = await resourceFromResponse(link, kindOf(live.id), answer);
-  if (read === undefined) throw unexpectedShape(`${link.url}${path}`);
+  const read = await resourceFromResponse(context, kindOf(live.id), answer);
+  if (read === undefined) throw unexpectedShape(`${context.url}${path}`);
   return read;
 }
 
 /** Asks for each object alone; nothing is learned of it but that it is there. */
-export async function confirmIds(link: GatewayContext, ids: readonly ResourceId[]): Promise<readonly ResourceId[]> {
+export async function confirmIds(context: GatewayContext, ids: readonly ResourceId[]): Promise<readonly ResourceId[]> {
   const found: ResourceId[] = [];
   for (const id of ids) {
-    const { wireKind } = await link.bindingFor(kindOf(id));
+    const { wireKind } = await context.bindingFor(kindOf(id));
     if (wireKind.detailIsList === true) continue;
     const path = wireKind.detailPath({ uid: nameOf(id), name: nameOf(id) });
-    const { status, body } = await link.client.send({ method: 'GET', path, accept: [404] });
+    const { status, body } = await context.client.send({ method: 'GET', path, accept: [404] });
     if (status !== 404 && isObject(body) && wireKind.uidOf(body) === nameOf(id)) found.push(id);
   }
   return found;
 }
 
 /** The resource in the answer to a read or a write; undefined where the answer does not hold one. */
-export async function resourceFromResponse(link: GatewayContext, kind: string, answer: HttpResponse): Promise<LiveResource | undefined> {
+export async function resourceFromResponse(context: GatewayContext, kind: string, answer: HttpResponse): Promise<LiveResource | undefined> {
   const { body } = answer;
-  const { reader } = await link.bindingFor(kind);
+  const { reader } = await context.bindingFor(kind);
   const uid = isObject(body) ? reader.uidOf(body) : undefined;
   const id = isObject(body) ? reader.idOf(body) : undefined;
   if (!isObject(body) || uid === undefined || id === undefined) return undefined;
-  const { seesSecrets } = await link.capabilities();
-  link.idIndex.learn(id, uid);
+  const { seesSecrets } = await context.capabilities();
+  context.idIndex.learn(id, uid);
   const version = answer.header('etag');
   const read = reader.read(body, { uid, id }, { bulk: false, seesSecrets });
-  if (read.secretsVersion !== undefined) link.recentReads.set(uid, read);
+  if (read.secretsVersion !== undefined) context.recentReads.set(uid, read);
   return { ...read, ...(version === undefined ? {} : { version }) };
 }
 
 /** A bulk read with the secrets of an earlier read of the one object, where they have not changed since. */
-function withKnownSecrets(link: GatewayContext, live: LiveResource): LiveResource {
-  const recent = live.leftOut === undefined || live.secretsVersion === undefined ? undefined : link.recentReads.get(live.uid);
+function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveResource {
+  const recent = live.leftOut === undefined || live.secretsVersion === undefined ? undefined : context.recentReads.get(live.uid);
   if (recent === undefined || recent.secretsVersion !== live.secretsVersion) return live;
   const { leftOut: _, ...rest } = live;
   return { ...rest, secrets: recent.secrets, unknown: recent.unknown };
 }
 
 /** Looks a resource up by its id in the list of its kind; where the list leaves something out, the object is read too. */
-export async function findByList(link: GatewayContext, id: ResourceId): Promise<LiveResource | undefined> {
-  const { reader, wireKind } = await link.bindingFor(kindOf(id));
-  const { value } = await listKind(link, kindOf(id));
-  if (value === undefined) throw unexpectedShape(`${link.url}${wireKind.list.path}`);
+export async function findByList(context: GatewayContext, id: ResourceId): Promise<LiveResource | undefined> {
+  const { reader, wireKind } = await context.bindingFor(kindOf(id));
+  const { value } = await listKind(context, kindOf(id));
+  if (value === undefined) throw unexpectedShape(`${context.url}${wireKind.list.path}`);
   const uid = value.uids.get(id);
   const entry = value.entries.find((one) => reader.uidOf(one) === uid);
   if (uid === undefined || entry === undefined) return undefined;
-  link.idIndex.learn(id, uid);
-  const { seesSecrets } = await link.capabilities();
+  context.idIndex.learn(id, uid);
+  const { seesSecrets } = await context.capabilities();
   const found = reader.read(entry, { uid, id }, { bulk: true, seesSecrets });
-  return found.leftOut === undefined ? found : readOne(link, found);
+  return found.leftOut === undefined ? found : readOne(context, found);
 }
 
-async function listKind(link: GatewayContext, kind: string): Promise<Checked<WholeList<ResourceId>>> {
-  const { wireKind, reader } = await link.bindingFor(kind);
+async function listKind(context: GatewayContext, kind: string): Promise<Checked<WholeList<ResourceId>>> {
+  const { wireKind, reader } = await context.bindingFor(kind);
   const { list, supplement } = wireKind;
-  const url = `${link.url}${list.path}`;
-  const read = { url, list, fetch: (path: string) => fetchList(link, list, path), uidOf: reader.uidOf, idOf: reader.idOf };
-  return supplement === undefined ? readWholeList(read) : joinSupplement(link, kind, supplement, readWholeList(read));
+  const url = `${context.url}${list.path}`;
+  const read = { url, list, fetch: (path: string) => fetchList(context, list, path), uidOf: reader.uidOf, idOf: reader.idOf };
+  return supplement === undefined ? readWholeList(read) : joinSupplement(context, kind, supplement, readWholeList(read));
 }
 
 /** Reads a list of named things; undefined where the gateway has none or does not tell this caller. */
-async function readNamed(link: GatewayContext, list: WireList): Promise<Checked<readonly LookupEntry[]> | undefined> {
-  const probe = await link.client.send({ method: 'GET', path: list.path, accept: [403, 404] });
+async function readNamed(context: GatewayContext, list: WireList): Promise<Checked<readonly LookupEntry[]> | undefined> {
+  const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404] });
   if (probe.status === 403 || probe.status === 404) return undefined;
   let first: unknown = probe.body;
   const fetch = async (path: string): Promise<unknown> => {
-    const body = first ?? (await fetchList(link, list, path));
+    const body = first ?? (await fetchList(context, list, path));
     first = undefined;
     return body;
   };
   const read = await readWholeList({
-    url: `${link.url}${list.path}`,
+    url: `${context.url}${list.path}`,
     list,
     fetch,
     uidOf: textAt('id'),
@@ -167,4 +165,23 @@ function unexpectedShape(url: string): ApiError {
     ambiguous: false,
     hint: 'is the url the root of a gateway’s API, and the dialect right?',
   });
+}
+
+/** Reads the gateway's own rules that require reviews; undefined where there are none, or where they are not shown completely. */
+async function readAccessRules({
+  dialect,
+  client,
+}: Pick<GatewayContext, 'dialect' | 'client'>): Promise<readonly AccessRule[] | undefined> {
+  if (dialect.accessRules === undefined) return undefined;
+  const { list, read } = dialect.accessRules;
+  try {
+    const { status, body } = await client.send({ method: 'GET', path: list.path, accept: [403, 404] });
+    const found = status === 200 ? list.rows(body) : undefined;
+    if (found === undefined || (found.page !== undefined && found.page.total !== found.rows.length)) return undefined;
+    const rules = found.rows.map((row) => (isObject(row) ? read(row) : undefined));
+    return rules.every((rule) => rule !== undefined) ? rules : undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }

@@ -2,32 +2,31 @@ import { hasErrors, type Checked } from '../../model/diagnostic.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { SupplementRow, SupplementList } from '../dialect.ts';
-import { fetchList } from './fetch-list.ts';
 import type { GatewayContext } from '../context.ts';
-import { readWholeList, type WholeList } from './whole-list.ts';
+import { fetchList, readWholeList, type WholeList } from './whole-list.ts';
 
 /**
  * Joins a kind's list with what another bulk read adds. An object on which the two do not agree, because somebody
  * wrote in between, is read alone; one that is gone by then is left out.
  */
 export async function joinSupplement(
-  link: GatewayContext,
+  context: GatewayContext,
   kind: string,
   supplement: SupplementList,
   reading: Promise<Checked<WholeList<ResourceId>>>,
 ): Promise<Checked<WholeList<ResourceId>>> {
-  const [listed, added] = await Promise.all([reading, readSupplement(link, supplement)]);
+  const [listed, added] = await Promise.all([reading, readSupplement(context, supplement)]);
   const diagnostics = [...listed.diagnostics, ...added.diagnostics];
   if (listed.value === undefined || added.value === undefined || hasErrors(diagnostics)) return { diagnostics };
   const parts = added.value;
   const { ids, uids } = listed.value;
-  const { reader } = await link.bindingFor(kind);
+  const { reader } = await context.bindingFor(kind);
   const entries: JsonObject[] = [];
   for (const entry of listed.value.entries) {
     const uid = reader.uidOf(entry) ?? '';
     const part = parts.get(uid);
     const joined =
-      part !== undefined && agrees(entry, part, supplement) ? join(entry, part, supplement) : await readAlone(link, kind, uid, ids);
+      part !== undefined && agrees(entry, part, supplement) ? join(entry, part, supplement) : await readAlone(context, kind, uid, ids);
     if (joined !== undefined) entries.push(joined);
     else drop(uid, ids, uids);
   }
@@ -35,11 +34,11 @@ export async function joinSupplement(
 }
 
 async function readSupplement(
-  link: GatewayContext,
+  context: GatewayContext,
   { list, uidOf, objectsIn: partsOf }: SupplementList,
 ): Promise<Checked<ReadonlyMap<string, SupplementRow>>> {
-  const url = `${link.url}${list.path}`;
-  const read = await readWholeList({ url, list, fetch: (path) => fetchList(link, list, path), uidOf, idOf: uidOf });
+  const url = `${context.url}${list.path}`;
+  const read = await readWholeList({ url, list, fetch: (path) => fetchList(context, list, path), uidOf, idOf: uidOf });
   if (read.value === undefined) return { diagnostics: read.diagnostics };
   const parts = new Map<string, SupplementRow>();
   for (const row of read.value.entries) for (const part of partsOf(row)) parts.set(part.uid, part);
@@ -61,14 +60,14 @@ function join(entry: JsonObject, { fields }: SupplementRow, { added }: Supplemen
 
 /** The entry as a read of the one object has it, as honest as a list would be. */
 async function readAlone(
-  link: GatewayContext,
+  context: GatewayContext,
   kind: string,
   uid: string,
   ids: WholeList<ResourceId>['ids'],
 ): Promise<JsonObject | undefined> {
-  const { wireKind, reader } = await link.bindingFor(kind);
+  const { wireKind, reader } = await context.bindingFor(kind);
   const name = ids.get(uid) ?? '';
-  const { status, body } = await link.client.send({ method: 'GET', path: wireKind.detailPath({ uid, name }), accept: [404] });
+  const { status, body } = await context.client.send({ method: 'GET', path: wireKind.detailPath({ uid, name }), accept: [404] });
   return status === 404 || !isObject(body) || reader.idOf(body) !== ids.get(uid) ? undefined : body;
 }
 

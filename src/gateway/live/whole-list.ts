@@ -1,6 +1,8 @@
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
+import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ListRows, WireList } from '../dialect.ts';
+import type { GatewaySession } from '../session.ts';
 
 /** A whole list: no two entries share a uid, nor a name where names are unique. */
 export type WholeList<Id> = {
@@ -102,4 +104,20 @@ function checkRows<Id>(read: ListSource<Id>, rows: readonly unknown[]): ListAtte
 
 function notWhole(problem: string): ListAttempt<never> {
   return { code: 'api/list-not-whole', problem: `the list is not whole: ${problem}` };
+}
+
+/** Fetches a list, or a page of it. Returns null where a 404 means an empty list; throws an ApiError for any other 404. */
+export async function fetchList(session: Pick<GatewaySession, 'client' | 'url'>, list: WireList, path: string): Promise<unknown> {
+  const { status, body } = await session.client.send({ method: 'GET', path, accept: [404] });
+  if (status !== 404) return body;
+  if (list.isEmpty?.(body) === true) return null;
+  throw new ApiError('the gateway has no such list (404)', {
+    code: 'api/not-a-gateway',
+    method: 'GET',
+    url: `${session.url}${path}`,
+    status,
+    retryable: false,
+    ambiguous: false,
+    hint: `is ${session.url} the root of the gateway’s API? It may need a path such as /api`,
+  });
 }

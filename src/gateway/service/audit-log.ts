@@ -14,16 +14,16 @@ const unavailableStatuses = [400, 403, 404, 405, 501];
 type AuditSession = { readonly client: Pick<GatewaySession['client'], 'send'>; readonly dialect: Pick<Dialect, 'kinds'> };
 
 /** Reads the newest entries of the gateway's audit log that are successful writes; undefined where it does not show one. */
-export async function readWrites(line: AuditSession, since: Date, most: number): Promise<readonly AuditedWrite[] | undefined> {
-  const caller = await line.client.send({ method: 'GET', path: '/userinfo', accept: unavailableStatuses });
+export async function readWrites(session: AuditSession, since: Date, most: number): Promise<readonly AuditedWrite[] | undefined> {
+  const caller = await session.client.send({ method: 'GET', path: '/userinfo', accept: unavailableStatuses });
   const self = caller.status < 300 && isObject(caller.body) ? actorOf(caller.body, ['name', 'email', 'id']) : '';
   const writes: AuditedWrite[] = [];
   for (let page = 1; writes.length < most && page <= maxPages; page += 1) {
     const path = `/audit/logs?page=${page}&page_size=${pageSize}&created_after=${encodeURIComponent(since.toISOString())}`;
-    const { status, body } = await line.client.send({ method: 'GET', path, accept: unavailableStatuses });
+    const { status, body } = await session.client.send({ method: 'GET', path, accept: unavailableStatuses });
     const rows = status < 300 && isObject(body) ? body['data'] : undefined;
     if (!Array.isArray(rows)) return page === 1 ? undefined : writes;
-    for (const row of rows) if (isObject(row) && writes.length < most) writes.push(...writeOf(row, self, line.dialect));
+    for (const row of rows) if (isObject(row) && writes.length < most) writes.push(...writeOf(row, self, session.dialect));
     // Fewer are the last ones, and more are all there are.
     if (rows.length !== pageSize) break;
   }

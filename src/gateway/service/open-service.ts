@@ -4,49 +4,48 @@ import { compareText, isObject, type JsonObject } from '../../model/json.ts';
 import type { Decision, Service } from '../../model/service.ts';
 import type { HttpRequest } from '../http/client.ts';
 import type { WireList } from '../dialect.ts';
-import { fetchList } from '../live/fetch-list.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
-import { readWholeList } from '../live/whole-list.ts';
+import { fetchList, readWholeList } from '../live/whole-list.ts';
 import { readWrites } from './audit-log.ts';
 import { parseAgent, parseResource, parseReview, parseSearchResult, parseTemplates } from './parse-rows.ts';
 
 /** Opens what people look up and decide on a gateway; asks it who it is unless the dialect is given. */
 export async function openService(options: SessionOptions): Promise<Service> {
-  const line = await openSession(options);
-  const wire = line.dialect.service;
+  const session = await openSession(options);
+  const wire = session.dialect.service;
   const reviewPath = (id: string): string => `${wire.reviews.path}/${encodeURIComponent(id)}`;
   return {
-    identify: line.identify,
-    agents: async () => sorted(await readRows(line, wire.agents, (row) => parseAgent(row, wire)), byName),
-    resources: async () => sorted(await readRows(line, wire.resources, (row) => parseResource(row, wire)), byName),
+    identify: session.identify,
+    agents: async () => sorted(await readRows(session, wire.agents, (row) => parseAgent(row, wire)), byName),
+    resources: async () => sorted(await readRows(session, wire.resources, (row) => parseResource(row, wire)), byName),
     async templates() {
-      const answer = await fetchList(line, wire.templates, wire.templates.path);
+      const answer = await fetchList(session, wire.templates, wire.templates.path);
       const body = isObject(answer) ? answer : {};
       const listings = Array.isArray(body['repositories']) ? body['repositories'].filter((one) => isObject(one)) : [body];
       return {
         value: listings.flatMap(parseTemplates),
-        diagnostics: parseSearchResult(body, wire).errors.map((text) => partialResult(text, line.url)),
+        diagnostics: parseSearchResult(body, wire).errors.map((text) => partialResult(text, session.url)),
       };
     },
     async reviews() {
-      const read = await readRows(line, wire.reviews, (row) => parseReview(row, wire, { bulk: true }));
+      const read = await readRows(session, wire.reviews, (row) => parseReview(row, wire, { bulk: true }));
       return sorted(read, (left, right) => compareText(right.created_at, left.created_at));
     },
     async search(term) {
-      return parseSearchResult(await requestObject(line, { method: 'GET', path: `/search?term=${encodeURIComponent(term)}` }), wire);
+      return parseSearchResult(await requestObject(session, { method: 'GET', path: `/search?term=${encodeURIComponent(term)}` }), wire);
     },
     async review(id) {
-      const { status, body } = await line.client.send({ method: 'GET', path: reviewPath(id), accept: [404] });
+      const { status, body } = await session.client.send({ method: 'GET', path: reviewPath(id), accept: [404] });
       if (status === 404) return undefined;
-      return isObject(body) ? parseReview(body, wire, { bulk: false }) : unexpectedShape(`${line.url}${reviewPath(id)}`, 'GET');
+      return isObject(body) ? parseReview(body, wire, { bulk: false }) : unexpectedShape(`${session.url}${reviewPath(id)}`, 'GET');
     },
     objection: wire.objection,
     async decide(id, decision) {
       const body = JSON.stringify(decisionBody(decision, wire.windowType));
-      return parseReview(await requestObject(line, { method: 'PUT', path: reviewPath(id), body }), wire, { bulk: false });
+      return parseReview(await requestObject(session, { method: 'PUT', path: reviewPath(id), body }), wire, { bulk: false });
     },
-    writesSince: (since, most) => readWrites(line, since, most),
-    close: line.close,
+    writesSince: (since, most) => readWrites(session, since, most),
+    close: session.close,
   };
 }
 
@@ -59,9 +58,9 @@ function decisionBody({ status, force, window }: Decision, type: string | undefi
 }
 
 /** Reads a list whole, however the gateway pages it. */
-async function readRows<Row>(line: GatewaySession, list: WireList, rowOf: (row: JsonObject) => Row): Promise<Checked<readonly Row[]>> {
-  const fetch = (path: string): Promise<unknown> => fetchList(line, list, path);
-  const { value, diagnostics } = await readWholeList({ url: `${line.url}${list.path}`, list, fetch, uidOf: idOf, idOf });
+async function readRows<Row>(session: GatewaySession, list: WireList, rowOf: (row: JsonObject) => Row): Promise<Checked<readonly Row[]>> {
+  const fetch = (path: string): Promise<unknown> => fetchList(session, list, path);
+  const { value, diagnostics } = await readWholeList({ url: `${session.url}${list.path}`, list, fetch, uidOf: idOf, idOf });
   return value === undefined ? { diagnostics } : { value: value.entries.map(rowOf), diagnostics };
 }
 
@@ -77,9 +76,9 @@ function idOf({ id }: JsonObject): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-async function requestObject(line: GatewaySession, request: HttpRequest): Promise<JsonObject> {
-  const { body } = await line.client.send(request);
-  return isObject(body) ? body : unexpectedShape(`${line.url}${request.path}`, request.method);
+async function requestObject(session: GatewaySession, request: HttpRequest): Promise<JsonObject> {
+  const { body } = await session.client.send(request);
+  return isObject(body) ? body : unexpectedShape(`${session.url}${request.path}`, request.method);
 }
 
 function unexpectedShape(url: string, method: string): never {

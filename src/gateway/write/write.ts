@@ -12,65 +12,65 @@ import { wireBody, secretValuesOf, type WriteContext } from './to-wire.ts';
 const maxCreateAttempts = 3;
 
 /** Creates a resource exactly once: where an answer was lost, looks whether it happened before asking again. */
-export async function createResource(link: GatewayContext, request: WriteRequest): Promise<LiveResource> {
-  const { kind, wireKind } = await link.bindingFor(kindOf(request.id));
+export async function createResource(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
+  const { kind, wireKind } = await context.bindingFor(kindOf(request.id));
   const id = gatewayIdOf(kind, request.id, request.spec);
-  const post = await requestFor(link, request, { method: 'POST', path: wireKind.createPath });
+  const post = await requestFor(context, request, { method: 'POST', path: wireKind.createPath });
   let lost = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answer = await link.client.send(post);
-      const created = (await resourceFromResponse(link, kind.name, answer)) ?? (await findByList(link, id));
-      if (created === undefined) throw unreadableWrite(link, wireKind.createPath);
+      const answer = await context.client.send(post);
+      const created = (await resourceFromResponse(context, kind.name, answer)) ?? (await findByList(context, id));
+      if (created === undefined) throw unreadableWrite(context, wireKind.createPath);
       return created;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { ambiguous, status, code } = error.failure;
       if (code === 'api/aborted' || !(ambiguous || (lost && status === 409))) throw error;
-      const found = await lookAfterLostResponse(error, () => findByList(link, id));
-      if (found !== undefined && !(await fulfills(link, found, request))) throw error;
+      const found = await lookAfterLostResponse(error, () => findByList(context, id));
+      if (found !== undefined && !(await fulfills(context, found, request))) throw error;
       if (found !== undefined) return found;
       if (attempt === maxCreateAttempts) throw error;
       lost = true;
-      await link.pause(attempt);
+      await context.pause(attempt);
     }
   }
 }
 
 /** Replaces a resource whole; where the answer was lost, looks whether it happened. */
-export async function updateResource(link: GatewayContext, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
-  const { kind, wireKind } = await link.bindingFor(kindOf(fresh.id));
-  refuseManaged(link, fresh, 'PUT');
+export async function updateResource(context: GatewayContext, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
+  const { kind, wireKind } = await context.bindingFor(kindOf(fresh.id));
+  refuseManaged(context, fresh, 'PUT');
   const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
-  if (wireKind.fixedName === true && id !== fresh.id) throw cannotRename(link, fresh, id);
-  const put = await requestFor(link, request, { method: 'PUT', path: (body) => wireKind.updatePath(addressOf(fresh), body), fresh });
+  if (wireKind.fixedName === true && id !== fresh.id) throw cannotRename(context, fresh, id);
+  const put = await requestFor(context, request, { method: 'PUT', path: (body) => wireKind.updatePath(addressOf(fresh), body), fresh });
   try {
-    const answer = await link.client.send(put);
-    const updated = wireKind.readAfterWrite === true ? undefined : await resourceFromResponse(link, kind.name, answer);
-    const read = updated ?? (await readOne(link, { id, uid: fresh.uid }));
-    if (read === undefined) throw unreadableWrite(link, put.path);
+    const answer = await context.client.send(put);
+    const updated = wireKind.readAfterWrite === true ? undefined : await resourceFromResponse(context, kind.name, answer);
+    const read = updated ?? (await readOne(context, { id, uid: fresh.uid }));
+    if (read === undefined) throw unreadableWrite(context, put.path);
     return read;
   } catch (error) {
     if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
-    const found = await lookAfterLostResponse(error, () => readOne(link, { id, uid: fresh.uid }));
-    if (found === undefined || !(await fulfills(link, found, request))) throw error;
+    const found = await lookAfterLostResponse(error, () => readOne(context, { id, uid: fresh.uid }));
+    if (found === undefined || !(await fulfills(context, found, request))) throw error;
     return found;
   }
 }
 
 /** Deletes a resource; one that is gone already is deleted. */
-export async function removeResource(link: GatewayContext, fresh: LiveResource): Promise<void> {
-  refuseManaged(link, fresh, 'DELETE');
-  const path = (await link.bindingFor(kindOf(fresh.id))).wireKind.removePath(addressOf(fresh));
+export async function removeResource(context: GatewayContext, fresh: LiveResource): Promise<void> {
+  refuseManaged(context, fresh, 'DELETE');
+  const path = (await context.bindingFor(kindOf(fresh.id))).wireKind.removePath(addressOf(fresh));
   const ifMatch = fresh.version === undefined ? {} : { ifMatch: fresh.version };
   try {
-    await link.client.send({ method: 'DELETE', path, accept: [404], ...ifMatch });
+    await context.client.send({ method: 'DELETE', path, accept: [404], ...ifMatch });
   } catch (error) {
     if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
-    const found = await lookAfterLostResponse(error, () => readOne(link, fresh));
+    const found = await lookAfterLostResponse(error, () => readOne(context, fresh));
     if (found !== undefined) throw error;
   }
-  link.idIndex.forget(fresh.id, fresh.uid);
+  context.idIndex.forget(fresh.id, fresh.uid);
 }
 
 type WriteTarget = {
@@ -80,19 +80,19 @@ type WriteTarget = {
 };
 
 async function requestFor(
-  link: GatewayContext,
+  context: GatewayContext,
   request: WriteRequest,
   place: WriteTarget,
 ): Promise<Parameters<GatewayContext['client']['send']>[0]> {
   const { method, fresh } = place;
-  const { kind, wireKind } = await link.bindingFor(kindOf(request.id));
+  const { kind, wireKind } = await context.bindingFor(kindOf(request.id));
   const writing: WriteContext = {
     kind,
     wireKind,
-    capabilities: await link.capabilities(),
+    capabilities: await context.capabilities(),
     method,
-    idIndex: link.idIndex,
-    url: `${link.url}${wireKind.list.path}`,
+    idIndex: context.idIndex,
+    url: `${context.url}${wireKind.list.path}`,
     ...(fresh === undefined ? {} : { fresh: entryOf(fresh), read: fresh.spec }),
   };
   const body = wireBody(request, writing);
@@ -112,18 +112,18 @@ async function lookAfterLostResponse<T>(first: ApiError, search: () => Promise<T
 }
 
 /** Tells whether a live resource has all that the request asked for, as far as it can be seen. */
-async function fulfills(link: GatewayContext, live: LiveResource, request: WriteRequest): Promise<boolean> {
-  const { kind } = await link.bindingFor(kindOf(request.id));
+async function fulfills(context: GatewayContext, live: LiveResource, request: WriteRequest): Promise<boolean> {
+  const { kind } = await context.bindingFor(kindOf(request.id));
   if (live.managedBy !== undefined || live.id !== gatewayIdOf(kind, request.id, { ...live.spec, ...request.spec })) return false;
   const fields = kind.fields.every((rule) => {
     const asked = request.spec[rule.name];
     if (asked === undefined || (rule.omitted !== 'empty' && rule.late !== true) || rule.edge !== undefined || rule.secret !== undefined)
       return true;
     const told = live.spec[rule.name];
-    if (rule.refers !== undefined) return uidOrText(link, rule.refers, asked) === uidOrText(link, rule.refers, told);
+    if (rule.refers !== undefined) return uidOrText(context, rule.refers, asked) === uidOrText(context, rule.refers, told);
     return equal(normalizeValue(rule, asked), told);
   });
-  const edges = Object.entries(request.edges).every(([field, ends]) => sameEnds(link, ends, live.edges[field] ?? []));
+  const edges = Object.entries(request.edges).every(([field, ends]) => sameEnds(context, ends, live.edges[field] ?? []));
   const secrets = Object.entries(request.secrets).every(([path, secret]) => {
     const stored = live.secrets[path];
     return stored !== undefined && (stored.state === 'hidden' || stored.equals(secret));
@@ -131,36 +131,36 @@ async function fulfills(link: GatewayContext, live: LiveResource, request: Write
   return fields && edges && secrets && request.dropped.every((path) => live.secrets[path] === undefined);
 }
 
-function uidOrText(link: GatewayContext, kind: string, text: Json | undefined): string | undefined {
-  return typeof text === 'string' ? (link.idIndex.lookupUid(kind, text) ?? text) : undefined;
+function uidOrText(context: GatewayContext, kind: string, text: Json | undefined): string | undefined {
+  return typeof text === 'string' ? (context.idIndex.lookupUid(kind, text) ?? text) : undefined;
 }
 
-function sameEnds(link: GatewayContext, left: readonly ResourceId[], right: readonly ResourceId[]): boolean {
+function sameEnds(context: GatewayContext, left: readonly ResourceId[], right: readonly ResourceId[]): boolean {
   const uids = (ends: readonly ResourceId[]): readonly string[] => {
-    return [...new Set(ends.map((end) => link.idIndex.uidOf(end) ?? end))].toSorted(compareText);
+    return [...new Set(ends.map((end) => context.idIndex.uidOf(end) ?? end))].toSorted(compareText);
   };
   return equal(uids(left), uids(right));
 }
 
 /** What somebody manages is never written, whether the gateway would refuse it or not. */
-function refuseManaged(link: GatewayContext, fresh: LiveResource, method: 'PUT' | 'DELETE'): void {
+function refuseManaged(context: GatewayContext, fresh: LiveResource, method: 'PUT' | 'DELETE'): void {
   if (fresh.managedBy === undefined) return;
-  throw refusedBeforeSending(`${fresh.id} is managed by ${fresh.managedBy}`, { code: 'api/conflict', method, url: link.url });
+  throw refusedBeforeSending(`${fresh.id} is managed by ${fresh.managedBy}`, { code: 'api/conflict', method, url: context.url });
 }
 
-function cannotRename(link: GatewayContext, fresh: LiveResource, id: ResourceId): ApiError {
-  return refusedBeforeSending(`${fresh.id} cannot be renamed to ${id}`, { code: 'api/refused', method: 'PUT', url: link.url });
+function cannotRename(context: GatewayContext, fresh: LiveResource, id: ResourceId): ApiError {
+  return refusedBeforeSending(`${fresh.id} cannot be renamed to ${id}`, { code: 'api/refused', method: 'PUT', url: context.url });
 }
 
 function refusedBeforeSending(message: string, failure: Pick<ApiFailure, 'code' | 'method' | 'url'>): ApiError {
   return new ApiError(`${message}; nothing was sent`, { ...failure, retryable: false, ambiguous: false });
 }
 
-function unreadableWrite(link: GatewayContext, path: string): ApiError {
+function unreadableWrite(context: GatewayContext, path: string): ApiError {
   return new ApiError('the write was answered, yet nothing of it can be read back', {
     code: 'api/unexpected-shape',
     method: 'GET',
-    url: `${link.url}${path}`,
+    url: `${context.url}${path}`,
     retryable: false,
     ambiguous: true,
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { terraform } from '../../../src/gateway/dialects/index.ts';
+import { terraformProvider } from '../../../src/gateway/dialects/choose-dialect.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { handOverState, matchState, readTerraformState } from '../../../src/manifest/pull/terraform-state.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
@@ -7,7 +7,7 @@ import { tries } from '../../support/chance.ts';
 
 import * as fc from 'fast-check';
 
-const provider = { ...terraform, registry };
+const provider = { ...terraformProvider(), registry };
 
 function read(value: Json | string): ReturnType<typeof readTerraformState> {
   return readTerraformState({ path: 'state', text: typeof value === 'string' ? value : JSON.stringify(value) }, provider);

@@ -1,15 +1,13 @@
-import { isObject, type Json } from '../../../model/json.ts';
-import type { Handshake, Capabilities } from '../../dialect.ts';
-import type { IssueTemplates } from './checks/issue-templates.ts';
+import { isObject } from '../../../model/json.ts';
+import type { Capabilities, Handshake } from '../../dialect.ts';
+import { nonEmptyText, readRole } from '../shared/rest.ts';
 
-const roles = ['admin', 'auditor', 'standard'] as const;
-
-/** Reads who the gateway is and what the caller may do; others than admins and auditors see only a part of each list. */
-export function readCapabilities({ serverInfo: hello, caller }: Handshake): Capabilities {
-  const told = isObject(caller) ? caller : {};
-  const role = roles.find((name) => name === told['role']);
-  const version = isObject(hello.body) ? text(hello.body['version']) : undefined;
-  const organisation = text(told['org_id']);
+/** Reads who the gateway is and what the caller may do; roles other than admin and auditor see only a part of each list. */
+export function readCapabilities({ serverInfo, caller }: Handshake): Capabilities {
+  const account = isObject(caller) ? caller : {};
+  const role = readRole(account['role']);
+  const version = isObject(serverInfo.body) ? nonEmptyText(serverInfo.body['version']) : undefined;
+  const organisation = nonEmptyText(account['org_id']);
   return {
     ...(organisation === undefined ? {} : { organisation }),
     ...(version === undefined ? {} : { version }),
@@ -21,47 +19,35 @@ export function readCapabilities({ serverInfo: hello, caller }: Handshake): Capa
   };
 }
 
-/** Organisation keys go into a header of their own; keys of the gateway and sign-in tokens are bearer tokens. */
+/** Returns the header for a token: organisation keys have a header of their own; gateway keys and sign-in tokens are bearer tokens. */
 export function authHeaderFor(token: string): 'bearer' | 'api-key' {
   return token.startsWith('xapi-') || token.includes('|') ? 'api-key' : 'bearer';
 }
 
-/** What the gateway can do, as far as writes depend on it. */
+/** The features of the gateway that decide which writes it accepts. */
 export type ServerFeatures = {
-  readonly free: boolean;
-  readonly masks: boolean;
+  readonly hasFreeLicense: boolean;
+  readonly hasMaskingProvider: boolean;
+  /** The protection profile of the organisation. */
   readonly profile: string | undefined;
-  /** It is later than the version whose ways are written down here. */
-  readonly newer: boolean;
+  /** The gateway is later than 1.148, the version that this dialect describes. */
+  readonly isNewer: boolean;
 };
 
-/** What a draft is held against. */
-export type CheckContext = {
-  readonly abilities: ServerFeatures;
-  readonly groups: readonly string[] | undefined;
-  readonly templates: IssueTemplates;
-  /** The types of live connections. */
-  readonly usedTypes: ReadonlySet<string>;
-};
-
-/** Reads the licence, the masking provider and the protection profile; what is not told is taken as there. */
-export function readServerFeatures({ serverInfo: hello, caller }: Handshake): ServerFeatures {
-  const server = isObject(hello.body) ? hello.body : {};
-  const licence = isObject(server['license_info']) ? server['license_info'] : {};
+/** Reads the license, the masking provider and the protection profile; what the gateway does not report is taken to be there. */
+export function readServerFeatures({ serverInfo, caller }: Handshake): ServerFeatures {
+  const server = isObject(serverInfo.body) ? serverInfo.body : {};
+  const license = isObject(server['license_info']) ? server['license_info'] : {};
   return {
-    free: licence['type'] === 'oss',
-    masks: server['redact_provider'] !== '' && server['has_redact_credentials'] !== false,
-    profile: isObject(caller) ? text(caller['default_protection_profile']) : undefined,
-    newer: isLater(text(server['version'])),
+    hasFreeLicense: license['type'] === 'oss',
+    hasMaskingProvider: server['redact_provider'] !== '' && server['has_redact_credentials'] !== false,
+    profile: isObject(caller) ? nonEmptyText(caller['default_protection_profile']) : undefined,
+    isNewer: isLater(nonEmptyText(server['version'])),
   };
 }
 
-/** Tells whether a version is later than 1.148, as far as it says so in numbers. */
+/** Returns whether a version is later than 1.148; false where it has no numbers. */
 function isLater(version = ''): boolean {
   const [, major, minor] = /^v?(\d+)\.(\d+)\b/.exec(version) ?? [];
   return Number(major) > 1 || (Number(major) === 1 && Number(minor) > 148);
-}
-
-function text(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
+import { durationText } from '../../../model/duration.ts';
 import { isObject, type JsonObject } from '../../../model/json.ts';
-import type { SupplementRow, ListRows, SupplementList, ReadMode, WireList } from '../../dialect.ts';
-import { restList, asArray, readUid } from '../shared/rest.ts';
-import { repositoryId } from './entry-id.ts';
+import type { AccessRule } from '../../../model/live.ts';
+import type { ListRows, ReadMode, SupplementList, SupplementRow, WireList } from '../../dialect.ts';
+import { asArray, readUid, restList } from '../shared/rest.ts';
 
-/** Every field of a connection but the secrets and what `supplement` adds; the array form is whole. */
+/** Contains every field of a connection except the secrets and what `connectionSupplement` adds; the array form is complete. */
 export const connections: WireList = restList('/connections');
 
-/** What rows of both lists truly say. */
+/** The fields that are reliable in both lists. */
 const shared = [
   'name',
   'type',
@@ -20,7 +22,7 @@ const shared = [
   'access_schema',
 ];
 
-/** What the list of connections leaves out. */
+/** The fields that the list of connections omits. */
 const added = [
   'force_approve_groups',
   'access_max_duration',
@@ -30,7 +32,7 @@ const added = [
   'secrets_version',
 ];
 
-/** Resources page by page (without a page the gateway sends the first 50): their roles are the connections' own rows. */
+/** Reads resources by page (without a page the gateway sends the first 50): their roles are the rows of connections. */
 export const connectionSupplement: SupplementList = {
   list: { ...restList('/resources'), paged: true },
   uidOf: readUid,
@@ -39,7 +41,7 @@ export const connectionSupplement: SupplementList = {
   added,
 };
 
-/** The version of the secrets is one to rely on only where the resource adds none of its own. */
+/** Returns the roles of a resource. The version of their secrets is reliable only where the resource adds no secrets of its own. */
 function rolesIn(resource: JsonObject): readonly SupplementRow[] {
   const alone = !isObject(resource['env_vars']) || Object.keys(resource['env_vars']).length === 0;
   const parts: SupplementRow[] = [];
@@ -53,8 +55,8 @@ function rolesIn(resource: JsonObject): readonly SupplementRow[] {
 }
 
 /**
- * A connection without what the answer does not truly say: lists blank the secrets of one that ever had some, and so
- * does every answer to somebody who may not see them. Attributes that the gateway manages are not ours to state.
+ * Returns a connection without unreliable fields. Lists blank the secrets of a connection that ever had some, and so does
+ * every response to a caller who may not see them. Attributes that the gateway manages are not part of a manifest.
  */
 export function stripUntrusted(entry: JsonObject, { bulk, seesSecrets }: ReadMode): JsonObject {
   const { secret, ...rest } = entry;
@@ -64,15 +66,15 @@ export function stripUntrusted(entry: JsonObject, { bulk, seesSecrets }: ReadMod
   return { ...rest, attributes, ...(shown && isObject(secret) ? { secret } : {}) };
 }
 
-/** When the secrets were last changed. */
+/** Returns when the secrets were last changed. */
 export function secretsVersion(entry: JsonObject, { bulk }: ReadMode): string | undefined {
   const version = entry[bulk ? 'secrets_version' : 'secrets_updated_at'];
   return typeof version === 'string' ? version : undefined;
 }
 
 /**
- * The one row that holds all runbook configurations of the organisation; there may be none. An entry without an address,
- * which only a write of the whole row lets in, cannot be named or written by itself.
+ * Reads the one row that contains all runbook configurations of the organisation; it may be absent. An entry without an
+ * address, which only a write of the whole row can create, cannot be named or written alone.
  */
 export const runbooks: WireList = {
   path: '/runbooks/configurations',
@@ -85,8 +87,48 @@ export const runbooks: WireList = {
   isEmpty: (body) => isObject(body) && body['message'] === 'runbook configuration not found',
 };
 
-/** The id of a configuration follows from its address. */
+/** Returns the id of a configuration, which follows from its address. */
 export function runbookUid(entry: JsonObject): string | undefined {
   const url = entry['git_url'];
   return typeof url === 'string' && url !== '' ? repositoryId(url) : undefined;
+}
+
+// RFC 9562, the namespace of URLs.
+const namespace = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');
+
+/** Returns the id of a runbook configuration, which the gateway never sends: the UUIDv5 of its address exactly as written. */
+export function repositoryId(gitUrl: string): string {
+  const bytes = createHash('sha1').update(namespace).update(gitUrl, 'utf8').digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) % 16) + 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) % 64) + 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** Access-request rules: the gateway's own rules that require reviews and limit access, beside connections. They are read, and never written. */
+export const accessRules: { readonly list: WireList; readonly read: (row: JsonObject) => AccessRule | undefined } = {
+  list: restList('/access-requests/rules'),
+  read: readAccessRule,
+};
+
+function readAccessRule(row: JsonObject): AccessRule | undefined {
+  const { name, access_type: type, access_max_duration: duration } = row;
+  if (typeof name !== 'string') return undefined;
+  const reviewers = texts(row, 'reviewers_groups');
+  const needed = row['all_groups_must_approve'] === true ? reviewers.length : row['min_approvals'];
+  const parts = [
+    `${typeof needed === 'number' ? needed : '?'} of ${reviewers.join(', ') || 'nobody'} for ${typeof type === 'string' ? type : 'access'}`,
+    ...namedGroups('asked of', texts(row, 'approval_required_groups')),
+    ...namedGroups('forced by', texts(row, 'force_approval_groups')),
+    ...namedGroups('skipped by', texts(row, 'skip_review_groups')),
+    ...(typeof duration === 'number' && duration > 0 ? [`at most ${durationText(duration)}`] : []),
+  ];
+  return { name, connections: texts(row, 'connection_names'), attributes: texts(row, 'attributes'), text: parts.join('; ') };
+}
+
+function namedGroups(what: string, groups: readonly string[]): readonly string[] {
+  return groups.length === 0 ? [] : [`${what} ${groups.join(', ')}`];
+}
+
+function texts(row: JsonObject, field: string): readonly string[] {
+  return asArray(row[field]).filter((entry) => typeof entry === 'string');
 }

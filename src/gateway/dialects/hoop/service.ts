@@ -9,7 +9,7 @@ export const service: WireService = {
   agents: restList('/agents'),
   resources: connectionSupplement.list,
   reviews: restList('/reviews'),
-  // The route of the interface belongs to a plugin that every start of the gateway removes.
+  // The route of the interface belongs to a plugin that the gateway removes at every start.
   templates: { ...runbooks, ...restList('/runbooks?list_connections=true&remove_empty_connections=false') },
   agentStatus: { CONNECTED: 'online', DISCONNECTED: 'offline' },
   subtypes: Object.fromEntries(Object.entries(valueNames['subtype'] ?? {}).map(([our, theirs]) => [theirs, our])),
@@ -19,7 +19,7 @@ export const service: WireService = {
   objection,
 };
 
-/** The gateway would answer with an error of its own, 500. */
+/** Returns why the gateway would fail: it answers such a decision with a 500. */
 function objection({ type }: Review, { status }: Decision): string | undefined {
   return status === 'REVOKED' && type === 'onetime' ? 'this gateway revokes jit reviews alone; reject it instead' : undefined;
 }

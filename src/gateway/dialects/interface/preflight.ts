@@ -1,47 +1,63 @@
-import type { Diagnostic } from '../../../model/diagnostic.ts';
-import type { PreflightRequest } from '../../../model/gateway.ts';
-import { isObject, type Json } from '../../../model/json.ts';
-import type { Handshake, Capabilities } from '../../dialect.ts';
-import { proposedWrites } from '../shared/proposed-writes.ts';
-import { checkGroups } from '../shared/groups.ts';
-import { asArray } from '../shared/rest.ts';
+import type { PreflightResult, PreflightRequest } from '../../../model/gateway.ts';
+import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
+import type { OutsideReference } from '../../../model/plan/plan.ts';
+import { nameOf } from '../../../model/resource.ts';
+import type { Handshake, PreflightAnswers } from '../../dialect.ts';
 import { checkTexts } from '../shared/check-texts.ts';
+import { checkGroups } from '../shared/groups.ts';
+import { proposedWrites } from '../shared/proposed-writes.ts';
+import { findReplacements, namesOnlyPredecessor, replacementReference, unreadableReference } from '../shared/replacements.ts';
+import { asArray, asText } from '../shared/rest.ts';
+import { isOstiaryServer } from './handshake.ts';
+import { service } from './service.ts';
 
-const roles = ['admin', 'auditor', 'standard'] as const;
+const runbooksPath = service.templates.path;
 
-/** Reads what the gateway says of itself; one that says nothing is taken as it is. */
-export function readCapabilities({ serverInfo: hello }: Handshake): Capabilities {
-  const body = hello.status === 200 && isObject(hello.body) ? hello.body : {};
-  const role = roles.find((name) => name === body['role']);
-  const ours = isOstiaryServer({ serverInfo: hello });
-  const version = text(body['version']);
-  const borrowed = asArray(body['borrowed_fields']).filter((name) => typeof name === 'string');
-  const organisation = text(body['organisation']) ?? text(body['organization']);
+/** Lists what to read before a replacement is checked; `ostiary serve` offers each runbook on all connections that have runbooks enabled. */
+export function preflightReads(proposal: PreflightRequest, handshake: Handshake): readonly string[] {
+  return isOstiaryServer(handshake) || findReplacements(proposal).length === 0 ? [] : [runbooksPath];
+}
+
+/** Reports texts that the gateway cannot store, groups that it does not have, and runbooks that name a replaced connection. */
+export function preflight(proposal: PreflightRequest, _: Handshake, answers: PreflightAnswers): PreflightResult {
   return {
-    ...(organisation === undefined ? {} : { organisation }),
-    ...(version === undefined ? {} : { version }),
-    ...(role === undefined ? {} : { role }),
-    ...(borrowed.length === 0 ? {} : { borrowed }),
-    keepsHiddenSecrets: ours,
-    keepsOmittedSecrets: ours,
-    seesAll: role !== 'standard',
-    seesSecrets: role === undefined || role === 'admin',
+    diagnostics: proposedWrites(proposal).flatMap((write) => [
+      ...checkTexts('interface/nul', write),
+      ...checkGroups('interface/unknown-group', write, proposal.live.groups),
+    ]),
+    refusals: [],
+    indivisible: new Map(),
+    references: answers.has(runbooksPath) ? findReferences(proposal, answers.get(runbooksPath)) : [],
   };
 }
 
-/** Tells whether the gateway is one of `ostiary serve`. */
-export function isOstiaryServer({ serverInfo: hello }: Pick<Handshake, 'serverInfo'>): boolean {
-  return hello.server.startsWith('ostiary/');
+/** Finds the runbooks that name a replaced connection, except those that list every connection with runbooks enabled. */
+function findReferences(proposal: PreflightRequest, answer: unknown): readonly OutsideReference[] {
+  const runbooks = readRunbooks(answer);
+  const enabled = enabledConnections(proposal);
+  return findReplacements(proposal).flatMap((replacement) => {
+    if (runbooks === undefined) return [unreadableReference('runbook', replacement)];
+    return runbooks.flatMap((runbook) => {
+      const names = connectionNames(runbook);
+      const isAll = names.size === enabled.size && [...enabled].every((name) => names.has(name));
+      if (isAll || !namesOnlyPredecessor([...names], replacement)) return [];
+      const how = `it runs on ${[...names].join(', ')}`;
+      return [replacementReference(replacement, { sort: 'runbook', name: asText(runbook['name']), how })];
+    });
+  });
 }
 
-/** What the gateway cannot keep, and what it keeps and nobody could use. */
-export function preflight(proposal: PreflightRequest): readonly Diagnostic[] {
-  return proposedWrites(proposal).flatMap((draft) => [
-    ...checkTexts('interface/nul', draft),
-    ...checkGroups('interface/unknown-group', draft, proposal.live.groups),
-  ]);
+/** Returns the runbooks that the gateway lists; an empty list where it has no such thing, undefined where it does not show them. */
+function readRunbooks(answer: unknown): readonly JsonObject[] | undefined {
+  if (answer === null) return [];
+  const items = isObject(answer) ? answer['items'] : undefined;
+  return Array.isArray(items) ? items.filter((entry: Json) => isObject(entry)) : undefined;
 }
 
-function text(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+function enabledConnections({ live }: PreflightRequest): ReadonlySet<string> {
+  return new Set(live.resources.filter(({ spec }) => spec['access_mode_runbooks'] === 'enabled').map(({ id }) => nameOf(id)));
+}
+
+function connectionNames(runbook: JsonObject): ReadonlySet<string> {
+  return new Set(asArray(runbook['connections']).filter((name) => typeof name === 'string'));
 }

@@ -7,20 +7,20 @@ import { diagnosticAt, type ProposedWrite } from './proposed-writes.ts';
 const halfSurrogatePair = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 
 /** Finds texts that no database stores: the gateway would fail at the write, or store another text. */
-export function checkTexts(code: Diagnostic['code'], draft: ProposedWrite): readonly Diagnostic[] {
-  const secrets = Object.entries(draft.resource.secrets).filter(([, secret]) => secret.state === 'value' && secret.source !== 'live');
+export function checkTexts(code: Diagnostic['code'], write: ProposedWrite): readonly Diagnostic[] {
+  const secrets = Object.entries(write.resource.secrets).filter(([, secret]) => secret.state === 'value' && secret.source !== 'live');
   const texts = [
-    ...Object.entries(draft.spec).map(([field, value]) => [pointer(field), value] as const),
+    ...Object.entries(write.spec).map(([field, value]) => [pointer(field), value] as const),
     ...secrets.map(([path, secret]) => [path, secret.state === 'value' ? secret.reveal() : ''] as const),
   ];
   return texts.flatMap(([at, value]) => {
     if (containsText(value, (text) => text.includes('\0'))) {
       const message = 'a text holds the character U+0000, which the gateway cannot store';
-      return [diagnosticAt(draft, at, { code, message, hint: 'take \\0 out of the text' })];
+      return [diagnosticAt(write, at, { code, message, hint: 'take \\0 out of the text' })];
     }
     if (!containsText(value, (text) => halfSurrogatePair.test(text))) return [];
     const message = 'a text holds half of a surrogate pair, which is no character';
-    return [diagnosticAt(draft, at, { code, message, hint: 'write the character itself, or \\U and its eight digits' })];
+    return [diagnosticAt(write, at, { code, message, hint: 'write the character itself, or \\U and its eight digits' })];
   });
 }
 

@@ -5,7 +5,7 @@ import type { ListRows, WireList } from '../../dialect.ts';
 import { diagnosticAt, type ProposedWrite } from './proposed-writes.ts';
 import { asArray } from './rest.ts';
 
-/** The list of groups as an array of names; `none`: what null in its place stands for. */
+/** Returns the list of groups, an array of names on the wire; `none` is what a null body means. */
 export function groupsList(none: ListRows | undefined): WireList {
   return {
     path: '/users/groups',
@@ -16,16 +16,16 @@ export function groupsList(none: ListRows | undefined): WireList {
   };
 }
 
-/** Warns of groups that a connection's manifest counts on, and that the gateway does not know. */
-export function checkGroups(code: Diagnostic['code'], draft: ProposedWrite, groups: readonly string[] | undefined): readonly Diagnostic[] {
+/** Warns about groups that a manifest states as reviewers, and that the gateway does not have. */
+export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, groups: readonly string[] | undefined): readonly Diagnostic[] {
   if (groups === undefined) return [];
   const known = new Set(groups);
   return ['reviewers', 'force_approve_groups'].flatMap((field) =>
-    asArray(draft.spec[field]).flatMap((group) => {
-      if (typeof group !== 'string' || known.has(group) || !draft.resource.stated.has(field)) return [];
+    asArray(write.spec[field]).flatMap((group) => {
+      if (typeof group !== 'string' || known.has(group) || !write.resource.stated.has(field)) return [];
       const message = `the gateway knows no group "${group}"`;
       const hint = 'nobody is in it, so nobody can approve';
-      return [diagnosticAt(draft, pointer(field, group), { code, severity: 'warning', message, hint })];
+      return [diagnosticAt(write, pointer(field, group), { code, severity: 'warning', message, hint })];
     }),
   );
 }

@@ -7,20 +7,21 @@ import { isWritten, type Refusal } from '../../../model/plan/plan.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../../model/pointer.ts';
 import { kindOf, nameOf, type Spec } from '../../../model/resource.ts';
 
-/** One object that is to be written, as it would be afterwards. */
+/** One object that a plan creates or updates. */
 export type ProposedWrite = {
   readonly kind: string;
   readonly name: string;
   readonly creates: boolean;
+  /** What it would be after the write. */
   readonly spec: Spec;
-  /** What is live of it so far; empty where it is created. */
+  /** What is live before the write; empty where it is created. */
   readonly stored: Spec;
-  /** What it holds in between, where it is written twice. */
+  /** What it would be in between, where it is written twice. */
   readonly joined: Spec | undefined;
   readonly resource: DesiredResource;
 };
 
-/** The objects that a proposal writes, in the order of its plan. */
+/** Lists the objects that a proposal creates or updates, in the order of its plan. */
 export function proposedWrites({ plan, desired, live, joined }: PreflightRequest): readonly ProposedWrite[] {
   const resources = desiredById(desired.resources);
   const found = liveById(live.resources);
@@ -39,12 +40,12 @@ export function proposedWrites({ plan, desired, live, joined }: PreflightRequest
 
 type DiagnosticText = Pick<Diagnostic, 'code' | 'message'> & { readonly hint: string; readonly severity?: Diagnostic['severity'] };
 
-/** A diagnostic at the manifest's line of a field, or at the manifest. */
-export function diagnosticAt({ resource }: ProposedWrite, at: Pointer, { severity = 'error', ...words }: DiagnosticText): Diagnostic {
-  return { ...words, severity, at: resource.locate(at), resource: resource.id };
+/** Returns a diagnostic at the manifest's line of a field, or at the manifest. */
+export function diagnosticAt({ resource }: ProposedWrite, at: Pointer, { severity = 'error', ...text }: DiagnosticText): Diagnostic {
+  return { ...text, severity, at: resource.locate(at), resource: resource.id };
 }
 
-/** What the gateway refuses as it is now, at the manifest's line of a field, or at the manifest. */
-export function refusalAt({ resource }: ProposedWrite, at: Pointer, words: Omit<DiagnosticText, 'severity'>): Refusal {
-  return { ...words, allowable: false, resource: resource.id, at: resource.locate(at) };
+/** Returns a refusal by the gateway at the manifest's line of a field, or at the manifest. */
+export function refusalAt({ resource }: ProposedWrite, at: Pointer, text: Omit<DiagnosticText, 'severity'>): Refusal {
+  return { ...text, allowable: false, resource: resource.id, at: resource.locate(at) };
 }

@@ -3,35 +3,35 @@ import { type LiveResource, liveById } from '../../../model/live.ts';
 import { liveKeyOf, type OutsideReference } from '../../../model/plan/plan.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../../model/resource.ts';
 
-/** A connection that a plan puts in the place of another one. */
-export type ConnectionReplacement = { readonly id: ResourceId; readonly former: LiveResource };
+/** A connection that replaces another one, its predecessor. */
+export type ConnectionReplacement = { readonly id: ResourceId; readonly predecessor: LiveResource };
 
-/** The connections whose place is taken by this plan: what takes it is created, or what is left of the former one is closed or goes. */
+/** Lists the replacements that this plan carries out: it creates the successor, or it closes or deletes the predecessor. */
 export function findReplacements({ plan, desired, live }: PreflightRequest): readonly ConnectionReplacement[] {
   const written = new Set(plan.changes.map(liveKeyOf));
   const found = liveById(live.resources);
   return desired.resources.flatMap(({ id, replaces }) => {
     if (replaces === undefined || kindOf(id) !== 'Connection') return [];
-    const former = found.get(resourceId('Connection', replaces));
-    const happens = former !== undefined && (written.has(former.id) || (written.has(id) && !found.has(id)));
-    return happens ? [{ id, former }] : [];
+    const predecessor = found.get(resourceId('Connection', replaces));
+    const isPlanned = predecessor !== undefined && (written.has(predecessor.id) || (written.has(id) && !found.has(id)));
+    return isPlanned ? [{ id, predecessor }] : [];
   });
 }
 
-/** Tells whether names are of what is replaced, and not also of what takes its place. */
-export function namesOnlyPredecessor(names: readonly unknown[], { id, former }: ConnectionReplacement): boolean {
-  return names.includes(nameOf(former.id)) && !names.includes(nameOf(id));
+/** Returns whether the names include the predecessor and not its successor. */
+export function namesOnlyPredecessor(names: readonly unknown[], { id, predecessor }: ConnectionReplacement): boolean {
+  return names.includes(nameOf(predecessor.id)) && !names.includes(nameOf(id));
 }
 
-/** Things of which the gateway does not tell whether they name what is replaced. */
-export function unreadableReference(sort: string, one: ConnectionReplacement): OutsideReference {
-  return replacementReference(one, { sort, how: 'the gateway does not show them to this token' });
+/** Returns the reference for things that the gateway does not show to this token: they may name the predecessor. */
+export function unreadableReference(sort: string, replacement: ConnectionReplacement): OutsideReference {
+  return replacementReference(replacement, { sort, how: 'the gateway does not show them to this token' });
 }
 
-/** Something that names what is replaced. */
+/** Returns the reference of something that names the predecessor. */
 export function replacementReference(
-  { id, former }: ConnectionReplacement,
-  words: Omit<OutsideReference, 'id' | 'replaces'>,
+  { id, predecessor }: ConnectionReplacement,
+  reference: Omit<OutsideReference, 'id' | 'replaces'>,
 ): OutsideReference {
-  return { id, replaces: former.id, ...words };
+  return { id, replaces: predecessor.id, ...reference };
 }

@@ -1,30 +1,29 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../../model/json.ts';
-import type { Refusal } from '../../../../model/plan/plan.ts';
-import { refusalAt, diagnosticAt, type ProposedWrite } from '../../shared/proposed-writes.ts';
-import type { ServerFeatures } from '../handshake.ts';
+import { diagnosticAt, type ProposedWrite } from '../../shared/proposed-writes.ts';
 import { asArray } from '../../shared/rest.ts';
+import type { LicenseLimit } from './check-context.ts';
 
 const maxDescriptionLength = 512;
 
-/** What the gateway refuses of a masking rule, whatever its state. */
-export function checkMaskingRule(draft: ProposedWrite): readonly Diagnostic[] {
-  const { spec } = draft;
+/** Reports what the gateway rejects of a masking rule, whatever the state of the gateway. */
+export function checkMaskingRule(write: ProposedWrite): readonly Diagnostic[] {
+  const { spec } = write;
   const description = spec['description'];
   return [
-    ...(typeof description === 'string' && Array.from(description).length > maxDescriptionLength ? [tooLong(draft)] : []),
-    ...asArray(spec['supported_entity_types']).flatMap((entry) => checkSupportedEntity(draft, entry)),
-    ...asArray(spec['custom_entity_types']).flatMap((entry) => checkEntityName(draft, '/custom_entity_types', entry)),
+    ...(typeof description === 'string' && Array.from(description).length > maxDescriptionLength ? [tooLong(write)] : []),
+    ...asArray(spec['supported_entity_types']).flatMap((entry) => checkSupportedEntity(write, entry)),
+    ...asArray(spec['custom_entity_types']).flatMap((entry) => checkEntityName(write, '/custom_entity_types', entry)),
   ];
 }
 
-function checkSupportedEntity(draft: ProposedWrite, entry: Json): readonly Diagnostic[] {
+function checkSupportedEntity(write: ProposedWrite, entry: Json): readonly Diagnostic[] {
   const types = isObject(entry) ? asArray(entry['entity_types']) : [];
   const wrong = types.filter((type) => typeof type !== 'string' || !/^[A-Z0-9_]+$/.test(type));
   return [
-    ...checkEntityName(draft, '/supported_entity_types', entry),
+    ...checkEntityName(write, '/supported_entity_types', entry),
     ...wrong.map((type) =>
-      diagnosticAt(draft, '/supported_entity_types', {
+      diagnosticAt(write, '/supported_entity_types', {
         code: 'hoop/entity-type',
         message: `the entity type ${JSON.stringify(type)} is not made of capital letters, digits and _`,
         hint: 'the gateway refuses it; write it like EMAIL_ADDRESS',
@@ -33,27 +32,56 @@ function checkSupportedEntity(draft: ProposedWrite, entry: Json): readonly Diagn
   ];
 }
 
-function checkEntityName(draft: ProposedWrite, at: string, entry: Json): readonly Diagnostic[] {
+function checkEntityName(write: ProposedWrite, at: string, entry: Json): readonly Diagnostic[] {
   const name = isObject(entry) ? entry['name'] : undefined;
   if (typeof name !== 'string' || name === name.toUpperCase()) return [];
   const message = `the name "${name}" is not in capital letters`;
-  return [diagnosticAt(draft, at, { code: 'hoop/entity-type', message, hint: `the gateway refuses it; write ${name.toUpperCase()}` })];
+  return [diagnosticAt(write, at, { code: 'hoop/entity-type', message, hint: `the gateway refuses it; write ${name.toUpperCase()}` })];
 }
 
-function tooLong(draft: ProposedWrite): Diagnostic {
+function tooLong(write: ProposedWrite): Diagnostic {
   const message = `the description is longer than ${maxDescriptionLength} characters`;
-  return diagnosticAt(draft, '/description', { code: 'hoop/too-long', message, hint: 'the gateway has no room for more' });
+  return diagnosticAt(write, '/description', { code: 'hoop/too-long', message, hint: 'the gateway has no room for more' });
 }
 
-/** Without a masking provider the gateway refuses every write of a masking rule. */
-export function providerRefusals(drafts: readonly ProposedWrite[], { masks }: ServerFeatures): readonly Refusal[] {
-  return masks ? [] : drafts.filter(({ kind }) => kind === 'DataMaskingRule').map(noProvider);
+/** Lists what the free license does not allow of a masking rule. */
+export function limitMaskingRule({ spec }: ProposedWrite): readonly LicenseLimit[] {
+  const supported = asArray(spec['supported_entity_types']);
+  const custom = asArray(spec['custom_entity_types']);
+  const types = supported.reduce((count: number, entry) => count + entryCount(entry, 'entity_types'), 0);
+  const hasRegexAndDenyList = custom.some(
+    (entry) => entryCount(entry, 'deny_list') > 0 && isObject(entry) && (entry['regex'] ?? '') !== '',
+  );
+  const limits: readonly (LicenseLimit & { readonly exceeded: boolean })[] = [
+    {
+      exceeded: supported.length > 0 && custom.length > 0,
+      at: '/custom_entity_types',
+      message: 'the free licence allows supported_entity_types or custom_entity_types, not both',
+    },
+    {
+      exceeded: supported.length > 1 || types > 1,
+      at: '/supported_entity_types',
+      message: `the free licence allows one supported entity type, and there are ${types}`,
+    },
+    {
+      exceeded: custom.length > 1,
+      at: '/custom_entity_types',
+      message: `the free licence allows one custom entity type, and there are ${custom.length}`,
+    },
+    {
+      exceeded: custom.some((entry) => entryCount(entry, 'deny_list') > 1),
+      at: '/custom_entity_types',
+      message: 'the free licence allows one entry in a deny_list',
+    },
+    {
+      exceeded: hasRegexAndDenyList,
+      at: '/custom_entity_types',
+      message: 'the free licence allows a regex or a deny_list, not both',
+    },
+  ];
+  return limits.filter(({ exceeded }) => exceeded).map(({ at, message }) => ({ at, message }));
 }
 
-function noProvider(draft: ProposedWrite): Refusal {
-  return refusalAt(draft, '', {
-    code: 'hoop/no-masking-provider',
-    message: 'the gateway has no data masking provider, so it refuses every write of a masking rule',
-    hint: 'set DLP_PROVIDER on the gateway, or take the rule out of this target',
-  });
+function entryCount(entry: Json, field: string): number {
+  return isObject(entry) ? asArray(entry[field]).length : 0;
 }

@@ -10,9 +10,9 @@ import {
   type ConnectionReplacement,
 } from '../../shared/replacements.ts';
 import { restList, asArray, asText } from '../../shared/rest.ts';
-import { accessRules } from '../access-rules.ts';
+import { accessRules } from '../read.ts';
 
-/** A list of the gateway's own whose rows name connections. */
+/** A list of the gateway whose rows name connections and that manifests do not contain. */
 type ReferenceSource = {
   readonly list: WireList;
   readonly sort: string;
@@ -20,7 +20,7 @@ type ReferenceSource = {
   readonly how: (row: JsonObject) => string;
 };
 
-// Which connections have these plugins, and how, follows from the connections themselves.
+// These plugins follow from the connections themselves.
 const derived: ReadonlySet<Json | undefined> = new Set(['audit', 'indexer', 'editor', 'dlp', 'review']);
 
 const sources: readonly ReferenceSource[] = [
@@ -34,24 +34,24 @@ const sources: readonly ReferenceSource[] = [
   { list: restList('/plugins'), sort: 'plugin', names: namesInPlugin, how: () => 'it is set up for each connection' },
 ];
 
-/** What has to be asked before a replacement is judged. */
+/** Lists what to read before a replacement is checked. */
 export function referenceReads(proposal: PreflightRequest): readonly string[] {
   return findReplacements(proposal).length === 0 ? [] : sources.map((source) => source.list.path);
 }
 
-/** What names a connection that is replaced, other than attributes, which go on to what takes its place. */
-export function referencesIn(proposal: PreflightRequest, inquired: PreflightAnswers): readonly OutsideReference[] {
+/** Finds what names a replaced connection, other than attributes, which its successor inherits. */
+export function findReferences(proposal: PreflightRequest, answers: PreflightAnswers): readonly OutsideReference[] {
   const replacements = findReplacements(proposal);
   if (replacements.length === 0) return [];
   return sources.flatMap((source) => {
-    const rows = wholeRows(source, inquired.get(source.list.path));
-    return replacements.flatMap((one) =>
-      rows === undefined ? [unreadableReference(source.sort, one)] : referencesFrom(source, rows, one),
+    const rows = wholeRows(source, answers.get(source.list.path));
+    return replacements.flatMap((replacement) =>
+      rows === undefined ? [unreadableReference(source.sort, replacement)] : referencesFrom(source, rows, replacement),
     );
   });
 }
 
-/** The rows of a list that is whole; none where the gateway has no such thing. */
+/** Returns the rows of a complete list; an empty list where the gateway has no such thing, undefined where the list is incomplete. */
 function wholeRows(source: ReferenceSource, answer: unknown): readonly JsonObject[] | undefined {
   if (answer === null) return [];
   const found = source.list.rows(answer);
@@ -63,11 +63,11 @@ function wholeRows(source: ReferenceSource, answer: unknown): readonly JsonObjec
 function referencesFrom(
   { sort, names, how }: ReferenceSource,
   rows: readonly JsonObject[],
-  one: ConnectionReplacement,
+  replacement: ConnectionReplacement,
 ): readonly OutsideReference[] {
   return rows
-    .filter((row) => namesOnlyPredecessor(names(row), one))
-    .map((row) => replacementReference(one, { sort, name: asText(row['name']), how: how(row) }));
+    .filter((row) => namesOnlyPredecessor(names(row), replacement))
+    .map((row) => replacementReference(replacement, { sort, name: asText(row['name']), how: how(row) }));
 }
 
 function namesInPlugin(row: JsonObject): readonly Json[] {
@@ -77,7 +77,7 @@ function namesInPlugin(row: JsonObject): readonly Json[] {
   );
 }
 
-/** Every connection has the chat plugin; only some are set up for it. */
+/** Returns whether the plugin is set up for the connection: every connection has the chat plugin, but only some have a config for it. */
 function isSetUpFor({ name }: JsonObject, entry: JsonObject): boolean {
   return name !== 'slack' || asArray(entry['config']).length > 0;
 }

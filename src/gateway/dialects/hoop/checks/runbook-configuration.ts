@@ -2,21 +2,21 @@ import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import type { Json } from '../../../../model/json.ts';
 import { diagnosticAt, type ProposedWrite } from '../../shared/proposed-writes.ts';
 
-// What Go's ssh package reads: a PEM block of one of these.
+// The PEM blocks that Go's ssh package reads.
 const privateKey = /^-----BEGIN (?:RSA |EC |DSA |OPENSSH )?PRIVATE KEY-----\r?\n[^]+\r?\n-----END [A-Z ]*PRIVATE KEY-----/m;
 
-/** What the gateway refuses of a runbook configuration, or loses. */
-export function checkRunbookConfiguration(draft: ProposedWrite): readonly Diagnostic[] {
-  return [...(draft.creates ? [] : [lostBranch(draft), ...checkHost(draft)]), ...checkPrivateKey(draft)];
+/** Reports what the gateway rejects of a runbook configuration, or loses. */
+export function checkRunbookConfiguration(write: ProposedWrite): readonly Diagnostic[] {
+  return [...(write.creates ? [] : [lostBranch(write), ...checkHost(write)]), ...checkPrivateKey(write)];
 }
 
-/** Hosts are the same in any case, but not to the gateway: it would look for another repository, and find none. */
-function checkHost(draft: ProposedWrite): readonly Diagnostic[] {
-  const [wished, stored] = [hostOf(draft.spec['git_url']), hostOf(draft.stored['git_url'])];
+/** Reports a host that differs only in case: the gateway would look for another repository, and find none. */
+function checkHost(write: ProposedWrite): readonly Diagnostic[] {
+  const [wished, stored] = [hostOf(write.spec['git_url']), hostOf(write.stored['git_url'])];
   if (wished === stored || wished.toLowerCase() !== stored.toLowerCase()) return [];
   const message = `the gateway has the repository with the host ${stored}, and takes ${wished} for another one`;
   return [
-    diagnosticAt(draft, '/git_url', {
+    diagnosticAt(write, '/git_url', {
       code: 'hoop/git-host',
       message,
       hint: `write ${stored}; or delete it there, and it is created anew`,
@@ -29,8 +29,8 @@ function hostOf(url: Json | undefined): string {
   return /^(?:[\w.-]+@([\w.-]+):|[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+))/i.exec(url)?.slice(1).join('') ?? '';
 }
 
-function lostBranch(draft: ProposedWrite): Diagnostic {
-  return diagnosticAt(draft, '/git_url', {
+function lostBranch(write: ProposedWrite): Diagnostic {
+  return diagnosticAt(write, '/git_url', {
     code: 'hoop/git-branch',
     severity: 'warning',
     message: 'a git branch that somebody set for this repository is lost with the update',
@@ -38,14 +38,14 @@ function lostBranch(draft: ProposedWrite): Diagnostic {
   });
 }
 
-/** The gateway parses the key when it is written, and refuses one that is none. */
-function checkPrivateKey(draft: ProposedWrite): readonly Diagnostic[] {
-  const key = draft.resource.secrets['/ssh_key'];
+/** Reports a private key that the gateway would reject: it parses the key when it is written. */
+function checkPrivateKey(write: ProposedWrite): readonly Diagnostic[] {
+  const key = write.resource.secrets['/ssh_key'];
   if (key?.state !== 'value' || key.source === 'live') return [];
   const value = key.reveal();
   if (value === '' || privateKey.test(value)) return [];
   return [
-    diagnosticAt(draft, '/ssh_key', {
+    diagnosticAt(write, '/ssh_key', {
       code: 'hoop/ssh-key',
       message: `what ${key.source} holds is no private key in PEM form, and the gateway refuses it`,
       hint: 'it begins with -----BEGIN OPENSSH PRIVATE KEY----- (or RSA, EC) on a line of its own and ends likewise',

@@ -1,0 +1,29 @@
+import { isObject } from '../../../model/json.ts';
+import type { Capabilities, Handshake } from '../../dialect.ts';
+import { asArray, nonEmptyText, readRole } from '../shared/rest.ts';
+
+/** Reads what the gateway reports about itself; a gateway that reports nothing is taken to have no restrictions. */
+export function readCapabilities(handshake: Handshake): Capabilities {
+  const { status, body } = handshake.serverInfo;
+  const info = status === 200 && isObject(body) ? body : {};
+  const role = readRole(info['role']);
+  const isOstiary = isOstiaryServer(handshake);
+  const version = nonEmptyText(info['version']);
+  const borrowed = asArray(info['borrowed_fields']).filter((name) => typeof name === 'string');
+  const organisation = nonEmptyText(info['organisation']) ?? nonEmptyText(info['organization']);
+  return {
+    ...(organisation === undefined ? {} : { organisation }),
+    ...(version === undefined ? {} : { version }),
+    ...(role === undefined ? {} : { role }),
+    ...(borrowed.length === 0 ? {} : { borrowed }),
+    keepsHiddenSecrets: isOstiary,
+    keepsOmittedSecrets: isOstiary,
+    seesAll: role !== 'standard',
+    seesSecrets: role === undefined || role === 'admin',
+  };
+}
+
+/** Returns whether the gateway is `ostiary serve`. */
+export function isOstiaryServer({ serverInfo }: Handshake): boolean {
+  return serverInfo.server.startsWith('ostiary/');
+}
