@@ -107,19 +107,74 @@ test('every kind has one file, one schema, and stands in the index', () => {
   }
 });
 
-test('nothing names a kind outside the rooms that may', () => {
+/** Every folder of a dialect: it has a `dialect.json`. */
+const dialects = filesOf('src/gateway/dialects', /\/dialect\.json$/).map((path) => basename(dirname(path)));
+
+/** The files that may name a kind, beside its schema and its file in `kinds/`: adding a kind means reading this list. */
+const namesKinds = [
+  ...schemas.map((path) => `src/kinds/${basename(path, '.schema.json')}.ts`),
+  // One row per dialect, and one on the server with its texts.
+  ...dialects.map((name) => `src/gateway/dialects/${name}/kinds.ts`),
+  'src/server/collections.ts',
+  'src/server/collection-chapter.ts',
+  // Connections are replaced, listed, and reached by people.
+  'src/gateway/dialects/shared/replacements.ts',
+  'src/commands/get.ts',
+  ...[
+    'diff.ts',
+    'direction.ts',
+    'enforcement.ts',
+    'flips.ts',
+    'lint/lint.ts',
+    'picture.ts',
+    'policy/check.ts',
+    'policy/expression.ts',
+    'policy/language.ts',
+    'policy/subject.ts',
+    'policy/variables.ts',
+    'posture.ts',
+    'reach.ts',
+    'risks.ts',
+    'scene.ts',
+    'try-samples.ts',
+  ].map((path) => `src/protection/${path}`),
+];
+
+test('only the listed files name a kind', () => {
   const names = schemas.map((path) => String(JSON.parse(readFileSync(path, 'utf8')).title));
-  const wrong = code
-    .filter(
-      (source) =>
-        !['kinds', 'server', 'protection'].includes(source.room) &&
-        !source.path.startsWith('src/gateway/dialects/') &&
-        source.path !== 'src/commands/get.ts',
-    )
-    .flatMap((source) =>
-      names.filter((name) => new RegExp(`['"\`]${name}\\b`).test(withoutText(source.text))).map((name) => `${source.path} names ${name}`),
-    );
-  expect(wrong).toEqual([]);
+  const found = code.filter(({ text }) => names.some((name) => namesKind(text, name))).map(({ path }) => path);
+  expect(
+    found.filter((path) => !namesKinds.includes(path)),
+    'files that name a kind and are not in namesKinds',
+  ).toEqual([]);
+  expect(
+    namesKinds.filter((path) => !found.includes(path)),
+    'files in namesKinds that name no kind',
+  ).toEqual([]);
+});
+
+/** Returns whether code contains the name as text; `Connection` is also the name of an HTTP header. */
+function namesKind(text: string, name: string): boolean {
+  return new RegExp(`(?:['"\`]${name}\\b(?!: close|', 'close')|\\b${name}:(?! '?close))`).test(withoutText(text));
+}
+
+/** The files outside its folder that may name a dialect; both are generated from the folders. */
+const namesDialects = ['src/model/dialects.ts', 'src/gateway/dialects/index.ts'];
+
+test('only its folder and the generated lists name a dialect', () => {
+  const found = code.flatMap(({ path, text }) =>
+    dialects
+      .filter(
+        (name) => !path.startsWith(`src/gateway/dialects/${name}/`) && new RegExp(`['"]${name}['"]|\\b${name}:`).test(withoutText(text)),
+      )
+      .map((name) => `${path} names ${name}`),
+  );
+  expect(found.filter((line) => !namesDialects.some((path) => line.startsWith(`${path} `)))).toEqual([]);
+});
+
+test('the schemas name only dialects that have a folder', () => {
+  const named = schemas.flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/"x-ostiary-(?:dialect|borrowed)": "([^"]*)"/g)]);
+  expect(named.map((match) => match[1]).filter((name) => name === undefined || !dialects.includes(name))).toEqual([]);
 });
 
 /** Comments, help texts and templates may use a kind as an example. */
