@@ -11,7 +11,7 @@ import { labelOwn, ownChanges } from '../src/reconcile/diff/own.ts';
 import { plan, type Consent } from '../src/reconcile/diff/plan.ts';
 import { refuse } from '../src/reconcile/guard/refusals.ts';
 import { assess } from '../src/protection/assess.ts';
-import { withFlips } from '../src/protection/flips.ts';
+import { withSampleChanges } from '../src/protection/samples/sample-changes.ts';
 import { diagnosticsText } from '../src/report/text/diagnostics.ts';
 import { planJson } from '../src/report/subjects/plan-json.ts';
 import { planMarkdown } from '../src/report/markdown/changes.ts';
@@ -115,7 +115,7 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
   const told =
     listed === undefined || heirs === undefined
       ? undefined
-      : withFlips(
+      : withSampleChanges(
           assess(refuse(listed, referenceRefusals(listed, heirs.desired), allow), {
             desired: heirs.desired,
             live: state,

@@ -16,7 +16,7 @@ import { isDrifted } from '../reconcile/drift/drift.ts';
 import { forDialect } from '../reconcile/prepare/dialect.ts';
 import { inherited } from '../reconcile/prepare/inherit.ts';
 import { plan as planOf } from '../reconcile/diff/plan.ts';
-import { protectionByHand } from '../protection/by-hand.ts';
+import { protectionOfDrift } from '../protection/drift-protection.ts';
 import type { Target } from '../model/config.ts';
 import type { BaseState } from '../model/desired.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
@@ -105,7 +105,7 @@ function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedPro
   if (files.length === 0) return { files, accepted: undefined, left };
   requireAccepted(acceptance, sources, planned, context);
   const plan = acceptedPart(drift.plan, selectionOf(accepted));
-  const told = { plan, pending: 0, unfinished: 0, protection: protectionByHand(plan, live, registry) };
+  const told = { plan, pending: 0, unfinished: 0, protection: protectionOfDrift(plan, live, registry) };
   return { files, accepted: drift.writes === undefined ? told : { ...told, writes: drift.writes }, left };
 }
 

@@ -17,7 +17,10 @@ export async function checkRules(
   const rules = desired.resources.filter(({ id, written }) => written !== undefined && ids.has(id));
   const gone = base?.desired.resources.some(({ id, samples = [] }) => samples.length > 0 && ids.has(id)) === true;
   if (rules.length === 0 && !gone) return { plan, warnings: [] };
-  const [{ ruleInspector }, { withFlips }] = await Promise.all([import('../protection/inspect.ts'), import('../protection/flips.ts')]);
+  const [{ ruleInspector }, { withSampleChanges: withFlips }] = await Promise.all([
+    import('../protection/rule-inspector.ts'),
+    import('../protection/samples/sample-changes.ts'),
+  ]);
   const inspect = ruleInspector('warning');
   const tell = desired.diagnose;
   const found =

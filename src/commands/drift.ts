@@ -5,7 +5,7 @@ import { ApiError, UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { driftOf, isDrifted, type Narrowed } from '../reconcile/drift/drift.ts';
 import { writersOf } from '../reconcile/drift/writers.ts';
-import { protectionByHand } from '../protection/by-hand.ts';
+import { protectionOfDrift } from '../protection/drift-protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { apply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
@@ -56,7 +56,7 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
     plan,
     pending: found?.pending ?? 0,
     unfinished: found?.unfinished ?? 0,
-    protection: protectionByHand(plan, seen.live, registry, { desired: seen.desired, base: seen.base?.desired }),
+    protection: protectionOfDrift(plan, seen.live, registry, { desired: seen.desired, base: seen.base?.desired }),
   };
   if (flags.revert && isDrifted(plan)) {
     context.onEvent?.({ drift: told });

@@ -3,7 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { suggest } from '../model/suggest.ts';
 import { explain as explainResource } from '../reconcile/explain/explain.ts';
-import { rulesOnOne, viewsOf } from '../protection/diff.ts';
+import { connectionRules, snapshotPlan } from '../protection/posture/diff-postures.ts';
 import { explainJson, explainText } from '../report/text/explain.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { Format, PlanFlags, TargetFlags } from './flags.ts';
@@ -59,8 +59,8 @@ export async function explain(flags: ExplainFlags, context: CliContext): Promise
   const policies = flags.field === undefined ? await policiesOf(id, plan, { ...made, flags, context }) : [];
   const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; of ${flags.field} there is nothing, wanted or live`;
   const summary = `${explanation.summary}${nothing}`;
-  const views = viewsOf(plan, live, registry, { desired, base: base?.desired });
-  const rules = flags.field === undefined ? rulesOnOne(id, views) : [];
+  const views = snapshotPlan(plan, live, registry, { desired, base: base?.desired });
+  const rules = flags.field === undefined ? connectionRules(id, views) : [];
   const told = {
     ...explanation,
     summary,

@@ -12,7 +12,10 @@ export type PageMaker = (made: Drawn, result?: ApplyResult) => { readonly html?:
 /** Prepares pages; what makes them is loaded only where one is asked for. */
 export async function pageMaker({ report }: Pick<PlanFlags, 'report'>): Promise<PageMaker> {
   if (!report.some(({ format }) => format === 'html')) return () => ({});
-  const [{ planHtml }, { pictureOf }] = await Promise.all([import('../report/html/page.ts'), import('../protection/picture.ts')]);
+  const [{ planHtml }, { buildProtectionMatrix: pictureOf }] = await Promise.all([
+    import('../report/html/page.ts'),
+    import('../protection/protection-matrix.ts'),
+  ]);
   return ({ plan, live, desired, base }, result) => ({
     html: () => {
       const picture = live === undefined ? [] : pictureOf(plan, live, registry, { desired, base: base?.desired });

@@ -22,7 +22,7 @@ import { scheduleSteps } from '../reconcile/schedule/schedule-steps.ts';
 import { withExposureWindows } from '../reconcile/schedule/schedule-writes.ts';
 import { verificationKey } from '../reconcile/prepare/verified.ts';
 import { assess } from '../protection/assess.ts';
-import { riskRefusals } from '../protection/risk-refusals.ts';
+import { riskRefusals } from '../protection/risk/risk-refusals.ts';
 import { checkRules } from './changed-rules.ts';
 import { loadTarget, type LoadOptions } from '../project/manifests.ts';
 import type { PlanFlags } from './flags.ts';

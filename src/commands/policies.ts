@@ -9,14 +9,14 @@ import type { LiveState } from '../model/live.ts';
 import type { Plan, Refusal } from '../model/plan/plan.ts';
 import type { Policy, PolicyResult, PolicyFinding } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { Rules } from '../protection/policy/language.ts';
+import type { CompiledPolicy } from '../protection/policy/compile-policies.ts';
 import { readCommittedPolicies, readCommittedTree } from '../project/committed-manifests.ts';
 import type { TargetFlags } from './flags.ts';
 import type { ResolvedConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Policies that can be checked, and what is to be told of them before anything else. */
-export type Asking = { readonly rules: readonly Rules[]; readonly today: string; readonly diagnostics: readonly Diagnostic[] };
+export type Asking = { readonly rules: readonly CompiledPolicy[]; readonly today: string; readonly diagnostics: readonly Diagnostic[] };
 
 type Asked = {
   readonly config: ResolvedConfig;
@@ -36,7 +36,7 @@ export async function policiesFor({ config, target, desired, flags, context }: A
   const reviewed = await reviewedPolicies(config, target, { flags, context });
   const policies = reviewed ?? proposed;
   if (policies.length + proposed.length === 0) return { rules: [], today, diagnostics: [] };
-  const { compilePolicies } = await import('../protection/policy/language.ts');
+  const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const later = reviewed === undefined ? [] : compilePolicies(proposed, registry).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
@@ -95,8 +95,8 @@ export async function judge(
   { desired, live }: { readonly desired: DesiredState; readonly live: LiveState },
 ): Promise<Judged> {
   if (rules.length === 0) return { plan, refusals: [], diagnostics };
-  const { checkPolicies } = await import('../protection/policy/check.ts');
-  const { plannedScene } = await import('../protection/scene.ts');
+  const { checkPolicies } = await import('../protection/policy/check-policies.ts');
+  const { plannedSnapshot: plannedScene } = await import('../protection/posture/protection-snapshot.ts');
   const scene = plannedScene(plan, live, registry);
   const checked = checkPolicies({ rules, scene, resources: desired.resources, live: live.resources, registry, today });
   const told = [...checked.report.findings.map(diagnosticOf), ...checked.diagnostics];
@@ -115,8 +115,8 @@ export async function policiesOf(
 ): Promise<readonly PolicyResult[]> {
   const { rules, today } = await policiesFor({ config, target, desired, flags, context });
   if (rules.length === 0) return [];
-  const { policiesOn } = await import('../protection/policy/check.ts');
-  const { plannedScene } = await import('../protection/scene.ts');
+  const { policiesOn } = await import('../protection/policy/check-policies.ts');
+  const { plannedSnapshot: plannedScene } = await import('../protection/posture/protection-snapshot.ts');
   const scene = plannedScene(plan, live, registry);
   return policiesOn(id, { rules, scene, resources: desired.resources, live: live.resources, registry, today });
 }
@@ -132,8 +132,8 @@ export async function judgeLive(
 }> {
   const { rules, today, diagnostics } = await policiesFor({ config, target, desired, flags, context });
   if (rules.length === 0) return { diagnostics, fails: false };
-  const { checkPolicies } = await import('../protection/policy/check.ts');
-  const { liveScene } = await import('../protection/scene.ts');
+  const { checkPolicies } = await import('../protection/policy/check-policies.ts');
+  const { liveSnapshot: liveScene } = await import('../protection/posture/protection-snapshot.ts');
   const scene = liveScene(live, registry, plan.target.dialect);
   const checked = checkPolicies({ rules, scene, resources: desired.resources, live: live.resources, registry, today });
   const told = [...checked.report.findings.map(diagnosticOf), ...checked.diagnostics];
@@ -149,11 +149,11 @@ export async function judgeManifests(
   const policies = desired.policies ?? [];
   if (policies.length === 0) return [];
   const today = asked.flags.today ?? asked.context.now().toISOString().slice(0, 10);
-  const { compilePolicies } = await import('../protection/policy/language.ts');
+  const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
-  const { checkPolicies } = await import('../protection/policy/check.ts');
-  const { desiredScene } = await import('../protection/scene.ts');
-  const scene = desiredScene(desired, registry, assumedDialect(target.dialect));
+  const { checkPolicies } = await import('../protection/policy/check-policies.ts');
+  const { desiredSnapshot } = await import('../protection/posture/protection-snapshot.ts');
+  const scene = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
   const checked = checkPolicies({ rules, scene, resources: desired.resources, live: [], registry, today });
   const { findings } = checked.report;
   const open = findings.filter(({ result }) => result === 'unknown');

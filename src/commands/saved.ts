@@ -10,7 +10,7 @@ import type { ResourceId } from '../model/resource.ts';
 import type { SavedPlan } from '../model/plan/saved-plan.ts';
 import { longestPlan, openPlan } from '../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutBreakers } from '../reconcile/guard/refusals.ts';
-import { riskRefusals } from '../protection/risk-refusals.ts';
+import { riskRefusals } from '../protection/risk/risk-refusals.ts';
 import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
 import type { ApplyFlags } from './flags.ts';
 import { loadTarget } from '../project/manifests.ts';

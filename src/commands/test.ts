@@ -3,7 +3,7 @@ import { InputError } from '../model/errors.ts';
 import type { TargetSampleResults } from '../model/result/sample-result.ts';
 import { writeReport } from '../disk/write.ts';
 import { patternCache } from '../protection/pattern/compile.ts';
-import { trySamples } from '../protection/try-samples.ts';
+import { trySamples } from '../protection/samples/try-samples.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { junitText } from '../report/junit.ts';
 import { plainPalette, type Terminal } from '../report/text/terminal.ts';

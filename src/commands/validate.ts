@@ -18,9 +18,9 @@ export type ValidateFlags = TargetFlags & { readonly format: Format | 'sarif'; r
 export async function validate(flags: ValidateFlags, context: CliContext): Promise<number> {
   const config = resolveConfig(flags, context);
   const targets = flags.target === undefined ? config.targets : [chooseTarget(config, flags)];
-  const [{ ruleInspector }, { notSimulated }] = await Promise.all([
-    import('../protection/inspect.ts'),
-    import('../protection/sample-findings.ts'),
+  const [{ ruleInspector }, { notSimulatedNotice: notSimulated }] = await Promise.all([
+    import('../protection/rule-inspector.ts'),
+    import('../protection/samples/sample-findings.ts'),
   ]);
   const tried: RuleSampleResults[] = [];
   const inspect = ruleInspector('error', (one) => tried.push(one));

@@ -5,13 +5,13 @@ import type { LiveState } from '../model/live.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import { renamesOf, withNames } from '../model/plan/renames.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { causesOf } from './causes.ts';
-import { viewsOf } from './diff.ts';
-import { protectionFrom, unchanged } from './protection.ts';
-import { risksOf } from './risks.ts';
+import { createCauseFinder } from './posture/causes.ts';
+import { snapshotPlan } from './posture/diff-postures.ts';
+import { summarizeProtection, noProtectionChange } from './protection.ts';
+import { findRisks } from './risk/risks.ts';
 
 /** What a plan was made from. */
-export type Circumstances = {
+export type AssessInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   /** The manifests that were last applied. */
@@ -20,18 +20,18 @@ export type Circumstances = {
 };
 
 /** The plan with what it means for people: who is less protected afterwards, and what each change may do. */
-export function assess(plan: Plan, { desired, live, base: applied, registry }: Circumstances): Plan {
+export function assess(plan: Plan, { desired, live, base: applied, registry }: AssessInput): Plan {
   const base = applied === desired ? undefined : applied;
-  if (plan.changes.length === 0 && base === undefined) return { ...plan, protection: unchanged };
-  const views = viewsOf(plan, live, registry, { desired, base: applied });
+  if (plan.changes.length === 0 && base === undefined) return { ...plan, protection: noProtectionChange };
+  const views = snapshotPlan(plan, live, registry, { desired, base: applied });
   const known = withNames(live, renamesOf(plan.changes));
   const selectorOf = selectors(desired);
-  const { byChange, unwritten } = risksOf({ plan, live: known, desired, base, registry, selectorOf, ...views });
+  const { byChange, unwritten } = findRisks({ plan, live: known, desired, base, registry, selectorOf, ...views });
   return {
     ...plan,
     changes: plan.changes.map((change) => ({ ...change, risks: byChange.get(change.id) ?? [] })),
     ...(unwritten.length === 0 ? {} : { unwritten }),
-    protection: protectionFrom(plan, views, causesOf(plan, registry, selectorOf)),
+    protection: summarizeProtection(plan, views, createCauseFinder(plan, registry, selectorOf)),
   };
 }
 

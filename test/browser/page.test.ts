@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { assess } from '../../src/protection/assess.ts';
-import { pictureOf } from '../../src/protection/picture.ts';
+import { buildProtectionMatrix } from '../../src/protection/protection-matrix.ts';
 import { planHtml } from '../../src/report/html/page.ts';
 import { barriers, useBrowser } from '../support/browser.ts';
 import { desiredState } from '../support/desired.ts';
@@ -32,7 +32,11 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
   const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired);
   const assessed = assess(plan, { desired, live, base: first, registry });
   return planHtml([
-    { plan: assessed, picture: pictureOf(assessed, live, registry, { desired, base: first }), ...(result === undefined ? {} : { result }) },
+    {
+      plan: assessed,
+      picture: buildProtectionMatrix(assessed, live, registry, { desired, base: first }),
+      ...(result === undefined ? {} : { result }),
+    },
   ]);
 }
 

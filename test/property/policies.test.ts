@@ -4,9 +4,9 @@ import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import { checkPolicies } from '../../src/protection/policy/check.ts';
-import { compilePolicies, type Rules } from '../../src/protection/policy/language.ts';
-import { liveScene } from '../../src/protection/scene.ts';
+import { checkPolicies } from '../../src/protection/policy/check-policies.ts';
+import { compilePolicies, type CompiledPolicy } from '../../src/protection/policy/compile-policies.ts';
+import { liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { findScalarOffset } from '../../src/manifest/yaml/locate.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
@@ -56,8 +56,8 @@ function liveWith(spec: Readonly<Record<string, Json>>, unknown: readonly string
   return { ...live, resources: live.resources.map((one) => ({ ...one, spec: { ...one.spec, ...spec }, unknown })) };
 }
 
-function passes(rules: readonly Rules[], state: LiveState): boolean {
-  const scene = liveScene(state, registry, 'interface');
+function passes(rules: readonly CompiledPolicy[], state: LiveState): boolean {
+  const scene = liveSnapshot(state, registry, 'interface');
   const checking = { rules, scene, resources: desired.resources, live: state.resources, registry, today: '2026-11-21' };
   return checkPolicies(checking).report.findings.length === 0;
 }

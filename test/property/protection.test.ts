@@ -9,14 +9,14 @@ import { highestPlanRisk } from '../../src/model/plan/plan-risk.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { isRiskierThan } from '../../src/model/plan/risk.ts';
 import { assess } from '../../src/protection/assess.ts';
-import { causesOf } from '../../src/protection/causes.ts';
-import { comparePostures, type Difference } from '../../src/protection/compare.ts';
-import { postureDiff, viewsOf } from '../../src/protection/diff.ts';
-import { posturesOf } from '../../src/protection/posture.ts';
-import { riskCodes } from '../../src/protection/risk-codes.ts';
-import { connectionRisks, guardrailRisks, maskingRisks, type RiskDraft } from '../../src/protection/risk-fields.ts';
+import { createCauseFinder } from '../../src/protection/posture/causes.ts';
+import { comparePostures, type ControlDifference } from '../../src/protection/posture/compare-postures.ts';
+import { diffPostures, snapshotPlan } from '../../src/protection/posture/diff-postures.ts';
+import { readPostures } from '../../src/protection/posture/posture.ts';
+import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
+import { connectionRisks, guardrailRisks, maskingRisks, type RiskDraft } from '../../src/protection/risk/field-risks.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
-import { desiredScene, liveScene, plannedScene } from '../../src/protection/scene.ts';
+import { desiredSnapshot, liveSnapshot, plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
@@ -47,7 +47,7 @@ test('a posture diff tells of every connection what becomes of it, and of no oth
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
       const touched = new Map(
-        postureDiff(plan, viewsOf(plan, live, registry), causesOf(plan, registry)).map((each) => [
+        diffPostures(plan, snapshotPlan(plan, live, registry), createCauseFinder(plan, registry)).map((each) => [
           each.change.connection,
           each.differences,
         ]),
@@ -56,10 +56,10 @@ test('a posture diff tells of every connection what becomes of it, and of no oth
       const wrong = connectionsOf(live).filter((id) => {
         const differences = touched.get(id) ?? [];
         const { loses, gains } = plainly(before, gateway.state(), id);
-        const [lost, gained, untold] = (['lost', 'gained', 'untold'] as const).map((side) =>
+        const [lost, gained, untold] = (['lost', 'gained', 'incomparable'] as const).map((side) =>
           differences.some((each) => each[side].length > 0),
         );
-        const isDoubtful = untold === true || differences.some(({ beside }) => beside.length > 0);
+        const isDoubtful = untold === true || differences.some(({ coexisting }) => coexisting.length > 0);
         const isSilent = (loses || gains) && differences.length === 0;
         const isInvented = (lost === true && !loses) || (gained === true && !gains);
         const isHidden = untold === false && lost !== loses;
@@ -77,11 +77,11 @@ test('the scene after a plan is the scene that is live once it was carried out',
       const gateway = gatewayOf(one);
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
-      const foreseen = posturesOf(plannedScene(plan, live, registry));
+      const foreseen = readPostures(plannedSnapshot(plan, live, registry));
       await carryOut({ gateway, plan, live, desired });
       const { value: found } = await gateway.readAll([...registry.keys()]);
       if (found === undefined) throw new Error('the list is not whole');
-      const real = posturesOf(liveScene(found, registry, 'interface'));
+      const real = readPostures(liveSnapshot(found, registry, 'interface'));
       for (const id of connectionsOf(found)) expect([id, foreseen(id)]).toEqual([id, real(id)]);
     }),
     { numRuns: tries(60) },
@@ -95,18 +95,18 @@ test('manifests protect as they will once they are live on a gateway that had no
       const { value: live } = await memoryGateway({ registry, agents: ['default', 'other'], resources: [] }).readAll([...registry.keys()]);
       const plan = live === undefined ? undefined : checkedPlan(desired, live).value;
       fc.pre(live !== undefined && plan !== undefined);
-      const wished = posturesOf(desiredScene(desired, registry, 'interface'));
-      const foreseen = posturesOf(plannedScene(plan, live, registry));
+      const wished = readPostures(desiredSnapshot(desired, registry, 'interface'));
+      const foreseen = readPostures(plannedSnapshot(plan, live, registry));
       const ids = desired.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
-      for (const id of ids) expect([id, wished(id)?.parts]).toEqual([id, foreseen(id)?.parts]);
+      for (const id of ids) expect([id, wished(id)?.controls]).toEqual([id, foreseen(id)?.controls]);
     }),
     { numRuns: tries(25) },
   );
 });
 
 /** What comes beside its like and takes nothing away may, when it goes, take something. */
-function reversed({ aspect, lost, gained, untold, beside, before, after }: Difference): unknown {
-  return { aspect, lost: gained, gained: lost, doubtful: new Set([...untold, ...beside]), before: after, after: before };
+function reversed({ aspect, lost, gained, incomparable, coexisting, before, after }: ControlDifference): unknown {
+  return { aspect, lost: gained, gained: lost, doubtful: new Set([...incomparable, ...coexisting]), before: after, after: before };
 }
 
 test('a change and its inverse swap what weakens and what strengthens', () => {
@@ -116,14 +116,17 @@ test('a change and its inverse swap what weakens and what strengthens', () => {
         const resources = each.live.map(({ id, spec = {}, edges = {} }) => {
           return { id, uid: id, spec, secrets: {}, edges, raw: undefined, unknown: [] };
         });
-        return { live: { resources, lookups: {} }, postures: posturesOf(liveScene({ resources, lookups: {} }, registry, 'interface')) };
+        return {
+          live: { resources, lookups: {} },
+          postures: readPostures(liveSnapshot({ resources, lookups: {} }, registry, 'interface')),
+        };
       });
       for (const id of connectionsOf(before?.live ?? { resources: [], lookups: {} })) {
         const [had, has] = [before?.postures(id), after?.postures(id)];
         if (had === undefined || has === undefined) continue;
         const there = comparePostures(had, has);
         expect(comparePostures(has, had).map(reversed)).toEqual(
-          there.map(({ untold, beside, ...each }) => ({ ...each, doubtful: new Set([...untold, ...beside]) })),
+          there.map(({ incomparable, coexisting, ...each }) => ({ ...each, doubtful: new Set([...incomparable, ...coexisting]) })),
         );
         expect(comparePostures(had, had)).toEqual([]);
       }
@@ -153,8 +156,8 @@ test('the risks of a change and of its inverse swap what weakens and what streng
     fc.property(scenario, scenario, (one, other) => {
       const [before, after] = [one, other].map(({ live }) => {
         const resources = live.map(({ id, spec = {} }) => ({ id, uid: id, spec, secrets: {}, edges: {}, raw: undefined, unknown: [] }));
-        const scene = liveScene({ resources, lookups: {} }, registry, 'interface');
-        return { specs: new Map(live.map(({ id, spec = {} }) => [id, spec])), postures: posturesOf(scene) };
+        const scene = liveSnapshot({ resources, lookups: {} }, registry, 'interface');
+        return { specs: new Map(live.map(({ id, spec = {} }) => [id, spec])), postures: readPostures(scene) };
       });
       for (const [id, had] of before?.specs ?? []) {
         const has = after?.specs.get(id);

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { ResourceId } from '../../src/model/resource.ts';
 import { lintRule } from '../../src/protection/lint/lint.ts';
 import { compilePattern, patternCache } from '../../src/protection/pattern/compile.ts';
-import { explosionOf } from '../../src/protection/pattern/ambiguous.ts';
-import { tryGuardrail, tryMasking } from '../../src/protection/simulate.ts';
+import { findExponential } from '../../src/protection/pattern/exponential.ts';
+import { simulateGuardrail, simulateMasking } from '../../src/protection/samples/simulate.ts';
 import { tries } from '../support/chance.ts';
 import { worked } from '../support/worked.ts';
 
@@ -69,7 +69,7 @@ const wordInText = fc
   .map(([word, before, after]) => ({ word, text: `${before} ${word} ${after}` }));
 
 function isBlocked(rules: readonly JsonObject[], text: string): boolean {
-  return tryGuardrail(rules, text, patternCache()).hits.length > 0;
+  return simulateGuardrail(rules, text, patternCache()).hits.length > 0;
 }
 
 describe('trying rules', () => {
@@ -98,7 +98,7 @@ describe('trying rules', () => {
     const score = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(wordInText, score, score, score, ({ word, text }, own, threshold, more) => {
-        const masked = (spec: JsonObject): readonly string[] => tryMasking(spec, text, patternCache()).found;
+        const masked = (spec: JsonObject): readonly string[] => simulateMasking(spec, text, patternCache()).found;
         const spec = (with_: number, from: number): JsonObject => ({
           score_threshold: from,
           custom_entity_types: [{ name: 'A', score: with_, deny_list: [word] }],
@@ -208,7 +208,7 @@ describe('hostile patterns', () => {
     const compiled = compilePattern(text);
     if ('pattern' in compiled) {
       compiled.pattern.finds('a'.repeat(1_000));
-      explosionOf(compiled.pattern.node);
+      findExponential(compiled.pattern.node);
     }
     expect(worked() - began).toBeLessThan(2_000);
   });
@@ -217,9 +217,11 @@ describe('hostile patterns', () => {
     const patterns = patternCache({ work: 10_000_000, steps: 1_000, checks: 3 });
     const rules = Array.from({ length: 100 }, (_, index) => ({ type: 'pattern_match', pattern_regex: `[ab]*a[ab]{${400 + index}}[cd]` }));
     const began = worked();
-    const tried = Array.from({ length: 100 }, (_, index) => tryGuardrail(rules, noise.slice(index * 2_000, (index + 1) * 2_000), patterns));
-    expect(tried[0]?.doubts.length).toBeLessThan(100);
-    expect(tried.at(-1)?.doubts).toHaveLength(100);
+    const tried = Array.from({ length: 100 }, (_, index) =>
+      simulateGuardrail(rules, noise.slice(index * 2_000, (index + 1) * 2_000), patterns),
+    );
+    expect(tried[0]?.uncertain.length).toBeLessThan(100);
+    expect(tried.at(-1)?.uncertain).toHaveLength(100);
     expect(worked() - began).toBeLessThan(5_000);
   });
 

@@ -4,9 +4,9 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { PolicyReport } from '../../src/model/protection/policy.ts';
-import { checkPolicies } from '../../src/protection/policy/check.ts';
-import { compilePolicies } from '../../src/protection/policy/language.ts';
-import { desiredScene, liveScene } from '../../src/protection/scene.ts';
+import { checkPolicies } from '../../src/protection/policy/check-policies.ts';
+import { compilePolicies } from '../../src/protection/policy/compile-policies.ts';
+import { desiredSnapshot, liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { desiredState } from './desired.ts';
 import type { Manifest } from './scenario.ts';
 
@@ -59,6 +59,6 @@ export function checked(
   const { rules, diagnostics: wrong } = compilePolicies(value?.policies ?? [], registry);
   const [first] = [...(value === undefined ? diagnostics : []), ...wrong];
   if (first !== undefined) throw new Error(`${first.code} ${first.message}`);
-  const scene = live === undefined ? desiredScene(desired, registry, 'interface') : liveScene(live, registry, 'interface');
+  const scene = live === undefined ? desiredSnapshot(desired, registry, 'interface') : liveSnapshot(live, registry, 'interface');
   return checkPolicies({ rules, scene, resources: desired.resources, live: live?.resources ?? [], registry, today });
 }

@@ -1,7 +1,7 @@
 import type { SampleSide } from '../../model/result/sample-result.ts';
 
 /** What nobody means to block or mask; a rule that matches one of these is likelier too wide than meant so. */
-export const harmless: Readonly<Record<SampleSide, readonly string[]>> = {
+export const harmlessTexts: Readonly<Record<SampleSide, readonly string[]>> = {
   input: [
     'SELECT 1',
     'select 1;',

@@ -1,56 +1,56 @@
 import type { Finding } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import type { Patterns } from '../pattern/compile.ts';
-import { textsOf } from '../scene.ts';
+import type { PatternCompiler } from '../pattern/compile.ts';
+import { textsIn } from '../posture/protection-snapshot.ts';
 import { shortText } from '../short-text.ts';
-import { entriesOf } from '../simulate.ts';
-import { harmless } from './harmless.ts';
-import { lintPattern, matchesHarmless, type PatternPlace } from './lint-pattern.ts';
+import { guardrailEntries } from '../samples/simulate.ts';
+import { harmlessTexts } from './harmless.ts';
+import { lintPattern, harmlessFinding, type LocatedPattern } from './lint-pattern.ts';
 import { missingSpellings } from './spellings.ts';
 
 type GuardrailSide = 'input' | 'output';
 type Word = { readonly text: string; readonly at: Pointer };
 
 /** Looks through words and patterns of a guardrail, each side by itself. */
-export function lintGuardrail(spec: JsonObject, patterns: Patterns): readonly Finding[] {
+export function lintGuardrail(spec: JsonObject, patterns: PatternCompiler): readonly Finding[] {
   return (['input', 'output'] as const).flatMap((side) => lintSide(spec, side, patterns));
 }
 
-function lintSide(spec: JsonObject, side: GuardrailSide, patterns: Patterns): readonly Finding[] {
-  const entries = entriesOf(spec, side);
+function lintSide(spec: JsonObject, side: GuardrailSide, patterns: PatternCompiler): readonly Finding[] {
+  const entries = guardrailEntries(spec, side);
   const words = entries.flatMap((entry, index) => wordsOf(entry, pointer('spec', side, 'rules', String(index), 'words')));
   const places = entries.flatMap((entry, index) => patternOf(entry, side, pointer('spec', side, 'rules', String(index), 'pattern_regex')));
-  const single = firstOnes(words);
+  const single = withoutDuplicates(words);
   return [
-    ...doubled(words, 'word'),
-    ...doubled(places, 'pattern'),
-    ...shadowed(single),
+    ...duplicateFindings(words, 'word'),
+    ...duplicateFindings(places, 'pattern'),
+    ...shadowedWords(single),
     ...single.flatMap(({ text, at }) => {
-      const found = harmless[side].find((one) => one.includes(text));
-      return found === undefined ? [] : [matchesHarmless({ what: `the word ${shortText(text)}`, at, side }, found)];
+      const found = harmlessTexts[side].find((one) => one.includes(text));
+      return found === undefined ? [] : [harmlessFinding({ what: `the word ${shortText(text)}`, at, side }, found)];
     }),
-    ...(side === 'input' && single.length <= mostWords ? missingSpellings(single, firstOnes(places), patterns) : []),
-    ...firstOnes(places).flatMap((place) => lintPattern(place, patterns)),
+    ...(side === 'input' && single.length <= mostWords ? missingSpellings(single, withoutDuplicates(places), patterns) : []),
+    ...withoutDuplicates(places).flatMap((place) => lintPattern(place, patterns)),
   ];
 }
 
 function wordsOf({ type, words }: JsonObject, at: Pointer): readonly Word[] {
   if (type !== 'deny_words_list') return [];
-  return textsOf(words).flatMap((text, index) => (text === '' ? [] : [{ text, at: at + pointer(String(index)) }]));
+  return textsIn(words).flatMap((text, index) => (text === '' ? [] : [{ text, at: at + pointer(String(index)) }]));
 }
 
-function patternOf({ type, pattern_regex: text }: JsonObject, side: GuardrailSide, at: Pointer): readonly PatternPlace[] {
+function patternOf({ type, pattern_regex: text }: JsonObject, side: GuardrailSide, at: Pointer): readonly LocatedPattern[] {
   return type === 'pattern_match' && typeof text === 'string' && text !== '' ? [{ text, at, side }] : [];
 }
 
 /** Of what stands there several times, the first. */
-function firstOnes<T extends { readonly text: string }>(all: readonly T[]): readonly T[] {
+function withoutDuplicates<T extends { readonly text: string }>(all: readonly T[]): readonly T[] {
   return [...new Map(all.toReversed().map((one) => [one.text, one])).values()].toReversed();
 }
 
 /** What stands in two entries of one side. */
-export function doubled(all: readonly Word[], what: string): readonly Finding[] {
+export function duplicateFindings(all: readonly Word[], what: string): readonly Finding[] {
   const seen = new Set<string>();
   return all.flatMap(({ text, at }): readonly Finding[] => {
     if (!seen.has(text)) {
@@ -66,7 +66,7 @@ export function doubled(all: readonly Word[], what: string): readonly Finding[] 
 const mostWords = 2_000;
 
 /** A word that contains a shorter one never decides. */
-function shadowed(words: readonly Word[]): readonly Finding[] {
+function shadowedWords(words: readonly Word[]): readonly Finding[] {
   const byLength = words.map(({ text }) => text).toSorted((one, other) => one.length - other.length);
   return words.slice(0, mostWords).flatMap(({ text, at }): readonly Finding[] => {
     const shorter = byLength.slice(0, mostWords).find((one) => one.length < text.length && text.includes(one));

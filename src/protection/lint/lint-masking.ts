@@ -1,28 +1,28 @@
 import type { Finding } from '../../model/diagnostic.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import type { Patterns } from '../pattern/compile.ts';
-import { objectsOf, textsOf } from '../scene.ts';
+import type { PatternCompiler } from '../pattern/compile.ts';
+import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 import { shortText } from '../short-text.ts';
-import { registeredTypes } from '../simulate.ts';
-import { harmless } from './harmless.ts';
-import { doubled } from './lint-guardrail.ts';
-import { lintPattern, matchesHarmless } from './lint-pattern.ts';
+import { registeredTypes } from '../samples/simulate.ts';
+import { harmlessTexts } from './harmless.ts';
+import { duplicateFindings } from './lint-guardrail.ts';
+import { lintPattern, harmlessFinding } from './lint-pattern.ts';
 
 /** Looks through the custom entity types of a masking rule: their patterns, their words, and whether their scores are enough. */
-export function lintMasking(spec: JsonObject, patterns: Patterns): readonly Finding[] {
-  const entities = objectsOf(spec['custom_entity_types']);
+export function lintMasking(spec: JsonObject, patterns: PatternCompiler): readonly Finding[] {
+  const entities = objectsIn(spec['custom_entity_types']);
   const words = entities.flatMap(({ deny_list: list }, index) =>
-    textsOf(list).map((text, word) => ({ text, at: placeOf(index, 'deny_list') + pointer(String(word)) })),
+    textsIn(list).map((text, word) => ({ text, at: placeOf(index, 'deny_list') + pointer(String(word)) })),
   );
   const regexes = entities.flatMap(({ regex: text }, index) =>
     typeof text === 'string' && text !== '' ? [{ text, at: placeOf(index, 'regex'), side: 'text' } as const] : [],
   );
   return [
-    ...doubled(words, 'word'),
-    ...doubled(regexes, 'pattern'),
+    ...duplicateFindings(words, 'word'),
+    ...duplicateFindings(regexes, 'pattern'),
     ...words.flatMap(({ text, at }) =>
-      harmless.text.includes(text) ? [matchesHarmless({ what: `the word ${shortText(text)}`, at, side: 'text' }, text)] : [],
+      harmlessTexts.text.includes(text) ? [harmlessFinding({ what: `the word ${shortText(text)}`, at, side: 'text' }, text)] : [],
     ),
     ...regexes.flatMap((place) => lintPattern(place, patterns)),
     ...lowScores(spec, entities),

@@ -1,24 +1,24 @@
 import type { Finding } from '../../model/diagnostic.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { SampleSide } from '../../model/result/sample-result.ts';
-import type { Compiled, Pattern, Patterns } from '../pattern/compile.ts';
-import type { Refusal } from '../pattern/syntax.ts';
+import type { CompiledPattern, Pattern, PatternCompiler } from '../pattern/compile.ts';
+import type { PatternError } from '../pattern/syntax.ts';
 import { shortText } from '../short-text.ts';
-import { harmless } from './harmless.ts';
+import { harmlessTexts } from './harmless.ts';
 
 /** A pattern, where it stands, and what it is tried on. */
-export type PatternPlace = { readonly text: string; readonly at: Pointer; readonly side: SampleSide };
+export type LocatedPattern = { readonly text: string; readonly at: Pointer; readonly side: SampleSide };
 
 /** Looks through one pattern: RE2 must take it, and it should not match what is harmless, nor explode elsewhere. */
-export function lintPattern(place: PatternPlace, patterns: Patterns): readonly Finding[] {
+export function lintPattern(place: LocatedPattern, patterns: PatternCompiler): readonly Finding[] {
   const compiled = patterns(place.text);
-  if ('refusal' in compiled) return [refused(place, compiled.refusal)];
-  if ('tooLarge' in compiled) return [tooLarge(place)];
-  return [...matchesTooMuch(place, compiled), ...slow(place, compiled.pattern)];
+  if ('refusal' in compiled) return [syntaxFinding(place, compiled.refusal)];
+  if ('tooLarge' in compiled) return [sizeFinding(place)];
+  return [...matchesTooMuch(place, compiled), ...slownessFindings(place, compiled.pattern)];
 }
 
 /** A guardrail is compiled by RE2; what masks may be another engine, that takes more. */
-function refused({ text, at, side }: PatternPlace, { what, index, hint, elsewhere }: Refusal): Finding {
+function syntaxFinding({ text, at, side }: LocatedPattern, { what, index, hint, elsewhere }: PatternError): Finding {
   const mayWork = side === 'text' && elsewhere === true;
   return {
     code: 'rule/pattern-refused',
@@ -30,7 +30,7 @@ function refused({ text, at, side }: PatternPlace, { what, index, hint, elsewher
   };
 }
 
-function tooLarge({ text, at }: PatternPlace): Finding {
+function sizeFinding({ text, at }: LocatedPattern): Finding {
   return {
     code: 'rule/pattern-too-large',
     severity: 'warning',
@@ -40,23 +40,23 @@ function tooLarge({ text, at }: PatternPlace): Finding {
   };
 }
 
-function matchesTooMuch({ text, at, side }: PatternPlace, compiled: Compiled): readonly Finding[] {
+function matchesTooMuch({ text, at, side }: LocatedPattern, compiled: CompiledPattern): readonly Finding[] {
   if (!('pattern' in compiled)) return [];
   const verb = side === 'text' ? 'masks' : 'blocks';
   const isEmpty = compiled.pattern.finds('') === true;
-  const matched = harmless[side].filter((one) => compiled.pattern.finds(one) === true);
+  const matched = harmlessTexts[side].filter((one) => compiled.pattern.finds(one) === true);
   if (isEmpty) {
-    const outcome = matched.length === harmless[side].length ? `so it ${verb} everything` : `so it ${verb} what says nothing`;
+    const outcome = matched.length === harmlessTexts[side].length ? `so it ${verb} everything` : `so it ${verb} what says nothing`;
     const message = `the pattern ${shortText(text)} matches the empty text, ${outcome}`;
     const hint = 'make some part of it required: + instead of *, no | beside nothing';
     return [{ code: 'rule/matches-empty', severity: 'warning', at, message, hint }];
   }
   const [found] = matched;
-  return found === undefined ? [] : [matchesHarmless({ what: `the pattern ${shortText(text)}`, at, side }, found)];
+  return found === undefined ? [] : [harmlessFinding({ what: `the pattern ${shortText(text)}`, at, side }, found)];
 }
 
 /** The finding that something matches a text that it should not. */
-export function matchesHarmless(
+export function harmlessFinding(
   { what, at, side }: { readonly what: string; readonly at: Pointer; readonly side: SampleSide },
   found: string,
 ): Finding {
@@ -70,7 +70,7 @@ export function matchesHarmless(
 }
 
 /** Where time grows with the square of the text, long texts are slow; with more, or exponentially, shorter ones are as well. */
-function slow({ text, at }: PatternPlace, { slowness }: Pattern): readonly Finding[] {
+function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): readonly Finding[] {
   const found = slowness();
   if (found === undefined) return [];
   const { power, sample } = found;

@@ -1,15 +1,19 @@
 import type { Finding } from '../../model/diagnostic.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import type { Patterns } from '../pattern/compile.ts';
+import type { PatternCompiler } from '../pattern/compile.ts';
 import { shortText } from '../short-text.ts';
 
-type Place = { readonly text: string; readonly at: Pointer };
+type LocatedText = { readonly text: string; readonly at: Pointer };
 
 const statements =
   /^\s*(?:select|insert|update|delete|drop|truncate|alter|create|grant|revoke|merge|replace|exec|execute|call|copy|union|into|rename|shutdown)\b/i;
 
 /** Words that people may type in upper or lower case alike, and that block only one of the two. */
-export function missingSpellings(words: readonly Place[], others: readonly Place[], patterns: Patterns): readonly Finding[] {
+export function missingSpellings(
+  words: readonly LocatedText[],
+  others: readonly LocatedText[],
+  patterns: PatternCompiler,
+): readonly Finding[] {
   return words.flatMap(({ text, at }): readonly Finding[] => {
     const missing = spellingsOf(text).filter((spelling) => !isBlocked(spelling, words, { others, patterns }));
     if (missing.length === 0) return [];
@@ -32,9 +36,9 @@ function spellingsOf(text: string): readonly string[] {
   return /^[A-Za-z ;*()]+$/.test(text) && lower !== text ? [lower] : [];
 }
 
-type Blocking = { readonly others: readonly Place[]; readonly patterns: Patterns };
+type OtherPatterns = { readonly others: readonly LocatedText[]; readonly patterns: PatternCompiler };
 
-function isBlocked(spelling: string, words: readonly Place[], { others, patterns }: Blocking): boolean {
+function isBlocked(spelling: string, words: readonly LocatedText[], { others, patterns }: OtherPatterns): boolean {
   if (words.some(({ text }) => spelling.includes(text))) return true;
   return others.some(({ text }) => {
     const compiled = patterns(text);

@@ -1,35 +1,39 @@
 import { contains, type CharSet } from './char-set.ts';
-import type { Assertion, Node } from './syntax.ts';
+import type { Assertion, PatternNode } from './syntax.ts';
 
 /** A step from one character of the pattern to another; `guards` must hold in between. */
-export type Step = { readonly to: number; readonly guards: readonly Assertion[] };
+export type Transition = { readonly to: number; readonly guards: readonly Assertion[] };
 
 /** A pattern as the characters it names and the ways between them; a way that can be gone in two manners stands there twice. */
 export type Automaton = {
   readonly sets: readonly CharSet[];
-  readonly first: readonly Step[];
-  readonly next: readonly (readonly Step[])[];
+  readonly first: readonly Transition[];
+  readonly next: readonly (readonly Transition[])[];
   /** The characters that a match may end with, and what must hold there. */
-  readonly last: readonly Step[];
+  readonly last: readonly Transition[];
   /** A match may have no character at all, where one of these holds whole. */
   readonly empty: readonly (readonly Assertion[])[];
 };
 
 /** The ways in and out of a part of a pattern; `empty` are the ways through it without any character. */
-type Part = { readonly first: readonly Step[]; readonly last: readonly Step[]; readonly empty: readonly (readonly Assertion[])[] };
+type Fragment = {
+  readonly first: readonly Transition[];
+  readonly last: readonly Transition[];
+  readonly empty: readonly (readonly Assertion[])[];
+};
 
-type Building = { readonly sets: CharSet[]; readonly next: Step[][]; steps: number };
+type Building = { readonly sets: CharSet[]; readonly next: Transition[][]; steps: number };
 
 /** Ends the building of an automaton that has too much in it; it never leaves this file. */
 class TooLarge extends Error {}
 
-const mostSteps = 20_000;
+const maxTransitions = 20_000;
 
 /** Makes the automaton of a pattern, or undefined where it would have more characters than that. */
-export function automatonOf(node: Node, most: number): Automaton | undefined {
+export function buildAutomaton(node: PatternNode, most: number): Automaton | undefined {
   const building: Building = { sets: [], next: [], steps: 0 };
   try {
-    const { first, last, empty } = partOf(node, building, most);
+    const { first, last, empty } = buildFragment(node, building, most);
     return { sets: building.sets, first, next: building.next, last, empty };
   } catch (error) {
     if (error instanceof TooLarge) return undefined;
@@ -37,9 +41,9 @@ export function automatonOf(node: Node, most: number): Automaton | undefined {
   }
 }
 
-const nothing: Part = { first: [], last: [], empty: [[]] };
+const nothing: Fragment = { first: [], last: [], empty: [[]] };
 
-function partOf(node: Node, building: Building, most: number): Part {
+function buildFragment(node: PatternNode, building: Building, most: number): Fragment {
   switch (node.op) {
     case 'empty':
       return nothing;
@@ -53,11 +57,11 @@ function partOf(node: Node, building: Building, most: number): Part {
       return { first: [step], last: [step], empty: [] };
     }
     case 'group':
-      return partOf(node.of, building, most);
+      return buildFragment(node.of, building, most);
     case 'join':
-      return node.parts.reduce((before, part) => joined(before, partOf(part, building, most), building), nothing);
+      return node.parts.reduce((before, part) => concatenate(before, buildFragment(part, building, most), building), nothing);
     case 'either': {
-      const parts = node.parts.map((part) => partOf(part, building, most));
+      const parts = node.parts.map((part) => buildFragment(part, building, most));
       return {
         first: parts.flatMap(({ first }) => first),
         last: parts.flatMap(({ last }) => last),
@@ -65,11 +69,11 @@ function partOf(node: Node, building: Building, most: number): Part {
       };
     }
     case 'repeat':
-      return repeated(node, building, most);
+      return repeatFragment(node, building, most);
   }
 }
 
-function joined(before: Part, after: Part, building: Building): Part {
+function concatenate(before: Fragment, after: Fragment, building: Building): Fragment {
   connect(before.last, after.first, building);
   return {
     first: [...before.first, ...through(before.empty, after.first)],
@@ -78,41 +82,41 @@ function joined(before: Part, after: Part, building: Building): Part {
   };
 }
 
-function repeated({ of, min, max }: Extract<Node, { op: 'repeat' }>, building: Building, most: number): Part {
+function repeatFragment({ of, min, max }: Extract<PatternNode, { op: 'repeat' }>, building: Building, most: number): Fragment {
   if (max === 0) return nothing;
-  const optional = (part: Part): Part => ({ ...part, empty: distinct([...part.empty, []]) });
+  const optional = (part: Fragment): Fragment => ({ ...part, empty: distinct([...part.empty, []]) });
   const copies = max ?? Math.max(min, 1);
   let all = nothing;
   for (let copy = 1; copy <= copies; copy += 1) {
-    const part = partOf(of, building, most);
+    const part = buildFragment(of, building, most);
     if (max === undefined && copy === copies) connect(part.last, part.first, building);
-    all = joined(all, copy > min ? optional(part) : part, building);
+    all = concatenate(all, copy > min ? optional(part) : part, building);
   }
   return all;
 }
 
-function connect(from: readonly Step[], to: readonly Step[], building: Building): void {
+function connect(from: readonly Transition[], to: readonly Transition[], building: Building): void {
   building.steps += from.length * to.length;
-  if (building.steps > mostSteps) throw new TooLarge();
+  if (building.steps > maxTransitions) throw new TooLarge();
   for (const end of from) {
     for (const start of to) building.next[end.to]?.push({ to: start.to, guards: [...end.guards, ...start.guards] });
   }
 }
 
-function through(empty: Part['empty'], steps: readonly Step[]): readonly Step[] {
-  if (empty.length * steps.length > mostSteps) throw new TooLarge();
+function through(empty: Fragment['empty'], steps: readonly Transition[]): readonly Transition[] {
+  if (empty.length * steps.length > maxTransitions) throw new TooLarge();
   return empty.flatMap((guards) => steps.map((step) => ({ to: step.to, guards: [...guards, ...step.guards] })));
 }
 
 /** What can be gone through without a character in several manners counts once: engines do not repeat what is empty. */
-function distinct(ways: Part['empty']): Part['empty'] {
+function distinct(ways: Fragment['empty']): Fragment['empty'] {
   const seen = new Map(ways.map((guards) => [[...new Set(guards)].toSorted().join(' '), [...new Set(guards)]]));
   if (seen.size > 64) throw new TooLarge();
   return [...seen.values()];
 }
 
 /** Where the ways through a text end that begin with it, and whether some part of it from its beginning on is a match. */
-export function reaches(
+export function runAutomaton(
   { sets, first, next, last, empty }: Automaton,
   text: string,
   following: string,

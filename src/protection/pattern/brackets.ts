@@ -1,26 +1,26 @@
-import { complement, oneChar, union, type CharSet } from './char-set.ts';
+import { complement, oneChar, unionOf, type CharSet } from './char-set.ts';
 import { takeClassEscape, takeEscape, takePosixClass } from './escape.ts';
-import { nextRune, Refused, takes, type Cursor } from './syntax.ts';
+import { nextRune, PatternSyntaxError, consumeText, type PatternCursor } from './syntax.ts';
 
 /** Reads the characters in brackets; the cursor stands on the opening one. */
-export function takeBrackets(cursor: Cursor): CharSet {
+export function takeBrackets(cursor: PatternCursor): CharSet {
   const start = cursor.at;
   cursor.at += 1;
-  const isNegated = takes(cursor, '^');
+  const isNegated = consumeText(cursor, '^');
   const sets: CharSet[] = [];
   let isFirst = true;
   while (cursor.text[cursor.at] !== ']' || isFirst) {
     if (cursor.at >= cursor.text.length)
-      throw new Refused({ what: 'a [ without its ]', index: start, hint: 'write \\[ for the character itself' });
+      throw new PatternSyntaxError({ what: 'a [ without its ]', index: start, hint: 'write \\[ for the character itself' });
     isFirst = false;
     sets.push(takeMember(cursor));
   }
   cursor.at += 1;
-  const set = union(sets);
+  const set = unionOf(sets);
   return isNegated ? complement(set) : set;
 }
 
-function takeMember(cursor: Cursor): CharSet {
+function takeMember(cursor: PatternCursor): CharSet {
   const known = takePosixClass(cursor) ?? (cursor.text[cursor.at] === '\\' ? takeClassEscape(cursor) : undefined);
   if (known !== undefined) return known;
   const start = cursor.at;
@@ -29,7 +29,7 @@ function takeMember(cursor: Cursor): CharSet {
   cursor.at += 1;
   const high = takeRune(cursor);
   if (high < low)
-    throw new Refused({
+    throw new PatternSyntaxError({
       what: `the range ${cursor.text.slice(start, cursor.at)}, which runs backwards`,
       index: start,
       hint: 'write the lower character first',
@@ -37,6 +37,6 @@ function takeMember(cursor: Cursor): CharSet {
   return { ranges: [low, high] };
 }
 
-function takeRune(cursor: Cursor): number {
+function takeRune(cursor: PatternCursor): number {
   return cursor.text[cursor.at] === '\\' ? takeEscape(cursor) : nextRune(cursor);
 }

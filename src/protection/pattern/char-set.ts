@@ -15,7 +15,7 @@ export function oneChar(rune: number): CharSet {
 }
 
 /** Joins sets; the ranges come sorted and apart. */
-export function union(sets: readonly CharSet[]): CharSet {
+export function unionOf(sets: readonly CharSet[]): CharSet {
   const opaque = sets.flatMap((set) => set.opaque ?? []).join('');
   return { ranges: tidy(sets.map(({ ranges }) => ranges)), ...(opaque === '' ? {} : { opaque }) };
 }
@@ -37,7 +37,7 @@ export function complement({ ranges, opaque }: CharSet): CharSet {
 /** The set with both cases of its Latin letters. */
 export function withBothCases(set: CharSet): CharSet {
   const others = [...shifted(set, 65, 32), ...shifted(set, 97, -32)];
-  return others.length === 0 ? set : union([set, { ranges: others }]);
+  return others.length === 0 ? set : unionOf([set, { ranges: others }]);
 }
 
 function shifted({ ranges }: CharSet, first: number, by: number): readonly number[] {

@@ -1,5 +1,5 @@
-import { complement, union, type CharSet } from './char-set.ts';
-import { nextRune, Refused, type Cursor } from './syntax.ts';
+import { complement, unionOf, type CharSet } from './char-set.ts';
+import { nextRune, PatternSyntaxError, type PatternCursor } from './syntax.ts';
 
 const digit: CharSet = { ranges: [48, 57] };
 const space: CharSet = { ranges: [9, 10, 12, 13, 32, 32] };
@@ -15,7 +15,7 @@ const perl: Readonly<Record<string, CharSet>> = {
 };
 
 /** The class that `\d`, `\w`, `\pL` and the like stand for, or undefined where the cursor stands on none of them. */
-export function takeClassEscape(cursor: Cursor): CharSet | undefined {
+export function takeClassEscape(cursor: PatternCursor): CharSet | undefined {
   const letter = cursor.text[cursor.at + 1] ?? '';
   if (Object.hasOwn(perl, letter)) {
     cursor.at += 2;
@@ -27,7 +27,7 @@ export function takeClassEscape(cursor: Cursor): CharSet | undefined {
   const one = String.fromCodePoint(nextRune(cursor));
   if (one === '{') {
     const end = cursor.text.indexOf('}', cursor.at);
-    if (end === -1) throw new Refused({ what: `a class of characters without its }`, index: start });
+    if (end === -1) throw new PatternSyntaxError({ what: `a class of characters without its }`, index: start });
     cursor.at = end + 1;
   }
   return { ranges: [], opaque: cursor.text.slice(start, cursor.at) };
@@ -55,11 +55,11 @@ const rewritten: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** The character that an escape stands for. */
-export function takeEscape(cursor: Cursor): number {
+export function takeEscape(cursor: PatternCursor): number {
   const start = cursor.at;
   cursor.at += 1;
   if (cursor.at >= cursor.text.length)
-    throw new Refused({ what: 'a \\ at the end', index: start, hint: 'write \\\\ for the character itself' });
+    throw new PatternSyntaxError({ what: 'a \\ at the end', index: start, hint: 'write \\\\ for the character itself' });
   const rune = nextRune(cursor);
   const letter = String.fromCodePoint(rune);
   if (letter === 'x') return hexadecimal(cursor, start);
@@ -68,7 +68,7 @@ export function takeEscape(cursor: Cursor): number {
   if (Object.hasOwn(controls, letter)) return controls[letter] ?? 0;
   if (rune < 128 && !/[A-Za-z0-9]/.test(letter)) return rune;
   const [what, hint] = Object.hasOwn(rewritten, letter) ? (rewritten[letter] ?? []) : [];
-  throw new Refused({
+  throw new PatternSyntaxError({
     what: what ?? `the escape \\${letter}`,
     index: start,
     hint: hint ?? `write ${letter} for the character itself`,
@@ -76,8 +76,8 @@ export function takeEscape(cursor: Cursor): number {
   });
 }
 
-function backreference(number: string, start: number): Refused {
-  return new Refused({
+function backreference(number: string, start: number): PatternSyntaxError {
+  return new PatternSyntaxError({
     what: `the backreference \\${number}`,
     index: start,
     hint: 'RE2 has none: write out what may be repeated',
@@ -86,19 +86,19 @@ function backreference(number: string, start: number): Refused {
 }
 
 /** A single digit refers to a group; with more digits, or with 0, it is a code. */
-function octal(cursor: Cursor, first: string, start: number): number {
+function octal(cursor: PatternCursor, first: string, start: number): number {
   const [digits = ''] = /^[0-7]{0,2}/.exec(cursor.text.slice(cursor.at, cursor.at + 2)) ?? [];
   if (first !== '0' && digits === '') throw backreference(first, start);
   cursor.at += digits.length;
   return Number.parseInt(`${first}${digits}`, 8);
 }
 
-function hexadecimal(cursor: Cursor, start: number): number {
+function hexadecimal(cursor: PatternCursor, start: number): number {
   const rest = cursor.text.slice(cursor.at, cursor.at + 16);
   const found = /^(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))/.exec(rest);
   const code = Number.parseInt(found?.[1] ?? found?.[2] ?? '', 16);
   if (found === null || !(code <= 0x10_ffff))
-    throw new Refused({ what: 'an incomplete \\x', index: start, hint: 'write \\x41 or \\x{41}' });
+    throw new PatternSyntaxError({ what: 'an incomplete \\x', index: start, hint: 'write \\x41 or \\x{41}' });
   cursor.at += found[0].length;
   return code;
 }
@@ -114,14 +114,14 @@ const posix: Readonly<Record<string, CharSet>> = {
   lower: { ranges: [97, 122] },
   print: { ranges: [32, 126] },
   punct: { ranges: [33, 47, 58, 64, 91, 96, 123, 126] },
-  space: union([space, { ranges: [11, 11] }]),
+  space: unionOf([space, { ranges: [11, 11] }]),
   upper: { ranges: [65, 90] },
   word,
   xdigit: { ranges: [48, 57, 65, 70, 97, 102] },
 };
 
 /** The class that `[:alpha:]` and the like stand for inside brackets, or undefined where the cursor stands on none. */
-export function takePosixClass(cursor: Cursor): CharSet | undefined {
+export function takePosixClass(cursor: PatternCursor): CharSet | undefined {
   if (!cursor.text.startsWith('[:', cursor.at)) return undefined;
   const end = cursor.text.indexOf(':]', cursor.at + 2);
   if (end === -1) return undefined;
@@ -129,7 +129,7 @@ export function takePosixClass(cursor: Cursor): CharSet | undefined {
   const plain = name.replace(/^\^/, '');
   const set = Object.hasOwn(posix, plain) ? posix[plain] : undefined;
   if (set === undefined)
-    throw new Refused({
+    throw new PatternSyntaxError({
       what: `the class [:${name.slice(0, 20)}:]`,
       index: cursor.at,
       hint: 'write [:alpha:], [:digit:], [:space:] and the like',

@@ -1,4 +1,4 @@
-import { Refused, takes, type Cursor } from './syntax.ts';
+import { PatternSyntaxError, consumeText, type PatternCursor } from './syntax.ts';
 
 /** `fold` both cases, `lines` ^ and $ at each line, `dots` a dot is also a line feed. */
 export type Flags = { readonly fold: boolean; readonly lines: boolean; readonly dots: boolean };
@@ -26,7 +26,7 @@ const foreign: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 /** Reads how a group begins; the cursor stands on its bracket. */
-export function readGroup(cursor: Cursor, flags: Flags, names: Set<string>): Opening {
+export function readGroup(cursor: PatternCursor, flags: Flags, names: Set<string>): Opening {
   const start = cursor.at;
   if (!cursor.text.startsWith('(?', start)) {
     cursor.at += 1;
@@ -34,33 +34,42 @@ export function readGroup(cursor: Cursor, flags: Flags, names: Set<string>): Ope
   }
   const rest = cursor.text.slice(start, start + 300);
   const other = foreign.find(([pattern]) => pattern.test(rest));
-  if (other !== undefined) throw new Refused({ what: other[1], index: start, hint: other[2], elsewhere: true });
-  if (takes(cursor, '(?P<') || takes(cursor, '(?<')) return named(cursor, flags, { names, start });
+  if (other !== undefined) throw new PatternSyntaxError({ what: other[1], index: start, hint: other[2], elsewhere: true });
+  if (consumeText(cursor, '(?P<') || consumeText(cursor, '(?<')) return named(cursor, flags, { names, start });
   return flagged(cursor, flags);
 }
 
-function named(cursor: Cursor, flags: Flags, { names, start }: { readonly names: Set<string>; readonly start: number }): Opening {
+function named(cursor: PatternCursor, flags: Flags, { names, start }: { readonly names: Set<string>; readonly start: number }): Opening {
   const end = cursor.text.indexOf('>', cursor.at);
   const name = cursor.text.slice(cursor.at, end === -1 ? cursor.at : end);
   if (!/^\w+$/.test(name))
-    throw new Refused({ what: 'a group without a right name', index: start, hint: 'write (?P<name>…) with letters, digits and _' });
+    throw new PatternSyntaxError({
+      what: 'a group without a right name',
+      index: start,
+      hint: 'write (?P<name>…) with letters, digits and _',
+    });
   if (names.has(name))
-    throw new Refused({ what: `a second group called ${name}`, index: start, hint: 'give it a name of its own, or none' });
+    throw new PatternSyntaxError({ what: `a second group called ${name}`, index: start, hint: 'give it a name of its own, or none' });
   names.add(name);
   cursor.at = end + 1;
   return { is: 'group', captures: true, flags };
 }
 
-function flagged(cursor: Cursor, before: Flags): Opening {
+function flagged(cursor: PatternCursor, before: Flags): Opening {
   const start = cursor.at;
   const [text = '', letters = '', minus = '', off = '', close = ''] =
     /^\(\?([A-Za-z]*)(-?)([A-Za-z]*)([):]?)/.exec(cursor.text.slice(start, start + 60)) ?? [];
   const strange = /[^imsU]/.exec(`${letters}${off}`)?.[0];
   if (strange === 'x')
-    throw new Refused({ what: 'the flag x', index: start, hint: 'write the pattern without blanks and comments', elsewhere: true });
+    throw new PatternSyntaxError({
+      what: 'the flag x',
+      index: start,
+      hint: 'write the pattern without blanks and comments',
+      elsewhere: true,
+    });
   const isWrong = strange !== undefined || close === '' || (minus !== '' && off === '');
   if (isWrong) {
-    throw new Refused({
+    throw new PatternSyntaxError({
       what: strange === undefined ? 'an unknown group (?' : `the flag ${strange}`,
       index: start,
       hint: 'the flags are i, m, s and U; (?:…) is a plain group',

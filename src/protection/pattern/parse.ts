@@ -3,38 +3,38 @@ import { anyButNewline, anyChar, oneChar, withBothCases, type CharSet } from './
 import { takeClassEscape, takeEscape } from './escape.ts';
 import { readGroup, type Flags } from './group.ts';
 import { isRepeat, takeRepeat } from './repeat.ts';
-import { nextRune, Refused, takes, type Cursor, type Node, type Refusal } from './syntax.ts';
+import { nextRune, PatternSyntaxError, consumeText, type PatternCursor, type PatternNode, type PatternError } from './syntax.ts';
 
 /** Reads a pattern as RE2 does; what it does not take is told with its place. */
-export function parsePattern(text: string): { readonly node: Node } | { readonly refusal: Refusal } {
+export function parsePattern(text: string): { readonly node: PatternNode } | { readonly refusal: PatternError } {
   try {
     const cursor = { text, at: 0 };
     const reader: Reader = { cursor, names: new Set(), flags: { fold: false, lines: false, dots: false }, depth: 0 };
     const node = takeEither(reader);
     if (cursor.at < text.length)
-      throw new Refused({ what: 'a ) without its (', index: cursor.at, hint: 'write \\) for the character itself' });
+      throw new PatternSyntaxError({ what: 'a ) without its (', index: cursor.at, hint: 'write \\) for the character itself' });
     return { node };
   } catch (error) {
-    if (error instanceof Refused) return { refusal: error.refusal };
+    if (error instanceof PatternSyntaxError) return { refusal: error.refusal };
     throw error;
   }
 }
 
-type Reader = { readonly cursor: Cursor; readonly names: Set<string>; flags: Flags; depth: number };
+type Reader = { readonly cursor: PatternCursor; readonly names: Set<string>; flags: Flags; depth: number };
 
-const deepest = 1000;
+const maxDepth = 1000;
 
-function takeEither(reader: Reader): Node {
+function takeEither(reader: Reader): PatternNode {
   const { cursor } = reader;
   const parts = [takeJoin(reader)];
-  while (takes(cursor, '|')) parts.push(takeJoin(reader));
+  while (consumeText(cursor, '|')) parts.push(takeJoin(reader));
   const [only] = parts;
   return only !== undefined && parts.length === 1 ? only : { op: 'either', parts };
 }
 
-function takeJoin(reader: Reader): Node {
+function takeJoin(reader: Reader): PatternNode {
   const { cursor } = reader;
-  const parts: Node[] = [];
+  const parts: PatternNode[] = [];
   let from = cursor.at;
   while (cursor.at < cursor.text.length && cursor.text[cursor.at] !== '|' && cursor.text[cursor.at] !== ')') {
     if (isRepeat(cursor)) {
@@ -51,13 +51,13 @@ function takeJoin(reader: Reader): Node {
   return only !== undefined && parts.length === 1 ? only : { op: 'join', parts };
 }
 
-function nothingToRepeat({ text, at }: Cursor): Refused {
+function nothingToRepeat({ text, at }: PatternCursor): PatternSyntaxError {
   const sign = text[at] ?? '';
-  return new Refused({ what: `a ${sign} with nothing to repeat`, index: at, hint: `write \\${sign} for the character itself` });
+  return new PatternSyntaxError({ what: `a ${sign} with nothing to repeat`, index: at, hint: `write \\${sign} for the character itself` });
 }
 
 /** The next thing that may be repeated, with what stands before it in the same breath; flags are nothing by themselves. */
-function takeAtom(reader: Reader): readonly Node[] {
+function takeAtom(reader: Reader): readonly PatternNode[] {
   const { cursor, flags } = reader;
   switch (cursor.text[cursor.at] ?? '') {
     case '(':
@@ -80,11 +80,11 @@ function takeAtom(reader: Reader): readonly Node[] {
   }
 }
 
-function charOf(set: CharSet, { fold }: Flags): Node {
+function charOf(set: CharSet, { fold }: Flags): PatternNode {
   return { op: 'char', set: fold ? withBothCases(set) : set };
 }
 
-function takeGroup(reader: Reader): readonly Node[] {
+function takeGroup(reader: Reader): readonly PatternNode[] {
   const { cursor, names, flags } = reader;
   const start = cursor.at;
   const group = readGroup(cursor, flags, names);
@@ -93,27 +93,28 @@ function takeGroup(reader: Reader): readonly Node[] {
     return [];
   }
   reader.depth += 1;
-  if (reader.depth > deepest)
-    throw new Refused({
-      what: `more than ${deepest} groups in one another`,
+  if (reader.depth > maxDepth)
+    throw new PatternSyntaxError({
+      what: `more than ${maxDepth} groups in one another`,
       index: start,
       hint: 'write a simpler pattern',
       elsewhere: true,
     });
   reader.flags = group.flags;
   const node = takeEither(reader);
-  if (!takes(cursor, ')')) throw new Refused({ what: 'a ( without its )', index: start, hint: 'write \\( for the character itself' });
+  if (!consumeText(cursor, ')'))
+    throw new PatternSyntaxError({ what: 'a ( without its )', index: start, hint: 'write \\( for the character itself' });
   reader.flags = flags;
   reader.depth -= 1;
   return [group.captures ? { op: 'group', of: node } : node];
 }
 
-function takeBackslash({ cursor, flags }: Reader): readonly Node[] {
-  if (takes(cursor, '\\A')) return [{ op: 'assert', what: 'text-start' }];
-  if (takes(cursor, '\\z')) return [{ op: 'assert', what: 'text-end' }];
-  if (takes(cursor, '\\b')) return [{ op: 'assert', what: 'word-edge' }];
-  if (takes(cursor, '\\B')) return [{ op: 'assert', what: 'no-word-edge' }];
-  if (takes(cursor, '\\Q')) {
+function takeBackslash({ cursor, flags }: Reader): readonly PatternNode[] {
+  if (consumeText(cursor, '\\A')) return [{ op: 'assert', what: 'text-start' }];
+  if (consumeText(cursor, '\\z')) return [{ op: 'assert', what: 'text-end' }];
+  if (consumeText(cursor, '\\b')) return [{ op: 'assert', what: 'word-edge' }];
+  if (consumeText(cursor, '\\B')) return [{ op: 'assert', what: 'no-word-edge' }];
+  if (consumeText(cursor, '\\Q')) {
     const end = cursor.text.indexOf('\\E', cursor.at);
     const quoted = cursor.text.slice(cursor.at, end === -1 ? undefined : end);
     cursor.at = end === -1 ? cursor.text.length : end + 2;

@@ -1,57 +1,57 @@
-import { Refused, type Cursor, type Node } from './syntax.ts';
+import { PatternSyntaxError, type PatternCursor, type PatternNode } from './syntax.ts';
 
 type Count = { readonly min: number; readonly max: number | undefined; readonly text: string };
 
-const most = 1000;
+const maxRepeats = 1000;
 
 /** Tells whether a repeat count stands at the cursor. */
-export function isRepeat(cursor: Cursor): boolean {
+export function isRepeat(cursor: PatternCursor): boolean {
   return countAt(cursor) !== undefined;
 }
 
 /** Reads how often the node stands there, if that is said behind it. */
-export function takeRepeat(cursor: Cursor, node: Node, from: number): Node {
+export function takeRepeat(cursor: PatternCursor, node: PatternNode, from: number): PatternNode {
   const start = cursor.at;
   const count = countAt(cursor);
   if (count === undefined) return node;
   const { min, max, text } = count;
-  if (min > most || (max ?? 0) > most || (max !== undefined && max < min)) {
-    const isBackwards = max !== undefined && max < min && min <= most;
-    throw new Refused({
-      what: isBackwards ? `the repeat count ${text}, which runs backwards` : `the repeat count ${text}, above ${most}`,
+  if (min > maxRepeats || (max ?? 0) > maxRepeats || (max !== undefined && max < min)) {
+    const isBackwards = max !== undefined && max < min && min <= maxRepeats;
+    throw new PatternSyntaxError({
+      what: isBackwards ? `the repeat count ${text}, which runs backwards` : `the repeat count ${text}, above ${maxRepeats}`,
       index: start,
-      hint: `at most ${most} times`,
+      hint: `at most ${maxRepeats} times`,
       elsewhere: true,
     });
   }
   cursor.at += text.length;
   if (cursor.text[cursor.at] === '?') cursor.at += 1;
   const second = countAt(cursor);
-  if (second !== undefined) throw doubled(cursor, second, start);
-  const repeated: Node = { op: 'repeat', of: node, min, max };
-  if (repeatsOf(repeated) > most)
-    throw new Refused({
-      what: `repeat counts in one another that come to more than ${most}`,
+  if (second !== undefined) throw doubledRepeatError(cursor, second, start);
+  const repeated: PatternNode = { op: 'repeat', of: node, min, max };
+  if (repeatsOf(repeated) > maxRepeats)
+    throw new PatternSyntaxError({
+      what: `repeat counts in one another that come to more than ${maxRepeats}`,
       index: from,
-      hint: `at most ${most} times in all`,
+      hint: `at most ${maxRepeats} times in all`,
       elsewhere: true,
     });
   return repeated;
 }
 
-function doubled({ text }: Cursor, second: Count, start: number): Refused {
+function doubledRepeatError({ text }: PatternCursor, second: Count, start: number): PatternSyntaxError {
   const shown = text.slice(start, start + 12);
   if (second.text === '+')
-    return new Refused({
+    return new PatternSyntaxError({
       what: `a possessive quantifier ${shown.slice(0, shown.indexOf('+', 1) + 1)}`,
       index: start,
       hint: 'leave the last + out: RE2 never goes back',
       elsewhere: true,
     });
-  return new Refused({ what: 'a repeat of a repeat', index: start, hint: 'put what is repeated in (?:…)' });
+  return new PatternSyntaxError({ what: 'a repeat of a repeat', index: start, hint: 'put what is repeated in (?:…)' });
 }
 
-function countAt({ text, at }: Cursor): Count | undefined {
+function countAt({ text, at }: PatternCursor): Count | undefined {
   switch (text[at] ?? '') {
     case '*':
       return { min: 0, max: undefined, text: '*' };
@@ -72,7 +72,7 @@ function countAt({ text, at }: Cursor): Count | undefined {
 }
 
 /** How often what is innermost may be written out, as RE2 counts it. */
-function repeatsOf(node: Node): number {
+function repeatsOf(node: PatternNode): number {
   switch (node.op) {
     case 'repeat': {
       const own = node.max ?? node.min;

@@ -1,7 +1,7 @@
-import { circlesOf, endings, explosionOf, isDeadEnd, mostCharacters, wayTo } from './ambiguous.ts';
-import { automatonOf, holdsBetween, type Automaton } from './automaton.ts';
+import { cyclesOf, failingEndings, findExponential, failsAfterLoop, maxCharacters, pathTo } from './exponential.ts';
+import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
 import { contains, someCommon } from './char-set.ts';
-import type { Node } from './syntax.ts';
+import type { PatternNode } from './syntax.ts';
 
 /**
  * How slow an engine that goes back is on longer texts like the sample, which the pattern does not match: the time grows with
@@ -9,20 +9,20 @@ import type { Node } from './syntax.ts';
  */
 export type Slowness = { readonly power: number; readonly sample: string };
 
-const mostWork = 400_000;
+const maxWork = 400_000;
 /** More pairs of repeats are not looked at. */
-const mostPairs = 200;
-const mostChains = 8;
+const maxPairs = 200;
+const maxChains = 8;
 
 /** Finds what a pattern is slow on, if it is more than linear from one beginning; every sample was tried. */
-export function slownessOf(node: Node, together: { steps: number }): Slowness | undefined {
-  const sample = explosionOf(node, together);
+export function findSlowness(node: PatternNode, budget: { steps: number }): Slowness | undefined {
+  const sample = findExponential(node, budget);
   if (sample !== undefined) return { power: Number.POSITIVE_INFINITY, sample };
-  if (together.steps <= 0) return undefined;
-  const budget = { left: Math.min(mostWork, together.steps) };
-  const whole = budget.left;
-  const found = powerOf(node, budget);
-  together.steps -= whole - budget.left;
+  if (budget.steps <= 0) return undefined;
+  const own = { left: Math.min(maxWork, budget.steps) };
+  const whole = own.left;
+  const found = findPolynomial(node, own);
+  budget.steps -= whole - own.left;
   return found;
 }
 
@@ -30,13 +30,13 @@ type Budget = { left: number };
 /** Two repeats, the second behind the first, that the same text can be shared out to in as many ways as it is long. */
 type Pair = { readonly from: number; readonly to: number; readonly text: string };
 
-function powerOf(node: Node, budget: Budget): Slowness | undefined {
-  const automaton = automatonOf(node, mostCharacters);
+function findPolynomial(node: PatternNode, budget: Budget): Slowness | undefined {
+  const automaton = buildAutomaton(node, maxCharacters);
   if (automaton === undefined || automaton.sets.some(({ opaque }) => opaque !== undefined)) return undefined;
-  for (const chain of chainsOf(pairsOf(automaton, budget), automaton, budget).slice(0, mostChains)) {
+  for (const chain of findChains(findPairs(automaton, budget), automaton, budget).slice(0, maxChains)) {
     // What a chain ends with may itself bring the match about, so beginnings of it are tried as well.
     for (let length = chain.length; length > 0; length -= 1) {
-      const found = tried(chain.slice(0, length), automaton, budget);
+      const found = confirmChain(chain.slice(0, length), automaton, budget);
       if (found !== undefined) return found;
     }
   }
@@ -44,26 +44,26 @@ function powerOf(node: Node, budget: Budget): Slowness | undefined {
 }
 
 /** A text that the chain is slow on, if some ending makes it fail. */
-function tried(chain: readonly Link[], automaton: Automaton, budget: Budget): Slowness | undefined {
+function confirmChain(chain: readonly Link[], automaton: Automaton, budget: Budget): Slowness | undefined {
   const [first] = chain;
-  const before = first === undefined ? undefined : wayTo(automaton, automaton.first, first.from);
+  const before = first === undefined ? undefined : pathTo(automaton, automaton.first, first.from);
   if (before === undefined) return undefined;
   const textOf = (repeats: number): string => before + chain.map(({ text, join }) => join + text.repeat(repeats)).join('');
   const stem = textOf(3);
-  const ending = endings.find((one) => isDeadEnd(automaton, { index: chain.at(-1)?.to ?? 0, stem, ending: one }));
+  const ending = failingEndings.find((one) => failsAfterLoop(automaton, { index: chain.at(-1)?.to ?? 0, stem, ending: one }));
   if (ending === undefined || budget.left < 0) return undefined;
-  const [short, long] = [24, 48].map((repeats) => waysThrough(automaton, textOf(repeats) + ending, budget));
+  const [short, long] = [24, 48].map((repeats) => countPaths(automaton, textOf(repeats) + ending, budget));
   const power = Math.round(Math.log2((long ?? 0) / (short ?? 1)));
   return power < 2 ? undefined : { power, sample: `${stem}${ending}` };
 }
 
 /** All pairs of characters in different circles between which a text can be shared out. */
-function pairsOf(automaton: Automaton, budget: Budget): readonly Pair[] {
-  const circles = circlesOf(automaton);
+function findPairs(automaton: Automaton, budget: Budget): readonly Pair[] {
+  const circles = cyclesOf(automaton);
   const pairs: Pair[] = [];
   for (const [from, circle] of circles.entries()) {
     for (const [to, other] of circles.entries()) {
-      if (circle === undefined || other === undefined || circle.has(to) || pairs.length >= mostPairs) continue;
+      if (circle === undefined || other === undefined || circle.has(to) || pairs.length >= maxPairs) continue;
       const text = sharedText(automaton, { from, to, circle, other }, budget);
       if (text !== undefined) pairs.push({ from, to, text });
     }
@@ -115,12 +115,12 @@ function someOfAll(sets: Automaton['sets'], one: number, two: number, three: num
 type Link = Pair & { readonly join: string };
 
 /** For each pair the most that follow it, one behind another, the longest first; `join` leads from one to the next. */
-function chainsOf(pairs: readonly Pair[], automaton: Automaton, budget: Budget): readonly (readonly Link[])[] {
+function findChains(pairs: readonly Pair[], automaton: Automaton, budget: Budget): readonly (readonly Link[])[] {
   const joins = new Map<string, string | undefined>();
   const joinOf = (from: number, to: number): string | undefined => {
     const key = `${from} ${to}`;
     budget.left -= 5;
-    if (!joins.has(key)) joins.set(key, from === to ? '' : wayTo(automaton, automaton.next[from] ?? [], to));
+    if (!joins.has(key)) joins.set(key, from === to ? '' : pathTo(automaton, automaton.next[from] ?? [], to));
     return joins.get(key);
   };
   const known = new Map<Pair, readonly Link[]>();
@@ -141,7 +141,7 @@ function chainsOf(pairs: readonly Pair[], automaton: Automaton, budget: Budget):
 }
 
 /** How many steps an engine takes that goes all the ways through a text from its beginning. */
-function waysThrough({ sets, first, next }: Automaton, text: string, budget: Budget): number {
+function countPaths({ sets, first, next }: Automaton, text: string, budget: Budget): number {
   const characters = Array.from(text);
   let at = new Map<number, number>();
   let all = 0;

@@ -1,16 +1,16 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import type { Patterns } from '../pattern/compile.ts';
-import { Unanswerable } from './variables.ts';
+import type { PatternCompiler } from '../pattern/compile.ts';
+import { UnavailableError } from './variables.ts';
 
 /** What an expression may not be, at a character of it. */
 export type Objection = { readonly message: string; readonly hint: string; readonly start: number };
 
 /** More than this nobody reads, and 1 MB of it would take its time. */
-export const longest = 2000;
+export const maxLength = 2000;
 /** How deep macros may stand in each other: rules, their entries, the entries' words. */
-const deepest = 3;
+const maxDepth = 3;
 /** How often the innermost part may be gone through for lists that are written out. */
-const mostTurns = 20_000;
+const maxIterations = 20_000;
 
 const macros = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 const functions = new Set([
@@ -30,7 +30,7 @@ const functions = new Set([
 ]);
 
 /** Looks through an expression for what would take too long or could mean anything; undefined where it is sound. */
-export function objectionTo(root: ASTNode, patterns: Patterns): Objection | undefined {
+export function findObjection(root: ASTNode, patterns: PatternCompiler): Objection | undefined {
   let found: Objection | undefined;
   const visit = (node: ASTNode, depth: number, turns: number): void => {
     if (found !== undefined) return;
@@ -49,9 +49,9 @@ function objectionAt(
   inner: { readonly depth: number; readonly turns: number },
 ): Objection | undefined {
   const { start } = node;
-  if (inner.depth > deepest)
-    return { message: `macros stand in each other more than ${deepest} deep`, hint: 'write several expressions', start };
-  if (inner.turns > mostTurns) return { message: 'lists are gone through within lists too often', hint: 'write shorter lists', start };
+  if (inner.depth > maxDepth)
+    return { message: `macros stand in each other more than ${maxDepth} deep`, hint: 'write several expressions', start };
+  if (inner.turns > maxIterations) return { message: 'lists are gone through within lists too often', hint: 'write shorter lists', start };
   if (name === 'matches') return { message: 'matches can take forever', hint: 'write TEXT.re("PATTERN"), which takes RE2 patterns', start };
   if (name !== undefined && !functions.has(name)) {
     return { message: `there is no function "${name}" here`, hint: `there are ${[...functions].toSorted().join(', ')}`, start };
@@ -60,7 +60,7 @@ function objectionAt(
 }
 
 /** Patterns are compiled when a policy is loaded, so each has to stand there. */
-function patternObjection(node: ASTNode, patterns: Patterns): Objection | undefined {
+function patternObjection(node: ASTNode, patterns: PatternCompiler): Objection | undefined {
   const { start } = node;
   const pattern = node.op === 'rcall' ? node.args[2][0] : undefined;
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
@@ -73,18 +73,18 @@ function patternObjection(node: ASTNode, patterns: Patterns): Objection | undefi
 }
 
 /** Tells whether a pattern, which was compiled before, is somewhere in the text; throws where that takes too long. */
-export function finds(text: string, pattern: string, patterns: Patterns): boolean {
+export function findsPattern(text: string, pattern: string, patterns: PatternCompiler): boolean {
   const made = patterns(pattern);
   const found = 'pattern' in made ? made.pattern.finds(text) : undefined;
-  if (found === undefined) throw new Unanswerable('there is too much to go through');
+  if (found === undefined) throw new UnavailableError('there is too much to go through');
   return found;
 }
 
 /** The fields of types, and their types. */
-export type Types = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type FieldTypes = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** A field that `has` is asked for and that no value has: it would be false for ever, and no type check tells. */
-export function missingField(root: ASTNode, types: Types): (Pick<Objection, 'start'> & { readonly field: string }) | undefined {
+export function missingField(root: ASTNode, types: FieldTypes): (Pick<Objection, 'start'> & { readonly field: string }) | undefined {
   const all = new Map(Object.values(types).flatMap((fields) => Object.entries(fields)));
   let found: ReturnType<typeof missingField>;
   const visit = (node: ASTNode): void => {

@@ -5,17 +5,17 @@ import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/po
 import { controlTypes } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
-import { partsOf, type Posture } from '../posture.ts';
-import { objectsOf, rulesOn, type Fact, type Scene } from '../scene.ts';
-import { celValue, fieldTypes, Unanswerable, View, views, type Read, type Variables } from './variables.ts';
+import { controlsOf, type Posture } from '../posture/posture.ts';
+import { objectsIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { celValue, fieldTypes, UnavailableError, CelObject, celClasses, type FieldReader, type PolicyVariables } from './variables.ts';
 
 /** How much one expression may go through, for one connection. */
-const mostRead = 200_000;
+const maxReads = 200_000;
 
 /** A connection as a policy looks at it. */
-export type Subject = {
+export type PolicySubject = {
   readonly id: ResourceId;
-  readonly scene: Scene;
+  readonly scene: ProtectionSnapshot;
   readonly posture: Posture;
   readonly types: Readonly<Record<string, string>>;
   readonly desired: DesiredResource | undefined;
@@ -23,15 +23,15 @@ export type Subject = {
 };
 
 /** The variables, for one more expression. */
-export type Asked = () => Variables;
+export type VariableProvider = () => PolicyVariables;
 
 /** What expressions may ask of a connection; what cannot be seen throws when it is asked for. */
-export function variablesOf(subject: Subject): Asked {
+export function variablesOf(subject: PolicySubject): VariableProvider {
   const { id, scene, posture } = subject;
-  let left = mostRead;
+  let left = maxReads;
   const spend: Spend = (value) => {
     left -= weightOf(value);
-    if (left < 0) throw new Unanswerable('there is too much to go through');
+    if (left < 0) throw new UnavailableError('there is too much to go through');
     return value;
   };
   const rules = [...rulesOn(scene, id)].toSorted();
@@ -45,7 +45,7 @@ export function variablesOf(subject: Subject): Asked {
     posture: view('Posture', postureRead(posture, spend)),
   };
   return () => {
-    left = mostRead;
+    left = maxReads;
     return variables;
   };
 }
@@ -58,18 +58,18 @@ function weightOf(value: unknown): number {
   return typeof value === 'string' ? 1 + Math.trunc(value.length / 64) : 1;
 }
 
-function view(type: string, read: Read): View {
-  const Made = views[type] ?? View;
+function view(type: string, read: FieldReader): CelObject {
+  const Made = celClasses[type] ?? CelObject;
   return new Made(read);
 }
 
-function connectionRead({ id, scene, types, desired, live }: Subject, guardrails: readonly ResourceId[], spend: Spend): Read {
-  const fact = scene.facts.get(id) ?? { spec: {}, unknown: [''] };
+function connectionRead({ id, scene, types, desired, live }: PolicySubject, guardrails: readonly ResourceId[], spend: Spend): FieldReader {
+  const fact = scene.resources.get(id) ?? { spec: {}, unknown: [''] };
   return (field) => {
     if (field === 'name') return nameOf(id);
     if (field === 'managed_by') return live?.managedBy ?? '';
     if (field === 'secret') return spend(secretsOf(desired, live));
-    if (isUnseen(fact.unknown, field)) throw new Unanswerable(`connection.${field} cannot be seen`);
+    if (isUnseen(fact.unknown, field)) throw new UnavailableError(`connection.${field} cannot be seen`);
     return spend(field === 'guardrail_rules' ? guardrails.map(nameOf) : celValue(fact.spec[field], types[field] ?? 'string'));
   };
 }
@@ -82,13 +82,13 @@ function isUnseen(unknown: readonly Pointer[], field: string): boolean {
 const secretField = '/secret';
 
 /** The secrets that a connection has afterwards, each by where the manifest takes it from; what is not the manifest's is kept. */
-function secretsOf(desired: DesiredResource | undefined, live: LiveResource | undefined): ReadonlyMap<string, View> {
+function secretsOf(desired: DesiredResource | undefined, live: LiveResource | undefined): ReadonlyMap<string, CelObject> {
   const all = new Map<string, string>();
   const isWhole =
     desired?.wholeSecrets.includes(secretField) === true && !desired.ignore.some((path) => isPointerWithin(secretField, path));
   if (!isWhole) {
     const isHidden = live === undefined ? desired !== undefined : live.unknown.includes(secretField);
-    if (isHidden) throw new Unanswerable('connection.secret cannot be seen');
+    if (isHidden) throw new UnavailableError('connection.secret cannot be seen');
     for (const path of [...Object.keys(live?.secrets ?? {}), ...(live?.unknown ?? [])]) add(all, path, 'kept');
   }
   for (const [path, { source }] of Object.entries(desired?.secrets ?? {})) add(all, path, sourceOf(source));
@@ -107,39 +107,39 @@ function sourceOf(source: string): string {
   return ['inline', 'env', 'file', 'reference'].includes(kind) ? kind : 'kept';
 }
 
-function ruleView(type: 'Guardrail' | 'MaskingRule', rule: ResourceId, scene: Scene, spend: Spend): View {
-  const fact = scene.facts.get(rule);
+function ruleView(type: 'Guardrail' | 'MaskingRule', rule: ResourceId, scene: ProtectionSnapshot, spend: Spend): CelObject {
+  const fact = scene.resources.get(rule);
   const types = fieldTypes[type] ?? {};
   return view(type, (field) => {
     if (field === 'name') return nameOf(rule);
-    if (fact === undefined || isUnseen(fact.unknown, field)) throw new Unanswerable(`${field} of ${rule} cannot be seen`);
+    if (fact === undefined || isUnseen(fact.unknown, field)) throw new UnavailableError(`${field} of ${rule} cannot be seen`);
     return spend(ruleValue(fact, field, { type: types[field] ?? 'string', spend }));
   });
 }
 
 type Reading = { readonly type: string; readonly spend: Spend };
 
-function ruleValue({ spec }: Fact, field: string, { type, spend }: Reading): unknown {
+function ruleValue({ spec }: ResourceSnapshot, field: string, { type, spend }: Reading): unknown {
   const value = spec[field];
   if (type === 'Side') return view('Side', () => spend(entriesOf(isObject(value) ? value['rules'] : undefined, 'Entry', spend)));
   const inner = /^list<([A-Z]\w*)>$/.exec(type)?.[1];
   return inner === undefined ? celValue(value, type) : entriesOf(value, inner, spend);
 }
 
-function entriesOf(value: Json | undefined, type: string, spend: Spend): readonly View[] {
+function entriesOf(value: Json | undefined, type: string, spend: Spend): readonly CelObject[] {
   const types = fieldTypes[type] ?? {};
-  return objectsOf(value).map((entry: JsonObject) => view(type, (field) => spend(celValue(entry[field], types[field] ?? 'string'))));
+  return objectsIn(value).map((entry: JsonObject) => view(type, (field) => spend(celValue(entry[field], types[field] ?? 'string'))));
 }
 
-function postureRead(posture: Posture, spend: Spend): Read {
+function postureRead(posture: Posture, spend: Spend): FieldReader {
   return (field) => {
     if (field === 'approvals') {
-      if (posture.unseen.has('review')) throw new Unanswerable('posture.approvals cannot be seen');
+      if (posture.incomplete.has('review')) throw new UnavailableError('posture.approvals cannot be seen');
       return BigInt(posture.approvals);
     }
     const aspect = controlTypes.find((one) => one === field);
     if (aspect === undefined) return undefined;
-    if (posture.unseen.has(aspect)) throw new Unanswerable(`posture.${aspect} cannot be seen`);
-    return spend(partsOf(posture, aspect).map(({ name }) => name));
+    if (posture.incomplete.has(aspect)) throw new UnavailableError(`posture.${aspect} cannot be seen`);
+    return spend(controlsOf(posture, aspect).map(({ name }) => name));
   };
 }

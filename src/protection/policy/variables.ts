@@ -2,24 +2,24 @@ import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { controlTypes } from '../../model/protection/protection.ts';
 
 /** Something that cannot be seen, or not within reason: an expression that rests on it has no answer. */
-export class Unanswerable extends Error {}
+export class UnavailableError extends Error {}
 
 /** Reads a field of a value of a type; throws where it cannot be seen. */
-export type Read = (field: string) => unknown;
+export type FieldReader = (field: string) => unknown;
 
 /** What expressions are about. */
-export type Variables = {
-  readonly connection: View;
-  readonly guardrails: readonly View[];
-  readonly masking: readonly View[];
-  readonly posture: View;
+export type PolicyVariables = {
+  readonly connection: CelObject;
+  readonly guardrails: readonly CelObject[];
+  readonly masking: readonly CelObject[];
+  readonly posture: CelObject;
 };
 
 /** A value whose fields are read when an expression asks for them. */
-export class View {
-  readonly #read: Read;
+export class CelObject {
+  readonly #read: FieldReader;
 
-  constructor(read: Read) {
+  constructor(read: FieldReader) {
     this.#read = read;
   }
 
@@ -29,20 +29,20 @@ export class View {
   }
 }
 
-class ConnectionView extends View {}
-class SecretView extends View {}
-class EntryView extends View {}
-class SideView extends View {}
-class GuardrailView extends View {}
-class GroupView extends View {}
-class EntityView extends View {}
-class MaskingRuleView extends View {}
-class PostureView extends View {}
+class ConnectionView extends CelObject {}
+class SecretView extends CelObject {}
+class EntryView extends CelObject {}
+class SideView extends CelObject {}
+class GuardrailView extends CelObject {}
+class GroupView extends CelObject {}
+class EntityView extends CelObject {}
+class MaskingRuleView extends CelObject {}
+class PostureView extends CelObject {}
 
-type ViewClass = new (read: Read) => View;
+type CelClass = new (read: FieldReader) => CelObject;
 
 /** The class of each type, by its name: CEL tells types apart by it. */
-export const views: Readonly<Record<string, ViewClass>> = {
+export const celClasses: Readonly<Record<string, CelClass>> = {
   Secret: SecretView,
   Entry: EntryView,
   Side: SideView,
@@ -55,9 +55,9 @@ export const views: Readonly<Record<string, ViewClass>> = {
 };
 
 /** Gives the values of a type their fields. */
-export function defineFields(type: ViewClass, fields: readonly string[]): void {
+export function defineFields(type: CelClass, fields: readonly string[]): void {
   for (const field of fields) {
-    const get = function get(this: View): unknown {
+    const get = function get(this: CelObject): unknown {
       return this.ask(field);
     };
     Object.defineProperty(type.prototype, field, { configurable: true, get });
@@ -83,7 +83,7 @@ export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>
 };
 
 /** The fields of a connection, as its schema describes them, with its name, who manages it, and its secrets without values. */
-export function connectionTypes(schema: JsonObject): Readonly<Record<string, string>> {
+export function connectionFieldTypes(schema: JsonObject): Readonly<Record<string, string>> {
   const spec = below(below(schema, '$defs'), 'spec');
   const fields = Object.entries(below(spec, 'properties')).flatMap(([name, node]) =>
     isObject(node) && !('not' in node) ? [[name, typeOf(node)] as const] : [],

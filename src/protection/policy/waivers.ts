@@ -2,18 +2,18 @@ import { dayNumber } from '../../model/day.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Policy, Waiver } from '../../model/protection/policy.ts';
 import { suggest } from '../../model/suggest.ts';
-import { fits } from './match.ts';
+import { matchesGlob } from './policy-match.ts';
 
 /** From so many days before its end on a waiver is warned of. */
-const noticed = 14;
+const noticeDays = 14;
 
 /** The waiver that lets a policy pass for a connection today. */
 export function waiverFor({ waivers }: Policy, name: string, today: string): Waiver | undefined {
-  return waivers.find(({ connection, until }) => until >= today && fits(connection, name));
+  return waivers.find(({ connection, until }) => until >= today && matchesGlob(connection, name));
 }
 
 /** What there is to say of waivers: one that has ended is an error, one that ends soon or lets nothing pass a warning. */
-export function waiverProblems(policies: readonly Policy[], names: readonly string[], today: string): readonly Diagnostic[] {
+export function waiverDiagnostics(policies: readonly Policy[], names: readonly string[], today: string): readonly Diagnostic[] {
   return policies.flatMap(({ name, waivers }) =>
     waivers.flatMap((waiver): readonly Diagnostic[] => {
       const { connection, until, at } = waiver;
@@ -24,7 +24,7 @@ export function waiverProblems(policies: readonly Policy[], names: readonly stri
       }
       const left = dayNumber(until) - dayNumber(today);
       const soon: readonly Diagnostic[] =
-        left > noticed
+        left > noticeDays
           ? []
           : [
               {
@@ -45,7 +45,7 @@ function whenText(left: number): string {
 }
 
 function unused({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {
-  if (names.some((name) => fits(connection, name))) return [];
+  if (names.some((name) => matchesGlob(connection, name))) return [];
   const near = suggest(connection, names);
   const hint = near === undefined ? 'take it out' : `did you mean "${near}"?`;
   return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: there is no such connection`, hint, at }];

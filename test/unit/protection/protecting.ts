@@ -4,7 +4,7 @@ import type { LiveResource } from '../../../src/model/live.ts';
 import type { Change, EdgeChange, FieldChange } from '../../../src/model/plan/plan.ts';
 import type { Protection } from '../../../src/model/protection/protection.ts';
 import { resourceId, type ResourceId } from '../../../src/model/resource.ts';
-import type { PlannedWrites } from '../../../src/protection/diff.ts';
+import type { PlannedWrites } from '../../../src/protection/posture/diff-postures.ts';
 import { protectionOf } from '../../../src/protection/protection.ts';
 import { liveOf, stateOf } from '../../support/resources.ts';
 

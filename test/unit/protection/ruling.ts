@@ -3,9 +3,9 @@ import { loadManifests } from '../../../src/manifest/load-manifests.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { RuleSampleResults } from '../../../src/model/result/sample-result.ts';
-import { ruleInspector } from '../../../src/protection/inspect.ts';
+import { ruleInspector } from '../../../src/protection/rule-inspector.ts';
 import { patternCache } from '../../../src/protection/pattern/compile.ts';
-import { trySamples } from '../../../src/protection/try-samples.ts';
+import { trySamples } from '../../../src/protection/samples/try-samples.ts';
 
 /** A rule's manifest as text; JSON is YAML. */
 export function ruleText(kind: string, spec: JsonObject, tests: readonly JsonObject[] = []): string {

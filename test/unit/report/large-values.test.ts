@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { assess } from '../../../src/protection/assess.ts';
-import { pictureOf } from '../../../src/protection/picture.ts';
+import { buildProtectionMatrix } from '../../../src/protection/protection-matrix.ts';
 import { driftMarkdown } from '../../../src/report/drift-markdown.ts';
 import { driftText } from '../../../src/report/drift-text.ts';
 import { planHtml } from '../../../src/report/html/page.ts';
@@ -46,7 +46,7 @@ test('values without end are shortened for people, wherever they stand, and whol
   const lengths = {
     text: planText([plan], { color: plainPalette }).length,
     markdown: planMarkdown([plan]).length,
-    html: planHtml([{ plan, picture: pictureOf(plan, live, registry) }]).length,
+    html: planHtml([{ plan, picture: buildProtectionMatrix(plan, live, registry) }]).length,
     drift: driftText([drift], { color: plainPalette }).length,
     issue: driftMarkdown([drift]).length,
   };

@@ -111,7 +111,7 @@ describe('reviewers of whom some are enough', () => {
     const live = { reviewers: ['dba'], min_review_approvals: enough };
     expect(directionOf(fields, more, live)).toEqual(expected);
     expect(specDirection(fields, live, { ...live, reviewers: ['dba', 'sre'] })).toEqual(expected);
-    expect(specDirection(fields, live, live)).toEqual({ gains: false, loses: false });
+    expect(specDirection(fields, live, live)).toEqual({ strengthens: false, weakens: false });
   });
 });
 

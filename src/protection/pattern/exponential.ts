@@ -1,0 +1,113 @@
+import { buildAutomaton, runAutomaton, type Automaton } from './automaton.ts';
+import { someCommon } from './char-set.ts';
+import type { PatternNode } from './syntax.ts';
+
+/** Patterns with more characters are not looked through. */
+export const maxCharacters = 120;
+const maxWork = 1_000_000;
+/** What even a pattern without repeats costs. */
+const minCost = 1_000;
+
+/**
+ * Finds a text on which an engine that goes back takes time that doubles with each repeat of its middle: the same stretch
+ * can be matched in two manners, over and over, and what follows fails. The text is tried before it is told, so nothing is
+ * said of a pattern that has none; of a very large one nothing is said at all, nor once `together` is used up.
+ */
+export function findExponential(node: PatternNode, budget: { steps: number } = { steps: maxWork }): string | undefined {
+  if (budget.steps <= 0) return undefined;
+  const own = { left: Math.min(maxWork, budget.steps) };
+  const whole = own.left;
+  const found = searchExponential(node, own);
+  budget.steps -= minCost + whole - own.left;
+  return found;
+}
+
+function searchExponential(node: PatternNode, budget: { left: number }): string | undefined {
+  const automaton = buildAutomaton(node, maxCharacters);
+  if (automaton === undefined || automaton.sets.some(({ opaque }) => opaque !== undefined)) return undefined;
+  const circles = cyclesOf(automaton);
+  for (const [index, circle] of circles.entries()) {
+    const middle = circle === undefined ? undefined : ambiguousText(automaton, { start: index, circle, budget });
+    const before = middle === undefined ? undefined : pathTo(automaton, automaton.first, index);
+    if (middle === undefined || before === undefined) continue;
+    const stem = `${before}${middle.repeat(3)}`;
+    const failing = failingEndings.find((ending) => failsAfterLoop(automaton, { index, stem, ending }));
+    if (failing !== undefined) return `${stem}${failing}`;
+  }
+  return undefined;
+}
+
+/** One of these makes a match fail, if anything does. */
+export const failingEndings: readonly string[] = ['!', '\u0001', '\n', '0', 'z', ' ', ';'];
+
+type Attempt = { readonly index: number; readonly stem: string; readonly ending: string };
+
+/** The text leads to the character, again and again, and nothing of it from its beginning on is a match. */
+export function failsAfterLoop(automaton: Automaton, { index, stem, ending }: Attempt): boolean {
+  return runAutomaton(automaton, stem, ending).at.has(index) && !runAutomaton(automaton, `${stem}${ending}`, '').matches;
+}
+
+type Search = { readonly start: number; readonly circle: ReadonlySet<number>; readonly budget: { left: number } };
+type Pair = { readonly one: number; readonly other: number; readonly diverged: boolean; readonly text: string };
+
+/** A text that leads from the character back to it on two different ways, none of which leaves the circle. */
+function ambiguousText({ sets, next }: Automaton, { start, circle, budget }: Search): string | undefined {
+  const seen = new Set<string>();
+  const open: Pair[] = [{ one: start, other: start, diverged: false, text: '' }];
+  for (const { one, other, diverged: parted, text } of open) {
+    const [left, right] = [stepsWithin(next[one], circle), stepsWithin(next[other], circle)];
+    budget.left -= left.length * right.length + 1;
+    if (budget.left < 0) return undefined;
+    for (const [first, to] of left.entries()) {
+      for (const [second, too] of right.entries()) {
+        const isParted = parted || to !== too || first !== second;
+        const key = `${to} ${too} ${isParted}`;
+        const character = seen.has(key) ? undefined : someCommon(sets[to], sets[too]);
+        if (character === undefined) continue;
+        if (isParted && to === start && too === start) return text + character;
+        seen.add(key);
+        open.push({ one: to, other: too, diverged: isParted, text: text + character });
+      }
+    }
+  }
+  return undefined;
+}
+
+function stepsWithin(steps: Automaton['first'] = [], circle: ReadonlySet<number>): readonly number[] {
+  return steps.filter(({ to, guards }) => guards.length === 0 && circle.has(to)).map(({ to }) => to);
+}
+
+/** The shortest text that leads by one of the steps to the character, as if nothing had to hold in between. */
+export function pathTo({ sets, next }: Automaton, by: Automaton['first'], goal: number): string | undefined {
+  const texts = new Map<number, string>();
+  const open = by.map(({ to }) => ({ to, text: '' }));
+  for (const { to, text } of open) {
+    const character = texts.has(to) ? undefined : someCommon(sets[to], sets[to]);
+    if (character === undefined) continue;
+    texts.set(to, text + character);
+    if (to === goal) break;
+    for (const step of next[to] ?? []) open.push({ to: step.to, text: text + character });
+  }
+  return texts.get(goal);
+}
+
+/** For each character those that it can reach and be reached from again; undefined where no way leads back. */
+export function cyclesOf({ next }: Automaton): readonly (ReadonlySet<number> | undefined)[] {
+  const reach = next.map((steps) => reachable(next, steps));
+  return reach.map((found, index) => {
+    if (!found.has(index)) return undefined;
+    return new Set([...found].filter((to) => reach[to]?.has(index) === true));
+  });
+}
+
+function reachable(next: Automaton['next'], from: Automaton['first']): ReadonlySet<number> {
+  const found = new Set<number>();
+  const open = [...from];
+  while (open.length > 0) {
+    const step = open.pop();
+    if (step === undefined || step.guards.length > 0 || found.has(step.to)) continue;
+    found.add(step.to);
+    open.push(...(next[step.to] ?? []));
+  }
+  return found;
+}

@@ -1,0 +1,50 @@
+import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
+import { contains } from './char-set.ts';
+import type { PatternNode } from './syntax.ts';
+
+const maxCharacters = 1_000;
+const maxStates = 300;
+const maxWork = 3_000_000;
+
+/**
+ * Tells whether a machine that remembers where it has been needs few states for the pattern, whatever the text: then each
+ * further character costs a look into a table, however large the pattern is.
+ */
+export function hasFewStates(node: PatternNode): boolean {
+  const automaton = buildAutomaton(node, maxCharacters);
+  if (automaton === undefined || automaton.sets.some(({ opaque }) => opaque !== undefined)) return false;
+  const alphabet = alphabetOf(automaton);
+  const seen = new Set<string>();
+  const open = [{ at: new Set<number>(), before: '' }];
+  let left = maxWork;
+  for (const { at, before } of open) {
+    for (const letter of alphabet) {
+      const holds = holdsBetween(before, letter);
+      const steps = [...[...at].flatMap((from) => automaton.next[from] ?? []), ...automaton.first];
+      left -= steps.length + 1;
+      if (left < 0) return false;
+      const rune = letter.codePointAt(0) ?? 0;
+      const next = new Set(steps.flatMap(({ to, guards }) => (guards.every(holds) && contains(automaton.sets[to], rune) ? [to] : [])));
+      const key = `${[...next].toSorted((one, other) => one - other).join(' ')} ${characterClass(letter)}`;
+      if (seen.has(key)) continue;
+      if (seen.size >= maxStates) return false;
+      seen.add(key);
+      open.push({ at: next, before: letter });
+    }
+  }
+  return true;
+}
+
+/** What a character is to the assertions behind it. */
+function characterClass(letter: string): string {
+  return letter === '\n' ? 'line' : /\w/.test(letter) ? 'word' : 'other';
+}
+
+/** A character for each stretch that no set of the pattern, and no assertion, tells apart. */
+function alphabetOf({ sets }: Automaton): readonly string[] {
+  const edges = new Set([0, 10, 11, 48, 58, 65, 91, 95, 96, 97, 123]);
+  for (const { ranges } of sets) {
+    for (const [index, bound] of ranges.entries()) edges.add(index % 2 === 0 ? bound : bound + 1);
+  }
+  return [...edges].filter((edge) => edge <= 0x10_ffff).map((edge) => String.fromCodePoint(edge));
+}

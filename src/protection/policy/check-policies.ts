@@ -1,0 +1,124 @@
+import type { DesiredResource } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/live.ts';
+import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding } from '../../model/protection/policy.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { readPostures } from '../posture/posture.ts';
+import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
+import { policyMatches } from './policy-match.ts';
+import { variablesOf, type VariableProvider, type PolicySubject } from './subject.ts';
+import { connectionFieldTypes, UnavailableError } from './variables.ts';
+import { waiverFor, waiverDiagnostics } from './waivers.ts';
+
+/** What policies are held against, and the day by which waivers count. */
+export type PolicyCheckInput = {
+  readonly rules: readonly CompiledPolicy[];
+  readonly scene: ProtectionSnapshot;
+  readonly resources: readonly DesiredResource[];
+  readonly live: readonly LiveResource[];
+  readonly registry: Registry;
+  readonly today: string;
+};
+
+/** Holds all connections that manifests declare against all policies; what nobody can tell is no pass. */
+export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
+  const { rules, scene, resources, live, registry, today } = checking;
+  const found = new Map(live.map((resource) => [resource.id, resource]));
+  const postures = readPostures(scene);
+  const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
+  const findings: PolicyFinding[] = [];
+  const waived: WaivedFinding[] = [];
+  const reached = new Set<string>();
+  for (const desired of resources) {
+    const posture = kindOf(desired.key) === 'Connection' ? postures(desired.key) : undefined;
+    if (posture === undefined) continue;
+    const subject: PolicySubject = { id: desired.key, scene, posture, types, desired, live: found.get(desired.key) };
+    const asked = variablesOf(subject);
+    for (const one of rules) {
+      const results = findingsOf(one, subject, asked);
+      if (results === undefined) continue;
+      reached.add(desired.id);
+      const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(desired.id), today);
+      if (waiver === undefined) findings.push(...results);
+      else {
+        const result = results.some((each) => each.result === 'violated') ? 'violated' : 'unknown';
+        waived.push({ policy: one.policy.name, connection: desired.id, result, until: waiver.until, reason: waiver.reason });
+      }
+    }
+  }
+  const names = resources.filter(({ id }) => kindOf(id) === 'Connection').map(({ id }) => nameOf(id));
+  const policies = rules.map(({ policy }) => policy);
+  return {
+    report: { today, policies: rules.length, connections: reached.size, findings, waived },
+    diagnostics: waiverDiagnostics(policies, names, today),
+  };
+}
+
+/** What every policy that is about one connection says of it, those that it fulfils included. */
+export function policiesOn(id: ResourceId, { rules, scene, resources, live, registry, today }: PolicyCheckInput): readonly PolicyResult[] {
+  const desired = resources.find((resource) => resource.key === id);
+  const posture = kindOf(id) === 'Connection' && desired !== undefined ? readPostures(scene)(id) : undefined;
+  if (posture === undefined || desired === undefined) return [];
+  const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
+  const subject: PolicySubject = { id, scene, posture, types, desired, live: live.find((resource) => resource.id === id) };
+  const asked = variablesOf(subject);
+  return rules.flatMap((one): readonly PolicyResult[] => {
+    const results = findingsOf(one, subject, asked);
+    if (results === undefined) return [];
+    const { name: policy, at } = one.policy;
+    const messages = results.map(({ message }) => message);
+    if (results.length === 0) return [{ policy, at, result: 'passes', messages }];
+    const waiver = waiverFor(one.policy, nameOf(id), today);
+    if (waiver !== undefined) return [{ policy, at, result: 'waived', messages, until: waiver.until, reason: waiver.reason }];
+    return [{ policy, at, result: results.some(({ result }) => result === 'violated') ? 'violated' : 'unknown', messages }];
+  });
+}
+
+/** What a connection lacks of one policy; undefined where that is not about it. */
+function findingsOf(
+  { policy, require }: CompiledPolicy,
+  subject: PolicySubject,
+  asked: VariableProvider,
+): readonly PolicyFinding[] | undefined {
+  const { id, scene } = subject;
+  const isAbout = policyMatches(policy, nameOf(id), scene.resources.get(id) ?? { spec: {}, unknown: [''] });
+  if (isAbout === false) return undefined;
+  return require.flatMap((one) => {
+    const answer = isAbout === true ? evaluateRequirement(one, asked) : 'its tags cannot be seen';
+    if (answer === true) return [];
+    const why = answer === false ? '' : ` cannot be answered (${answer})`;
+    const said = one.requirement.message ?? policy.message;
+    const place = placeOf(subject, one.fields);
+    return [
+      {
+        policy: policy.name,
+        connection: subject.desired?.id ?? id,
+        result: answer === false ? 'violated' : 'unknown',
+        severity: policy.severity,
+        message: `policy "${policy.name}"${why}: ${said}`,
+        expression: one.requirement.expression,
+        ...(place === undefined ? {} : { at: place }),
+      },
+    ];
+  });
+}
+
+/** Whether it is true, or why nobody can tell. */
+function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableProvider): boolean | string {
+  try {
+    const value = evaluate(asked());
+    return typeof value === 'boolean' ? value : 'it is neither true nor false';
+  } catch (error) {
+    if (error instanceof UnavailableError) return error.message;
+    if (error instanceof Error && 'summary' in error) return String(error.summary);
+    throw error;
+  }
+}
+
+/** The first field of the manifest that the expression names, else the manifest. */
+function placeOf({ desired }: PolicySubject, fields: readonly string[]): PolicyFinding['at'] {
+  const field = fields.find((name) => desired?.stated.has(name));
+  return desired?.locate(field === undefined ? '' : `/${field}`);
+}

@@ -1,0 +1,109 @@
+import { Environment, ParseError, type ParseResult } from '@marcbachmann/cel-js';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { Policy, Requirement } from '../../model/protection/policy.ts';
+import { suggest } from '../../model/suggest.ts';
+import { patternCache, type PatternCompiler } from '../pattern/compile.ts';
+import { fieldsNamed, findsPattern, maxLength, missingField, findObjection, type FieldTypes } from './expression.ts';
+import { connectionFieldTypes, defineFields, fieldTypes, celClasses, type PolicyVariables } from './variables.ts';
+
+/** A requirement whose expression was found to be sound and true or false. */
+export type CompiledRequirement = {
+  readonly requirement: Requirement;
+  readonly evaluate: (variables: PolicyVariables) => unknown;
+  /** The fields of the connection that it names. */
+  readonly fields: readonly string[];
+};
+
+/** A policy that can be checked. */
+export type CompiledPolicy = { readonly policy: Policy; readonly require: readonly CompiledRequirement[] };
+
+/** Checks the types of all expressions; what is wrong is told at its character, and such an expression is left out. */
+export function compilePolicies(
+  policies: readonly Policy[],
+  registry: Registry,
+): { readonly rules: readonly CompiledPolicy[]; readonly diagnostics: readonly Diagnostic[] } {
+  const types = typesOf(registry);
+  const patterns = patternCache();
+  const environment = environmentOf(types, patterns);
+  const diagnostics: Diagnostic[] = [];
+  const names = [...new Set(Object.values(types).flatMap((fields) => Object.keys(fields)))];
+  const rules = policies.map((policy) => ({
+    policy,
+    require: policy.require.flatMap((requirement): readonly CompiledRequirement[] => {
+      const made = compile(environment, requirement, { types, names, patterns });
+      if ('requirement' in made) return [made];
+      diagnostics.push(made);
+      return [];
+    }),
+  }));
+  return { rules, diagnostics };
+}
+
+function typesOf(registry: Registry): FieldTypes {
+  return { ...fieldTypes, Connection: connectionFieldTypes(registry.get('Connection')?.schema ?? {}) };
+}
+
+function environmentOf(types: FieldTypes, patterns: PatternCompiler): Environment {
+  const environment = new Environment({
+    limits: { maxAstNodes: 250, maxDepth: 40, maxListElements: 50, maxMapEntries: 50, maxCallArguments: 4 },
+  });
+  for (const [name, fields] of Object.entries(types)) {
+    const type = celClasses[name];
+    if (type === undefined) continue;
+    defineFields(type, Object.keys(fields));
+    environment.registerType(name, { ctor: type, fields: { ...fields } });
+  }
+  return environment
+    .registerVariable('connection', 'Connection')
+    .registerVariable('guardrails', 'list<Guardrail>')
+    .registerVariable('masking', 'list<MaskingRule>')
+    .registerVariable('posture', 'Posture')
+    .registerFunction('string.re(string): bool', (text: string, pattern: string) => findsPattern(text, pattern, patterns));
+}
+
+function compile(
+  environment: Environment,
+  requirement: Requirement,
+  { types, names, patterns }: { readonly types: FieldTypes; readonly names: readonly string[]; readonly patterns: PatternCompiler },
+): CompiledRequirement | Diagnostic {
+  const { expression } = requirement;
+  const wrong = (message: string, hint: string, start: number): Diagnostic =>
+    requirement.diagnose({ code: 'policy/expression', severity: 'error', message, hint }, start);
+  if (expression.length > maxLength)
+    return wrong(`the expression has ${expression.length} characters, more than ${maxLength}`, 'write several expressions', 0);
+  const parsed = parse(environment, expression);
+  if (parsed instanceof ParseError) return wrong(`no CEL expression: ${parsed.summary}`, hintFor(parsed.code), parsed.range?.start ?? 0);
+  const objection = findObjection(parsed.ast, patterns);
+  if (objection !== undefined) return wrong(objection.message, objection.hint, objection.start);
+  const { valid, type, error } = parsed.check();
+  if (!valid) {
+    const name = /^(?:No such key|Unknown variable): (\w+)$/.exec(error?.summary ?? '')?.[1];
+    return wrong(`wrong in its types: ${error?.summary ?? 'unknown'}`, namesHint(name, names), error?.range?.start ?? 0);
+  }
+  const missing = missingField(parsed.ast, types);
+  if (missing !== undefined)
+    return wrong(`wrong in its types: No such key: ${missing.field}`, namesHint(missing.field, names), missing.start);
+  if (type !== 'bool') return wrong(`the expression is of the type ${type ?? 'dyn'}, not true or false`, 'compare it with something', 0);
+  return { requirement, evaluate: (given) => parsed({ ...given }), fields: fieldsNamed(parsed.ast, 'connection') };
+}
+
+function namesHint(name: string | undefined, names: readonly string[]): string {
+  const near = name === undefined ? undefined : suggest(name, [...names, ...variables]);
+  return near === undefined ? `the variables are ${variables.join(', ')}; docs/policies.md has their fields` : `did you mean "${near}"?`;
+}
+
+const variables = ['connection', 'guardrails', 'masking', 'posture'];
+
+function hintFor(code: string): string {
+  return code === 'limit_exceeded' ? 'write several shorter expressions' : 'docs/policies.md has examples';
+}
+
+function parse(environment: Environment, expression: string): ParseResult | ParseError {
+  try {
+    return environment.parse(expression);
+  } catch (error) {
+    if (error instanceof ParseError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Registry } from '../model/kind.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import type { ProtectionMatrix, ProtectionMatrixRow } from '../model/protection/protection-matrix.ts';
+import { controlTypes, type ControlType, type PostureChange } from '../model/protection/protection.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import { snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
+import { controlsOf, emptyPosture, type Posture } from './posture/posture.ts';
+
+/** Draws every connection before and after a plan, those that it leaves as they are included; sorted by name. */
+export function buildProtectionMatrix(plan: Plan, live: LiveState, registry: Registry, manifests?: AttachmentSources): ProtectionMatrix {
+  const { before, after, postureBefore: had, postureAfter: has } = snapshotPlan(plan, live, registry, manifests);
+  const changed = new Map(plan.protection?.connections.map((change) => [change.connection, change]));
+  const ids = new Set([...before.resources.keys(), ...after.resources.keys()].filter((id) => kindOf(id) === 'Connection'));
+  return [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id)));
+}
+
+function rowOf(
+  connection: ResourceId,
+  had: Posture | undefined,
+  has: Posture | undefined,
+  change: PostureChange | undefined,
+): ProtectionMatrixRow {
+  const [first, last] = [had ?? emptyPosture, has ?? emptyPosture];
+  const ways = new Map(change?.aspects.map(({ aspect, way }) => [aspect, way]));
+  const rules = [...(has ?? first).rules].map(([rule, attached]) => ({ rule, ...attached }));
+  return {
+    connection,
+    tags: has === undefined ? first.tags : last.tags,
+    ...(had === undefined || change?.comes === true ? { comes: true } : {}),
+    ...(has === undefined ? { goes: true } : {}),
+    ...(change === undefined ? {} : { way: change.way }),
+    ...(rules.length === 0 ? {} : { rules }),
+    cells: controlTypes.map((aspect) => {
+      const way = ways.get(aspect);
+      const atLeast = first.incomplete.has(aspect) || last.incomplete.has(aspect);
+      return {
+        aspect,
+        before: had === undefined ? [] : textsOf(had, aspect),
+        after: has === undefined ? [] : textsOf(has, aspect),
+        ...(way === undefined ? {} : { way }),
+        ...(atLeast ? { atLeast: true } : {}),
+      };
+    }),
+  };
+}
+
+function textsOf(posture: Posture, aspect: ControlType): readonly string[] {
+  return controlsOf(posture, aspect).map(({ name, text }) => text ?? name);
+}

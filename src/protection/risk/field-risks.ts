@@ -1,0 +1,177 @@
+import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { RiskClass } from '../../model/plan/risk.ts';
+import { compareControls, reviewVerdict } from '../posture/compare-postures.ts';
+import { guardrailControls, type Posture } from '../posture/posture.ts';
+import type { RiskName } from './risk-codes.ts';
+import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
+
+/** A risk before it has a place: its reason, the fields that it comes from, and its class where that is not the usual one. */
+export type RiskDraft = { readonly name: RiskName; readonly fields: readonly string[]; readonly class?: RiskClass };
+
+type Sides = { readonly before: JsonObject; readonly after: JsonObject };
+
+/** What becomes of a connection's own protection. */
+export function connectionRisks(sides: Sides, postures: { readonly before: Posture; readonly after: Posture }): readonly RiskDraft[] {
+  const { before, after } = sides;
+  return [
+    ...['connect', 'exec', 'runbooks'].flatMap((mode) => switchRisks(sides, `access_mode_${mode}`, ['access-opened', 'access-closed'])),
+    ...switchRisks(sides, 'access_schema', ['schema-shown', 'schema-hidden']),
+    ...reviewRisks(sides, postures),
+    ...setRisks(sides, 'force_approve_groups', ['force-approver-added', 'force-approver-removed']),
+    ...limitRisks(sides, 'access_max_duration', ['duration-raised', 'duration-lowered']),
+    ...setRisks(sides, 'mandatory_metadata_fields', ['metadata-added', 'metadata-removed']),
+    ...setRisks(sides, 'attributes', ['attribute-added', 'attribute-removed']),
+    ...membershipRisks(
+      redactedTypes(before),
+      redactedTypes(after),
+      ['redact_types', 'redact_enabled'],
+      ['redaction-added', 'redaction-removed'],
+    ),
+  ];
+}
+
+/** What becomes of what a guardrail blocks. */
+export function guardrailRisks({ before, after }: Sides): readonly RiskDraft[] {
+  return [
+    ...setRisks({ before, after }, 'attributes', ['attribute-added', 'attribute-removed']),
+    ...(['input', 'output'] as const).flatMap((side): readonly RiskDraft[] => {
+      const { lost, gained, incomparable } = compareControls(guardrailControls(before)[side], guardrailControls(after)[side]);
+      const some = (name: RiskName, found: boolean): readonly RiskDraft[] => (found ? [{ name, fields: [side] }] : []);
+      return [
+        ...some('word-removed', lost.some(isWord)),
+        ...some('word-added', gained.some(isWord)),
+        ...some(
+          'pattern-removed',
+          lost.some((part) => !isWord(part)),
+        ),
+        ...some(
+          'pattern-added',
+          gained.some((part) => !isWord(part)),
+        ),
+        ...some('pattern-changed', incomparable.length > 0),
+      ];
+    }),
+  ];
+}
+
+function isWord({ form }: { readonly form?: string }): boolean {
+  return form === 'word';
+}
+
+/** What becomes of what a masking rule masks, and from which score on. */
+export function maskingRisks(sides: Sides): readonly RiskDraft[] {
+  const { before, after } = sides;
+  const [had, has] = [customEntities(before), customEntities(after)];
+  const fields = ['supported_entity_types', 'custom_entity_types'];
+  return [
+    ...setRisks(sides, 'attributes', ['attribute-added', 'attribute-removed']),
+    ...membershipRisks(entityTypes(before, had), entityTypes(after, has), fields, ['entity-type-added', 'entity-type-removed']),
+    ...thresholdRisks(before['score_threshold'], after['score_threshold']),
+    ...[...had].flatMap(([name, entity]) => customRisks(entity, has.get(name))),
+  ];
+}
+
+type RiskNames = readonly [more: RiskName, less: RiskName];
+
+function switchRisks({ before, after }: Sides, field: string, [opened, closed]: RiskNames): readonly RiskDraft[] {
+  const [was, is] = [before[field] === 'enabled', after[field] === 'enabled'];
+  return was === is ? [] : [{ name: is ? opened : closed, fields: [field] }];
+}
+
+function setRisks({ before, after }: Sides, field: string, names: RiskNames): readonly RiskDraft[] {
+  return membershipRisks(textsIn(before[field]), textsIn(after[field]), [field], names);
+}
+
+function membershipRisks(
+  had: readonly string[],
+  has: readonly string[],
+  fields: readonly string[],
+  [added, removed]: RiskNames,
+): readonly RiskDraft[] {
+  const [first, last] = [new Set(had), new Set(has)];
+  return [
+    ...(had.some((name) => !last.has(name)) ? [{ name: removed, fields }] : []),
+    ...(has.some((name) => !first.has(name)) ? [{ name: added, fields }] : []),
+  ];
+}
+
+/** No limit is the highest one. */
+function limitRisks({ before, after }: Sides, field: string, [raised, lowered]: RiskNames): readonly RiskDraft[] {
+  const [was, is] = [limitOf(before[field]), limitOf(after[field])];
+  return was === is ? [] : [{ name: is > was ? raised : lowered, fields: [field] }];
+}
+
+function limitOf(value: Json | undefined): number {
+  return typeof value === 'number' ? value : Number.POSITIVE_INFINITY;
+}
+
+function redactedTypes(spec: JsonObject): readonly string[] {
+  return spec['redact_enabled'] === false ? [] : textsIn(spec['redact_types']);
+}
+
+/**
+ * Where some of the groups are enough, one more is one more that may be: what the whole review gains or loses decides,
+ * and each part speaks for itself only where the whole does both.
+ */
+function reviewRisks(sides: Sides, { before, after }: { readonly before: Posture; readonly after: Posture }): readonly RiskDraft[] {
+  const groups = setRisks(sides, 'reviewers', ['reviewer-added', 'reviewer-removed']);
+  const counts = limitRisks(sides, 'min_review_approvals', ['approvals-raised', 'approvals-lowered']);
+  const found = [...groups, ...counts];
+  if (found.length === 0) return [];
+  const way = reviewVerdict(before, after);
+  if (way === 'both') return found;
+  return found.map((draft) => ({ ...draft, class: way === 'weakens' || way === 'strengthens' ? way : 'neutral' }));
+}
+
+type Entity = { readonly score: number; readonly regex: string; readonly words: readonly string[] };
+
+/** Custom types by name; of several with one name, all that they find, as sure as the surest. */
+function customEntities(spec: JsonObject): ReadonlyMap<string, Entity> {
+  const all = new Map<string, Entity>();
+  for (const { name, score, regex, deny_list: words } of objectsIn(spec['custom_entity_types'])) {
+    const key = typeof name === 'string' ? name : '';
+    const earlier = all.get(key);
+    const own = { score: typeof score === 'number' ? score : 0, regex: typeof regex === 'string' ? regex : '', words: textsIn(words) };
+    all.set(key, earlier === undefined ? own : mergeEntities(earlier, own));
+  }
+  return all;
+}
+
+function mergeEntities(one: Entity, other: Entity): Entity {
+  const regex = [one.regex, other.regex].filter((text) => text !== '').join('\n');
+  return { score: Math.max(one.score, other.score), regex, words: [...one.words, ...other.words] };
+}
+
+function entityTypes(spec: JsonObject, custom: ReadonlyMap<string, Entity>): readonly string[] {
+  return [...objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types'])), ...custom.keys()];
+}
+
+/** Nobody can compare a number with the gateway's own threshold. */
+function thresholdRisks(before: Json | undefined, after: Json | undefined): readonly RiskDraft[] {
+  const fields = ['score_threshold'];
+  if (equal(before ?? null, after ?? null)) return [];
+  if (typeof before !== 'number' || typeof after !== 'number') return [{ name: 'threshold-changed', fields }];
+  return [{ name: after > before ? 'threshold-raised' : 'threshold-lowered', fields }];
+}
+
+function customRisks(before: Entity, after: Entity | undefined): readonly RiskDraft[] {
+  if (after === undefined) return [];
+  const fields = ['custom_entity_types'];
+  const pattern: readonly RiskDraft[] = before.regex === after.regex ? [] : [{ name: patternRisk(before.regex, after.regex), fields }];
+  const isSurer = after.score > before.score;
+  const score: readonly RiskDraft[] = before.score === after.score ? [] : [{ name: isSurer ? 'score-raised' : 'score-lowered', fields }];
+  return [...pattern, ...score, ...membershipRisks(before.words, after.words, fields, ['word-added', 'word-removed'])];
+}
+
+function patternRisk(before: string, after: string): RiskName {
+  if (before === '') return 'pattern-added';
+  return after === '' ? 'pattern-removed' : 'pattern-changed';
+}
+
+/** Tells whether a guardrail blocks anything. */
+export function blocksAnything(spec: JsonObject): boolean {
+  return ['input', 'output'].some((side) => {
+    const value = spec[side];
+    return isObject(value) && objectsIn(value['rules']).length > 0;
+  });
+}

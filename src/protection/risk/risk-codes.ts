@@ -1,0 +1,61 @@
+import type { Risk } from '../../model/plan/risk.ts';
+
+/** Every reason code of a risk: what it usually is, and what it means; docs/protections.md says the same. */
+export const riskCodes = {
+  'access-opened': { class: 'weakens', means: 'an access mode is opened' },
+  'access-closed': { class: 'strengthens', means: 'an access mode is closed' },
+  'schema-shown': { class: 'weakens', means: 'the schema is shown' },
+  'schema-hidden': { class: 'strengthens', means: 'the schema is hidden' },
+  'reviewer-removed': { class: 'weakens', means: 'a reviewer group goes' },
+  'reviewer-added': { class: 'strengthens', means: 'a reviewer group comes' },
+  'approvals-lowered': { class: 'weakens', means: 'fewer groups must approve' },
+  'approvals-raised': { class: 'strengthens', means: 'more groups must approve' },
+  'force-approver-added': { class: 'weakens', means: 'one more group may approve alone' },
+  'force-approver-removed': { class: 'strengthens', means: 'one group less may approve alone' },
+  'duration-raised': { class: 'weakens', means: 'sessions may last longer, or have no limit any more' },
+  'duration-lowered': { class: 'strengthens', means: 'sessions end sooner' },
+  'metadata-removed': { class: 'weakens', means: 'a session need not state something any more' },
+  'metadata-added': { class: 'strengthens', means: 'a session must state something more' },
+  'attribute-removed': { class: 'weakens', means: 'an attribute goes, and with it what hangs on it' },
+  'attribute-added': { class: 'strengthens', means: 'an attribute comes, and with it what hangs on it' },
+  'redaction-removed': { class: 'weakens', means: 'a type is redacted no more' },
+  'redaction-added': { class: 'strengthens', means: 'one more type is redacted' },
+  'guardrail-detached': { class: 'weakens', means: 'a guardrail is taken off a connection' },
+  'guardrail-attached': { class: 'strengthens', means: 'a guardrail is put on a connection' },
+  'masking-detached': { class: 'weakens', means: 'a masking rule is taken off a connection' },
+  'masking-attached': { class: 'strengthens', means: 'a masking rule is put on a connection' },
+  'word-removed': { class: 'weakens', means: 'a word is blocked, or masked, no more' },
+  'word-added': { class: 'strengthens', means: 'one more word is blocked, or masked' },
+  'pattern-removed': { class: 'weakens', means: 'a pattern is blocked, or masked, no more' },
+  'pattern-added': { class: 'strengthens', means: 'one more pattern is blocked, or masked' },
+  'pattern-changed': { class: 'unknown', means: 'a pattern becomes another one; nobody can tell which catches more' },
+  'entity-type-removed': { class: 'weakens', means: 'an entity type is masked no more' },
+  'entity-type-added': { class: 'strengthens', means: 'one more entity type is masked' },
+  'threshold-raised': { class: 'weakens', means: 'only what is more certain is masked' },
+  'threshold-lowered': { class: 'strengthens', means: 'what is less certain is masked, too' },
+  'threshold-changed': { class: 'unknown', means: 'a threshold comes or goes, and the gateway’s own counts on the other side' },
+  'score-lowered': { class: 'weakens', means: 'a custom entity type counts as less certain' },
+  'score-raised': { class: 'strengthens', means: 'a custom entity type counts as more certain' },
+  'selector-narrowed': { class: 'weakens', means: 'a selector leaves out connections that it would have taken' },
+  'selector-widened': { class: 'strengthens', means: 'a selector takes connections that it would have left out' },
+  'ignore-added': { class: 'weakens', means: 'a protection is not watched any more (metadata.ignore)' },
+  'ignore-removed': { class: 'strengthens', means: 'a protection is watched again (metadata.ignore)' },
+  'secret-inlined': { class: 'weakens', means: 'a secret that was a reference stands in the manifest itself' },
+  'secret-referenced': { class: 'strengthens', means: 'a secret that stood in the manifest is a reference' },
+  'agent-rerouted': { class: 'reroutes', means: 'a credential that is kept goes to another agent' },
+  'command-rerouted': { class: 'reroutes', means: 'a credential that is kept goes to another command, type or subtype' },
+  'endpoint-rerouted': { class: 'reroutes', means: 'a credential that is kept goes to another endpoint' },
+  'resource-rerouted': { class: 'reroutes', means: 'the connection moves to another resource, whose secrets its sessions inherit' },
+  unenforceable: { class: 'availability', means: 'the proxy of this type cannot enforce a guardrail, so it refuses sessions' },
+  deleted: { class: 'availability', means: 'a connection is deleted' },
+  unknown: { class: 'unknown', means: 'nobody can tell, because something cannot be seen or compared' },
+  created: { class: 'neutral', means: 'something comes, or is opened for the first time' },
+  neutral: { class: 'neutral', means: 'nothing of it bears on protection' },
+} as const;
+
+export type RiskName = keyof typeof riskCodes;
+
+/** The code under which a risk is told, and allowed. */
+export function riskCode(name: RiskName): Risk['code'] {
+  return `risk/${name}`;
+}

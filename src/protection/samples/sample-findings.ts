@@ -1,0 +1,42 @@
+import type { Diagnostic, Finding } from '../../model/diagnostic.ts';
+import type { RuleSampleResults } from '../../model/result/sample-result.ts';
+import { shortText } from '../short-text.ts';
+
+/** The samples that a rule fails, as findings in its manifest. */
+export function sampleFindings({ trials }: RuleSampleResults, severity: Finding['severity']): readonly Finding[] {
+  return trials.flatMap((trial, index) => {
+    if (trial.outcome !== 'failed') return [];
+    const { side, text, expected, why = '', hint } = trial;
+    const wanted =
+      side === 'text' ? `the sample ${shortText(text)} expects ${expected}` : `the ${side} ${shortText(text)} should be ${expected}`;
+    return [
+      {
+        code: 'rule/sample-failed',
+        severity,
+        at: `/tests/${index}`,
+        message: `${wanted}; ${why}`,
+        hint: hint ?? 'correct the rule, or the sample if it asks for the wrong thing',
+      },
+    ];
+  });
+}
+
+/** Says once that samples were not simulated, so that nobody takes their silence for success; the same sample counts once. */
+export function notSimulatedNotice(all: readonly RuleSampleResults[]): readonly Diagnostic[] {
+  const open = all.flatMap(({ rule, trials }) =>
+    trials.filter(({ outcome }) => outcome === 'not-simulated').map((trial) => ({ rule, trial })),
+  );
+  const samples = new Set(open.map(({ trial: { at } }) => `${at.file}:${at.line}:${at.column}`)).size;
+  const [first] = open;
+  if (first === undefined) return [];
+  const rules = new Set(open.map(({ rule }) => rule)).size;
+  const whose = rules === 1 ? first.rule : `${rules} rules`;
+  return [
+    {
+      code: 'rule/not-simulated',
+      severity: 'notice',
+      message: `${samples === 1 ? '1 sample' : `${samples} samples`} of ${whose} ${samples === 1 ? 'is' : 'are'} not simulated: ${first.trial.why ?? 'nobody can tell'}`,
+      hint: 'ostiary test lists them all',
+    },
+  ];
+}

@@ -1,0 +1,102 @@
+import { isObject, type JsonObject } from '../../model/json.ts';
+import type { CompiledPattern, PatternCompiler } from '../pattern/compile.ts';
+import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
+import { cutText, shortText } from '../short-text.ts';
+
+/** An entry of a guardrail that blocks a text, and its word or pattern that does. */
+export type GuardrailHit = { readonly entry: number; readonly name?: string; readonly part: string };
+
+/** An entry of which nobody can tell here what it does; `broken` where no gateway could use it either. */
+export type UncertainEntry = { readonly entry: number; readonly name?: string; readonly why: string; readonly broken: boolean };
+
+/** What one side of a guardrail makes of a text: each entry by itself, and any hit blocks. */
+export type GuardrailResult = { readonly hits: readonly GuardrailHit[]; readonly uncertain: readonly UncertainEntry[] };
+
+/** The entries of one side of a guardrail, in their order. */
+export function guardrailEntries(spec: JsonObject, side: 'input' | 'output'): readonly JsonObject[] {
+  const rules = spec[side];
+  return objectsIn(isObject(rules) ? rules['rules'] : undefined);
+}
+
+/** Tries a text on one side of a guardrail: words are case-sensitive parts of it, patterns are found anywhere in it. */
+export function simulateGuardrail(entries: readonly JsonObject[], text: string, patterns: PatternCompiler): GuardrailResult {
+  const hits: GuardrailHit[] = [];
+  const doubts: UncertainEntry[] = [];
+  for (const [entry, rule] of entries.entries()) {
+    const { type, words, pattern_regex: pattern, name: given } = rule;
+    const named = { entry, ...(typeof given === 'string' && given !== '' ? { name: given } : {}) };
+    if (type === 'deny_words_list') {
+      const word = textsIn(words).find((one) => one !== '' && text.includes(one));
+      if (word !== undefined) hits.push({ ...named, part: `the word ${shortText(word)}` });
+    } else if (type === 'pattern_match') {
+      if (typeof pattern !== 'string' || pattern === '') continue;
+      const found = searchPattern(patterns(pattern), text);
+      if (found.found) hits.push({ ...named, part: `the pattern ${cutText(pattern)}` });
+      else if (found.why !== undefined) doubts.push({ ...named, why: found.why, broken: found.broken });
+    } else doubts.push({ ...named, why: `nobody knows here what the type ${JSON.stringify(type ?? null)} does`, broken: false });
+  }
+  return { hits, uncertain: doubts };
+}
+
+type PatternSearch = { readonly found: boolean; readonly why?: string; readonly broken: boolean };
+
+function searchPattern(compiled: CompiledPattern, text: string): PatternSearch {
+  if ('refusal' in compiled) {
+    const { what, index } = compiled.refusal;
+    return { found: false, why: `RE2 does not take its pattern: ${what} at character ${index + 1}`, broken: true };
+  }
+  if ('tooLarge' in compiled) return { found: false, why: 'its pattern is too large to be tried here', broken: false };
+  const found = compiled.pattern.finds(text);
+  return found === undefined
+    ? { found: false, why: 'its pattern is too large for so long a text, or for so many of them', broken: false }
+    : { found, broken: false };
+}
+
+/** What a masking rule makes of a text, by the names of entity types. */
+export type MaskingResult = {
+  readonly found: readonly string[];
+  /** Found, but with a score below the threshold. */
+  readonly below: readonly string[];
+  /** Of these nobody can tell here. */
+  readonly uncertain: ReadonlyMap<string, string>;
+};
+
+/** Tries a text on the custom entity types of a masking rule; a score below the threshold masks nothing. */
+export function simulateMasking(spec: JsonObject, text: string, patterns: PatternCompiler): MaskingResult {
+  const threshold = spec['score_threshold'];
+  const found: string[] = [];
+  const below: string[] = [];
+  const doubts = new Map<string, string>();
+  for (const entity of objectsIn(spec['custom_entity_types'])) {
+    const { name, score, regex, deny_list: words } = entity;
+    if (typeof name !== 'string') continue;
+    const isWord = textsIn(words).some((word) => hasWord(text, word));
+    const by =
+      typeof regex === 'string' && regex !== '' && !isWord ? searchPattern(patterns(regex), text) : { found: isWord, broken: false };
+    const isEnough = typeof threshold !== 'number' || (typeof score === 'number' ? score : 0) >= threshold;
+    if (by.found) (isEnough ? found : below).push(name);
+    else if ('why' in by && by.why !== undefined) doubts.set(name, by.why);
+  }
+  return { found, below, uncertain: doubts };
+}
+
+const letter = /[\p{L}\p{N}_]/u;
+
+/** Tells whether the word stands in the text by itself, not as a part of a longer one. */
+function hasWord(text: string, word: string): boolean {
+  if (word === '') return false;
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    if (!letter.test(text[at - 1] ?? '') && !letter.test(text[at + word.length] ?? '')) return true;
+  }
+  return false;
+}
+
+/** The entity types that the gateway registers and the rule asks for. */
+export function registeredTypes(spec: JsonObject): readonly string[] {
+  return objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
+}
+
+/** The custom entity types of a masking rule. */
+export function customTypes(spec: JsonObject): readonly string[] {
+  return objectsIn(spec['custom_entity_types']).flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+}

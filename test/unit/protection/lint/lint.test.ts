@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/model/json.ts';
+import { codesIn, guarding, inspected, ruleText } from '../ruling.ts';
+
+function entry(name: string): JsonObject {
+  return { name, type: 'deny_words_list', words: ['xp_cmdshell'] };
+}
+
+function custom(...types: readonly JsonObject[]): JsonObject {
+  return { custom_entity_types: types, score_threshold: 0.5 };
+}
+
+describe('guardrails', () => {
+  test.each<readonly [string, JsonObject, readonly string[]]>([
+    ['a pattern that RE2 refuses', guarding([], ['a(?=b)']), ['rule/pattern-refused']],
+    [
+      'a pattern that is too large',
+      guarding([], ['(?:ab{500}){2}(?:cd{900}){1}(?:e{900})(?:f{900})(?:g{900})(?:h{900})(?:i{900})']),
+      ['rule/pattern-too-large'],
+    ],
+    ['the empty text', guarding([], ['x*']), ['rule/matches-empty']],
+    ['an empty line', guarding([], ['^$']), ['rule/matches-empty']],
+    ['everything but nothing', guarding([], ['.']), ['rule/matches-harmless']],
+    ['a harmless statement', guarding([], ['(?i)select']), ['rule/matches-harmless']],
+    ['a harmless word', guarding(['LIMIT', 'limit']), ['rule/matches-harmless']],
+    ['a harmless output', guarding([], ['[0-9]'], 'output'), ['rule/matches-harmless']],
+    ['a word in another', guarding(['xp_cmdshell', 'xp_']), ['rule/word-shadowed']],
+    ['a missing small spelling', guarding(['DROP TABLE']), ['rule/case-variant']],
+    ['a missing spelling in capitals', guarding(['drop table']), ['rule/case-variant']],
+    ['mixed letters', guarding(['Drop Table', 'DROP TABLE']), ['rule/case-variant', 'rule/case-variant']],
+    ['a pattern that explodes', guarding([], ['(x+x+)+y']), ['rule/pattern-backtracks']],
+    ['repeats that take the same text', guarding([], ['x.*a.*b.*c']), ['rule/pattern-backtracks']],
+    ['a repeat before something', guarding([], ['xa.*x']), []],
+    ['a pattern twice', guarding([], ['DROP', 'DROP']), ['rule/duplicate']],
+    ['both spellings', guarding(['DROP TABLE', 'drop table']), []],
+    ['a pattern beside that blocks the other spelling', guarding(['DROP TABLE'], ['(?i)drop\\s+table']), []],
+    ['commands of a shell', guarding(['mkfifo', 'nc -e', '/dev/tcp/']), []],
+    ['words in output', guarding(['PRIVATE KEY'], [], 'output'), []],
+    ['repeats one after another', guarding([], ['xa+b+']), []],
+    ['a type that nobody knows', { input: { rules: [{ type: 'mine', words: ['SELECT'] }] } }, ['manifest/unfamiliar-value']],
+  ])('%s', (_, spec, codes) => {
+    expect(codesIn('GuardrailRule', spec)).toEqual(codes);
+  });
+
+  test('the same word in two entries of one side, and in two sides', () => {
+    expect(codesIn('GuardrailRule', { input: { rules: [entry('a'), entry('b')] } })).toEqual(['rule/duplicate']);
+    expect(codesIn('GuardrailRule', { input: { rules: [entry('a')] }, output: { rules: [entry('a')] } })).toEqual([]);
+  });
+
+  test('what RE2 refuses is an error; all else is a warning', () => {
+    const found = inspected(ruleText('GuardrailRule', guarding(['DROP', 'DROP TABLE'], ['x*', '(', '(a+)+b'])));
+    const severe = found.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+    expect(severe).toEqual(['rule/pattern-refused']);
+  });
+});
+
+describe('places', () => {
+  const head =
+    'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: a }\nspec:\n  input:\n    rules:\n      - type: pattern_match\n';
+
+  test.each<readonly [string, string, number]>([
+    ['plain', '        pattern_regex: abc(?=d)', 27],
+    ['single quotes', "        pattern_regex: 'abc(?=d)'", 28],
+    ['double quotes', '        pattern_regex: "abc(?=d)"', 28],
+    ['escapes before', '        pattern_regex: "\\\\w(?=d)"', 24],
+    ['a block', '        pattern_regex: |-\n          abc(?=d)', 24],
+  ])('%s: the character in the pattern, where the text stands as it is', (_, line, column) => {
+    const [found] = inspected(`${head}${line}\n`);
+    expect(found).toMatchObject({ code: 'rule/pattern-refused', at: { file: 'rule.yaml', line: 8, column } });
+    expect(found?.message).toContain('a look-ahead (?=, at character ');
+  });
+});
+
+describe('masking', () => {
+  const registered = [{ name: 'G', entity_types: ['PERSON'] }];
+
+  test.each<readonly [string, JsonObject, readonly string[]]>([
+    ['a score below the threshold, and nothing else', custom({ name: 'A', score: 0.4, regex: 'AA' }), ['error rule/score-below-threshold']],
+    ['no score, and nothing else', custom({ name: 'A', regex: 'AA' }), ['error rule/score-below-threshold']],
+    [
+      'a score below the threshold beside another type',
+      custom({ name: 'A', score: 0.4, regex: 'AA' }, { name: 'B', score: 0.5, regex: 'BB' }),
+      ['warning rule/score-below-threshold'],
+    ],
+    [
+      'a score below the threshold beside registered types',
+      { ...custom({ name: 'A', score: 0.4, regex: 'AA' }), supported_entity_types: registered },
+      ['warning rule/score-below-threshold'],
+    ],
+    ['no score and no threshold', { custom_entity_types: [{ name: 'A', regex: 'AA' }] }, ['warning rule/score-below-threshold']],
+    ['a look-behind, that a provider may take', custom({ name: 'A', score: 1, regex: '(?<=x)A' }), ['warning rule/pattern-refused']],
+    ['a bracket that nobody takes', custom({ name: 'A', score: 1, regex: '(A' }), ['error rule/pattern-refused']],
+    ['the empty text', custom({ name: 'A', score: 1, regex: 'A*' }), ['warning rule/matches-empty']],
+    ['any digit', custom({ name: 'A', score: 1, regex: '\\d+' }), ['warning rule/matches-harmless']],
+    ['a harmless word', custom({ name: 'A', score: 1, deny_list: ['null'] }), ['warning rule/matches-harmless']],
+    ['an explosion', custom({ name: 'A', score: 1, regex: '(A+)+B' }), ['warning rule/pattern-backtracks']],
+    [
+      'a word of two types',
+      custom({ name: 'A', score: 1, deny_list: ['Blue'] }, { name: 'B', score: 1, deny_list: ['Blue'] }),
+      ['warning rule/duplicate'],
+    ],
+    ['nothing', custom({ name: 'A', score: 0.5, regex: 'EMP-[0-9]{6}', deny_list: ['Bluebird', 'Blue'] }), []],
+  ])('%s', (_, spec, found) => {
+    const all = inspected(ruleText('DataMaskingRule', spec)).map(({ severity, code }) => `${severity} ${code}`);
+    expect(all).toEqual(found);
+  });
+});
+
+test('the examples have nothing that is found', () => {
+  const files = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((path) => /access\/.*\.yaml$/.test(path));
+  const found = files.flatMap((path) => inspected(readFileSync(join('examples', path), 'utf8')).map(({ code }) => `${path} ${code}`));
+  expect(found.filter((one) => one.includes(' rule/'))).toEqual([]);
+  expect(files.length).toBeGreaterThan(20);
+});

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { matchesGlob } from '../../../../src/protection/policy/policy-match.ts';
+import { checked, loadText, policyText, someConnection } from '../../../support/policies.ts';
+import { connectionManifest } from '../../../support/risks.ts';
+import { worked } from '../../../support/worked.ts';
+
+const reviewed = '    - size(connection.reviewers) > 0';
+
+function waiver(connection: string, until: string, reason = 'agreed'): string {
+  return `  waivers:\n    - { connection: '${connection}', until: ${until}, reason: ${reason} }\n`;
+}
+
+const several = [
+  connectionManifest('orders', { connection_tags: { env: 'prod', data: 'customer' } }),
+  connectionManifest('orders-readonly', { connection_tags: { env: 'prod' }, subtype: 'mysql' }),
+  connectionManifest('desk', { type: 'application', subtype: 'httpproxy', connection_tags: { env: 'dev' } }),
+];
+
+function found(policies: string, today?: string): readonly string[] {
+  const { report } = checked(several, policies, today === undefined ? {} : { today });
+  return report.findings.map(({ connection }) => connection.slice('Connection/'.length));
+}
+
+describe('a policy is about', () => {
+  test.each([
+    ['', ['desk', 'orders', 'orders-readonly']],
+    ['  match: {}\n', ['desk', 'orders', 'orders-readonly']],
+    ['  match: { tags: { env: prod } }\n', ['orders', 'orders-readonly']],
+    ['  match: { tags: { env: prod, data: [customer, cardholder] } }\n', ['orders']],
+    ['  match: { type: application }\n', ['desk']],
+    ['  match: { subtype: [mysql, httpproxy] }\n', ['desk', 'orders-readonly']],
+    ['  match: { name: "orders*" }\n', ['orders', 'orders-readonly']],
+    ['  match: { name: ["d?sk", "nobody"], type: application }\n', ['desk']],
+    ['  match: { name: "d?sk", type: database }\n', []],
+  ])('%j', (match, names) => {
+    expect(found(policyText(reviewed, match))).toEqual(names);
+  });
+
+  test.each([
+    ['*', 'anything', true],
+    ['a*b*c', 'a-b-b-c', true],
+    ['a*b', 'a-b-c', false],
+    ['?', '', false],
+    ['', '', true],
+    ['a**', 'a', true],
+    [`${'*a'.repeat(30)}b`, 'a'.repeat(5000), false],
+  ])('%j and %j', (pattern, name, expected) => {
+    const began = worked();
+    expect(matchesGlob(pattern, name)).toBe(expected);
+    expect(worked() - began).toBeLessThan(500);
+  });
+});
+
+function asked(today: string, until = '2026-11-21', connection = 'orders'): ReturnType<typeof checked> {
+  return checked(several, policyText(reviewed, waiver(connection, until)), { today });
+}
+
+function warned(today: string, until: string): boolean {
+  return asked(today, until).diagnostics.length > 0;
+}
+
+describe('a waiver', () => {
+  test('lets a connection pass up to and with its last day, and is shown', () => {
+    const { report } = asked('2026-11-21');
+    expect(report.findings.map(({ connection }) => connection)).toEqual(['Connection/desk', 'Connection/orders-readonly']);
+    expect(report.waived).toEqual([
+      { policy: 'p', connection: 'Connection/orders', result: 'violated', until: '2026-11-21', reason: 'agreed' },
+    ]);
+    expect(asked('2026-11-22').report.waived).toEqual([]);
+  });
+
+  test.each([
+    ['2026-11-22', 'error policy/waiver-ended the waiver of "p" for orders ended on 2026-11-21 (today is 2026-11-22)'],
+    ['2026-11-21', 'warning policy/waiver-ending the waiver of "p" for orders ends today (2026-11-21)'],
+    ['2026-11-20', 'warning policy/waiver-ending the waiver of "p" for orders ends in 1 day (2026-11-21)'],
+    ['2026-11-07', 'warning policy/waiver-ending the waiver of "p" for orders ends in 14 days (2026-11-21)'],
+    ['2026-11-06', undefined],
+    ['2025-01-01', undefined],
+  ])('on %s', (today, expected) => {
+    const [first] = asked(today).diagnostics.map(({ severity, code, message }) => `${severity} ${code} ${message}`);
+    expect(first).toBe(expected);
+  });
+
+  test('counts days over the ends of months and years', () => {
+    expect([warned('2026-12-25', '2027-01-08'), warned('2026-12-24', '2027-01-08')]).toEqual([true, false]);
+    expect([warned('2028-02-20', '2028-03-05'), warned('2027-02-18', '2027-03-05')]).toEqual([true, false]);
+  });
+
+  test('for a name that is none is told', () => {
+    const { diagnostics } = asked('2026-01-01', '2026-11-21', 'order');
+    expect(diagnostics).toMatchObject([{ code: 'policy/waiver-unused', severity: 'warning', hint: 'did you mean "orders"?' }]);
+  });
+});
+
+test('a policy may only warn', () => {
+  const { report } = checked(several, policyText(reviewed, '  severity: warning\n  message: please\n'));
+  expect(report.findings.map(({ severity, message }) => `${severity} ${message}`)).toContain('warning policy "p": please');
+});
+
+test('every expression has words of its own, and a place in the manifest', () => {
+  const require = '    - { expression: connection.access_mode_connect == "disabled", message: no forwarding }';
+  const [first] = checked(several.slice(0, 1), policyText(require)).report.findings;
+  expect(first).toMatchObject({ message: 'policy "p": no forwarding', at: { file: 'access/Connection-orders.yaml', line: 10 } });
+});
+
+function codes(text: string): readonly string[] {
+  return loadText(`${someConnection}---\n${text}`).diagnostics.map(({ code, at }) => `${code} ${at?.line}:${at?.column}`);
+}
+
+describe('a document that is no policy', () => {
+  const whole = policyText(reviewed);
+  test.each([
+    ['a field that is none', whole.replace('require', 'requires'), ['manifest/missing-field 16:1', 'manifest/unknown-field 17:3']],
+    ['no day', `${whole}${waiver('a', '2026-02-29')}`, ['policy/no-such-day 20:33']],
+    ['no reason', `${whole}${waiver('a', '2026-02-28', '""')}`, ['manifest/too-short 20:53']],
+    ['a severity that is none', `${whole}  severity: fatal\n`, ['manifest/not-allowed-value 19:13']],
+    ['a target that is none', whole.replace('{ name: p }', '{ name: p, targets: [tset] }'), ['manifest/unknown-target 15:32']],
+    ['two of one name', `${whole}---\n${whole}`, ['manifest/duplicate-name 22:19']],
+    ['no apiVersion', whole.replace('apiVersion: ostiary/v1\n', ''), ['manifest/missing-field 13:1']],
+  ])('%s', (_, text, expected) => {
+    expect(codes(text)).toEqual(expected);
+  });
+
+  test('is not asked of another target', () => {
+    const { value } = loadText(`${someConnection}---\n${whole.replace('{ name: p }', '{ name: p, targets: [other] }')}`);
+    expect(value?.policies).toBeUndefined();
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import type { Manifest } from '../../../support/scenario.ts';
+import { checked, policyText, wrongIn } from '../../../support/policies.ts';
+import { connectionManifest, guardrailManifest, liveAs, maskingManifest, pattern, registered, words } from '../../../support/risks.ts';
+import { desiredState } from '../../../support/desired.ts';
+import { worked } from '../../../support/worked.ts';
+
+const here = { file: 'access/policies.yaml' };
+
+/** The only mistake, as `line:column message`; lines count from the first of the policy. */
+function mistake(text: string): string {
+  const found = wrongIn(text);
+  expect(found.map(({ code }) => code)).toEqual(['policy/expression']);
+  const [one] = found;
+  expect(one?.at).toMatchObject(here);
+  return `${(one?.at?.line ?? 0) - 13}:${one?.at?.column} ${one?.message}`;
+}
+
+describe('a mistake in an expression is told at its character', () => {
+  test.each([
+    ['plain', '    - size(connection.reviewerz) > 0', '5:23 wrong in its types: No such key: reviewerz'],
+    ['single quotes', "    - 'connection.name == ''a'' || foo'", '5:36 wrong in its types: Unknown variable: foo'],
+    ['double quotes', String.raw`    - "connection.name == \"a\" || foo"`, '5:36 wrong in its types: Unknown variable: foo'],
+    ['an escape of four', String.raw`    - "\u0063onnection.nam == 'a'"`, '5:24 wrong in its types: No such key: nam'],
+    ['a block', '    - |-\n      true &&\n        foo', '7:9 wrong in its types: Unknown variable: foo'],
+    ['a folded block', '    - >-\n      true &&\n      foo', '7:7 wrong in its types: Unknown variable: foo'],
+    ['several plain lines', '    - true\n      && foo', '6:10 wrong in its types: Unknown variable: foo'],
+    ['a map', '    - { expression: "foo", message: no }', '5:22 wrong in its types: Unknown variable: foo'],
+    ['inside has', '    - has(connection.access_max_durations)', '5:22 wrong in its types: No such key: access_max_durations'],
+    ['no CEL', "    - 'size(connection.reviewers) >'", '5:36 no CEL expression: Unexpected token: EOF'],
+    ['no question', '    - connection.name', '5:7 the expression is of the type string, not true or false'],
+    ['matches', '    - connection.name.matches("(a+)+$")', '5:7 matches can take forever'],
+    ['a pattern that is none', '    - connection.name.re("(?=a)")', '5:26 RE2 refuses the pattern: a look-ahead (?='],
+    ['a pattern that is made', '    - connection.name.re(connection.type)', '5:7 re takes a pattern in quotes'],
+    ['what is not there', '    - dyn(connection) == 3', '5:7 there is no function "dyn" here'],
+    ['bind', "    - 'cel.bind(a, [1], size(a) > 0)'", '5:8 there is no function "bind" here'],
+  ])('%s', (_, require, expected) => {
+    expect(mistake(policyText(require))).toBe(expected);
+  });
+
+  test('with a word that is near', () => {
+    expect(wrongIn(policyText('    - size(connection.reviewer) > 0'))).toMatchObject([{ hint: 'did you mean "reviewers"?' }]);
+  });
+});
+
+describe('an expression that would take too long is refused at once', () => {
+  const nested = (depth: number): string => (depth === 0 ? 'true' : `connection.reviewers.all(x${depth}, ${nested(depth - 1)})`);
+  const list = `[${Array.from({ length: 49 }, (_, index) => index).join(', ')}]`;
+  test.each([
+    ['deep brackets', `${'('.repeat(900)}true${')'.repeat(900)}`],
+    ['many nots', `${'!'.repeat(1500)}true`],
+    ['macros in macros', nested(4)],
+    ['long lists in long lists', `${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c > 0)))`],
+    ['a long chain', Array.from({ length: 200 }, () => 'true').join(' && ')],
+    ['one megabyte', `connection.name == "${'a'.repeat(1_000_000)}"`],
+    ['an endless list', `size([${'1,'.repeat(900)}1]) > 0`],
+  ])('%s', (_, expression) => {
+    const began = worked();
+    const require = `    - '${expression}'`;
+    expect(wrongIn(policyText(require)).map(({ code }) => code)).toEqual(['policy/expression']);
+    expect(worked() - began).toBeLessThan(2000);
+  });
+
+  test('and so is one that goes through too much of a connection', () => {
+    const reviewers = Array.from({ length: 700 }, (_, index) => `group-${index}`);
+    const policies = policyText('    - connection.reviewers.all(a, connection.reviewers.exists(b, b == a))');
+    const began = worked();
+    const { report } = checked([connectionManifest('big', { reviewers })], policies);
+    expect(report.findings).toMatchObject([{ result: 'unknown', message: expect.stringContaining('there is too much to go through') }]);
+    expect(worked() - began).toBeLessThan(2000);
+  });
+});
+
+describe('a pattern that takes too long on a text has no answer, which is no pass', () => {
+  const text = `["${'ab'.repeat(100)}"].map(x, ${sum('x', 60)}).map(y, ${sum('y', 60)})`;
+  test.each([
+    ['found', `${text}.exists(z, z.re("[ab]*a[ab]{400}[cd]"))`],
+    ['not found', `!${text}.exists(z, z.re("[ab]*a[ab]{400}[cd]"))`],
+  ])('%s', (_, expression) => {
+    const began = worked();
+    const { report } = checked([connectionManifest('big')], policyText(`    - '${expression}'`));
+    expect(report.findings).toMatchObject([{ result: 'unknown', message: expect.stringContaining('there is too much to go through') }]);
+    expect(worked() - began).toBeLessThan(2000);
+  });
+});
+
+function sum(name: string, times: number): string {
+  return Array.from({ length: times }, () => name).join('+');
+}
+
+const manifests: readonly Manifest[] = [
+  connectionManifest('orders', {
+    reviewers: ['dba', 'sre'],
+    access_max_duration: 3600,
+    connection_tags: { env: 'prod' },
+    redact_types: ['PERSON_NAME'],
+    secret: {
+      'envvar:HOST': { value: 'db' },
+      'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } },
+      'envvar:TOKEN': { keep: true },
+    },
+    resource_name: 'orders',
+  }),
+  guardrailManifest('no-drop', [words('DROP'), pattern('a+')], { connection_ids: ['orders'] }),
+  maskingManifest('people', { ...registered('PERSON'), score_threshold: 0.5, connection_selector: { match_tags: { env: 'prod' } } }),
+];
+
+describe('what expressions ask of a connection', () => {
+  test.each([
+    'connection.name == "orders" && connection.type == "database" && connection.subtype == "postgres"',
+    'connection.agent_id == "default" && connection.managed_by == ""',
+    'connection.reviewers == ["dba", "sre"] && size(connection.force_approve_groups) == 0',
+    'connection.access_max_duration == 3600 && has(connection.access_max_duration)',
+    'connection.connection_tags["env"] == "prod" && connection.connection_tags.env == "prod"',
+    '!("team" in connection.connection_tags) && !has(connection.connection_tags.team)',
+    'connection.redact_enabled && connection.redact_types == ["PERSON_NAME"]',
+    'connection.guardrail_rules == ["no-drop"] && guardrails[0].name == "no-drop"',
+    'guardrails.all(rule, rule.input.rules.exists(entry, entry.words.exists(word, word == "DROP")))',
+    'guardrails[0].input.rules.exists(entry, entry.pattern_regex == "a+") && size(guardrails[0].output.rules) == 0',
+    'masking.exists(rule, rule.score_threshold < 0.6 && "PERSON" in rule.supported_entity_types[0].entity_types)',
+    'connection.secret["envvar:HOST"].source == "inline" && !connection.secret["envvar:HOST"].credential',
+    'connection.secret["envvar:PASS"].source == "env" && connection.secret["envvar:PASS"].credential',
+    'connection.secret["envvar:TOKEN"].source == "kept" && size(connection.secret) == 3',
+    'posture.access == ["connect"] && posture.approvals == 2 && "DROP" in posture.input',
+    'connection.name.re("^ord") && !connection.name.re("^x") && connection.name.contains("der")',
+  ])('%s', (expression) => {
+    const { report } = checked(manifests, policyText(`    - '${expression}'`));
+    expect(report.findings.map(({ message }) => message)).toEqual([]);
+    expect(report.connections).toBe(1);
+  });
+
+  test.each([
+    ['connection.access_max_duration < 10', 'violated'],
+    ['size(connection.command) < 0', 'violated'],
+    ['connection.connection_tags["team"] == "a"', 'unknown'],
+    ['connection.min_review_approvals >= 1', 'unknown'],
+    ['connection.min_review_approvals >= 1 && connection.name == "x"', 'violated'],
+  ] as const)('%s is %s', (expression, result) => {
+    expect(checked(manifests, policyText(`    - '${expression}'`)).report.findings).toMatchObject([
+      { result, connection: 'Connection/orders' },
+    ]);
+  });
+
+  test('what a token may not see has no answer, unless the answer does not rest on it', () => {
+    const live = liveAs(desiredState(manifests));
+    const hidden = { ...live, resources: live.resources.map((one) => ({ ...one, unknown: ['/reviewers'] })) };
+    const resultOf = (expression: string): string | undefined =>
+      checked(manifests, policyText(`    - '${expression}'`), { live: hidden }).report.findings[0]?.result;
+    expect(resultOf('size(connection.reviewers) > 0')).toBe('unknown');
+    expect(resultOf('!(size(connection.reviewers) > 0)')).toBe('unknown');
+    expect(resultOf('has(connection.reviewers)')).toBe('unknown');
+    expect(resultOf('[connection].exists(one, size(one.reviewers) > 0)')).toBe('unknown');
+    expect(resultOf('size(connection.reviewers) > 0 || connection.type == "database"')).toBeUndefined();
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { Attachment, ConnectionRule } from '../../../../src/model/protection/protection.ts';
+import { connectionRules, snapshotPlan } from '../../../../src/protection/posture/diff-postures.ts';
+import { readPostures } from '../../../../src/protection/posture/posture.ts';
+import { desiredSnapshot } from '../../../../src/protection/posture/protection-snapshot.ts';
+import { desiredState } from '../../../support/desired.ts';
+import { stateOf } from '../../../support/resources.ts';
+import { assessed, connectionManifest, guardrailManifest, idOf, words } from '../../../support/risks.ts';
+import { changeOf, connection, fieldOf, guardrail } from '../protecting.ts';
+
+const prod = { env: 'prod' };
+const db = connectionManifest('db', { connection_tags: prod });
+const selecting = { connection_selector: { match_tags: prod } };
+
+function noDrop(spec: Parameters<typeof guardrailManifest>[2]): ReturnType<typeof guardrailManifest> {
+  return guardrailManifest('no-drop', [words('DROP')], spec);
+}
+
+function side(by: readonly Attachment[] | undefined): string {
+  return by === undefined ? 'nothing' : by.map(({ how, attribute = '' }) => `${how}${attribute}`).join('+');
+}
+
+/** How each rule is on a connection, before and after: `no-drop: edge → selector`. */
+function told(rules: readonly ConnectionRule[] = []): readonly string[] {
+  return rules.map(({ rule, before, after }) => `${rule}: ${side(before?.by)} → ${side(after?.by)}`);
+}
+
+function rulesOf(made: ReturnType<typeof assessed>): readonly ConnectionRule[] {
+  return made.protection?.connections.find((one) => one.connection === idOf('db'))?.rules ?? [];
+}
+
+describe('how rules are attached', () => {
+  it('is told of both sides where what was applied is known', () => {
+    const closed = connectionManifest('db', { connection_tags: prod, reviewers: ['dba'] });
+    const made = assessed([db, noDrop({ connection_ids: ['db'] })], [closed, noDrop(selecting)]);
+    expect(told(rulesOf(made))).toEqual(['GuardrailRule/no-drop: direct → selector']);
+  });
+
+  it('is not guessed of what is live, where nobody knows what was applied', () => {
+    const closed = connectionManifest('db', { connection_tags: prod, reviewers: ['dba'] });
+    const made = assessed([db, noDrop({ connection_ids: ['db'] })], [closed, noDrop(selecting)], { withBase: false });
+    expect(told(rulesOf(made))).toEqual(['GuardrailRule/no-drop: edge → selector']);
+  });
+
+  it('holds all ways, each with its place', () => {
+    const listing = connectionManifest('db', { connection_tags: prod, guardrail_rules: ['no-drop'] });
+    const made = assessed([db], [listing, noDrop(selecting)]);
+    const [rule] = rulesOf(made);
+    expect(rule).toMatchObject({ rule: 'GuardrailRule/no-drop', after: { aspects: ['input'] } });
+    expect(rule?.after?.by.map(({ how }) => how)).toEqual(['direct', 'selector']);
+    for (const { place } of rule?.after?.by ?? []) expect(place).toMatch(/:\d+:\d+$/);
+  });
+
+  it('is no loss where it alone changes', () => {
+    const made = assessed([db, noDrop({ connection_ids: ['db'] })], [db, noDrop(selecting)]);
+    expect(made.changes).toEqual([]);
+    expect(made.protection?.headlines).toEqual([]);
+  });
+
+  it('is told of a selector that takes a connection no more', () => {
+    const renamed = connectionManifest('db', { connection_tags: { env: 'production' } });
+    const made = assessed(
+      [db, connectionManifest('other', { connection_tags: prod }), noDrop(selecting)],
+      [renamed, connectionManifest('other', { connection_tags: prod }), noDrop(selecting)],
+    );
+    expect(told(rulesOf(made))).toEqual(['GuardrailRule/no-drop: selector → nothing']);
+    expect(made.protection?.reach).toMatchObject([
+      {
+        path: '/connection_tags/env',
+        edges: true,
+        way: 'weakens',
+        connections: [idOf('db')],
+        tags: [{ tag: 'env=production', connections: 1 }],
+      },
+    ]);
+  });
+
+  it('is told of attributes that both have', () => {
+    const live = stateOf(connection('db', { attributes: ['pci', 'web'] }), guardrail('g', ['DROP'], [], { attributes: ['pci', 'web'] }));
+    const writes = {
+      target: { name: 'test', url: 'http://test', dialect: 'hoop' },
+      changes: [changeOf('Connection/db', [fieldOf('/attributes/web', 'web', undefined)])],
+      edges: [{ rule: 'GuardrailRule/g', connection: idOf('db'), action: 'attach', declared: [] }],
+    } as const;
+    expect(told(connectionRules(idOf('db'), snapshotPlan(writes, live, registry)))).toEqual([
+      'GuardrailRule/g: attributepci+attributeweb → edge+attributepci',
+    ]);
+  });
+
+  it('is told of manifests alone in the same way', () => {
+    const scene = desiredSnapshot(desiredState([db, noDrop(selecting)]), registry, 'interface');
+    const [[rule, attached] = []] = [...(readPostures(scene)(idOf('db'))?.rules ?? [])];
+    expect([rule, attached?.aspects, attached?.by.map(({ how }) => how)]).toEqual(['GuardrailRule/no-drop', ['input'], ['selector']]);
+  });
+});

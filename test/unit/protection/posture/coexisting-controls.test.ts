@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { comparePostures, differenceVerdict } from '../../../../src/protection/posture/compare-postures.ts';
+import { emptyPosture, type Control, type Posture } from '../../../../src/protection/posture/posture.ts';
+
+const counted: Control = { name: 'DOC /E[0-9]+/', form: 'pattern', entityType: 'DOC', limit: 0.2 };
+const uncounted: Control = { ...counted, limit: 0, relativeToGateway: true };
+
+function masking(...parts: readonly Control[]): Posture {
+  return { ...emptyPosture, controls: { masking: parts } };
+}
+
+function way(before: Posture, after: Posture): readonly string[] {
+  return comparePostures(before, after).map(differenceVerdict);
+}
+
+test('a second rule that masks the same from another score never protects less, and nobody knows what its going takes', () => {
+  expect(way(masking(uncounted), masking(uncounted, counted))).toEqual(['strengthens']);
+  expect(way(masking(counted), masking(uncounted, counted))).toEqual(['strengthens']);
+  expect(way(masking(uncounted, counted), masking(uncounted))).toEqual(['unknown']);
+  expect(way(masking(uncounted, counted), masking(counted))).toEqual(['unknown']);
+  expect(way(masking(uncounted), masking(counted))).toEqual(['unknown']);
+});

@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { AccessRule } from '../../../../src/model/live.ts';
+import type { EdgeChange } from '../../../../src/model/plan/plan.ts';
+import { protectionOf } from '../../../../src/protection/protection.ts';
+import { stateOf } from '../../../support/resources.ts';
+import { changeOf, connection, fieldOf, guardrail, masking, protectionFrom, sentences, types } from '../protecting.ts';
+
+const detach: EdgeChange = {
+  rule: 'DataMaskingRule/m',
+  connection: 'Connection/a',
+  action: 'detach',
+  declared: [],
+  by: 'DataMaskingRule/m',
+};
+
+function requestRule(name: string, connections: readonly string[], attributes: readonly string[] = []): AccessRule {
+  return { name, connections, attributes, text: '1 of sre for jit' };
+}
+
+describe('rules of the gateway that review beside connections', () => {
+  const live = [connection('a', { attributes: ['pii'], reviewers: ['dba'] })];
+  const change = changeOf('Connection/a', [fieldOf('/attributes/pii', 'pii', undefined), fieldOf('/reviewers/dba', 'dba', undefined)]);
+
+  it('count by name and by attribute, and are told as not ours', () => {
+    const writes = { target: { name: 'test', url: 'http://test', dialect: 'hoop' }, changes: [change], edges: [] };
+    const state = {
+      ...stateOf(...live),
+      accessRules: [requestRule('by-name', ['a']), requestRule('by-pii', [], ['pii']), requestRule('other', ['b'])],
+    };
+    const { connections } = protectionOf(writes, state, registry);
+    expect(connections.flatMap(({ aspects }) => aspects.map(({ aspect, before, atLeast }) => ({ aspect, before, atLeast })))).toEqual([
+      { aspect: 'review', before: ['dba'], atLeast: undefined },
+      { aspect: 'attributes', before: ['pii'], atLeast: undefined },
+      { aspect: 'requests', before: ['by-pii (not ours): 1 of sre for jit'], atLeast: undefined },
+    ]);
+  });
+
+  it('make it at least, where nobody can read them', () => {
+    const { connections } = protectionFrom(live, [change], { dialect: 'hoop' });
+    expect(connections[0]?.aspects.find(({ aspect }) => aspect === 'review')?.atLeast).toBe(true);
+  });
+});
+
+describe('what a plan means for connections', () => {
+  it('is nothing where nothing is written', () => {
+    const fields = [fieldOf('/reviewers/dba', 'dba', undefined)];
+    const live = [connection('a', { reviewers: ['dba'] }), masking('m', { supported_entity_types: types('URL') }, ['a'])];
+    for (const action of ['blocked', 'held'] as const) {
+      const changes = [changeOf('Connection/a', fields, { action })];
+      expect(protectionFrom(live, changes, { edges: [{ ...detach, action }] })).toEqual({ headlines: [], connections: [], losing: [] });
+    }
+  });
+
+  it('leaves out what is held', () => {
+    const live = [connection('a', { reviewers: ['dba', 'sre'] })];
+    const fields = [fieldOf('/reviewers/dba', 'dba', undefined, { held: true }), fieldOf('/reviewers/sre', 'sre', undefined)];
+    expect(protectionFrom(live, [changeOf('Connection/a', fields)]).connections).toMatchObject([
+      { aspects: [{ before: ['sre'], after: [], causes: [{ path: '/reviewers/sre' }] }] },
+    ]);
+  });
+
+  it('names the places of its causes, and what was done by hand', () => {
+    const live = [
+      connection('a', { reviewers: ['dba'], access_max_duration: 60 }),
+      guardrail('g', ['DROP'], ['a']),
+      masking('m', { supported_entity_types: types('URL') }, ['a']),
+    ];
+    const at = { file: 'access.yaml', line: 3, column: 5 };
+    const changes = [
+      changeOf('Connection/a', [
+        fieldOf('/reviewers/dba', 'dba', undefined, { at }),
+        fieldOf('/access_max_duration', 60, 90, { at, origin: 'drift' }),
+        fieldOf('/command', ['sh'], ['bash'], { at }),
+      ]),
+      changeOf('GuardrailRule/g', [fieldOf('/input/rules/ddl/words/DROP', 'DROP', undefined, { at })]),
+      changeOf('DataMaskingRule/m', []),
+    ];
+    const { connections } = protectionFrom(live, changes, { edges: [detach] });
+    expect(connections).toEqual([
+      {
+        connection: 'Connection/a',
+        way: 'weakens',
+        tags: {},
+        aspects: [
+          {
+            aspect: 'review',
+            way: 'weakens',
+            before: ['dba'],
+            after: [],
+            causes: [{ by: 'Connection/a', path: '/reviewers/dba', place: 'access.yaml:3:5' }],
+          },
+          {
+            aspect: 'input',
+            way: 'weakens',
+            before: ['DROP'],
+            after: [],
+            causes: [{ by: 'GuardrailRule/g', path: '/input/rules/ddl', place: 'access.yaml:3:5' }],
+          },
+          {
+            aspect: 'masking',
+            way: 'weakens',
+            before: ['URL'],
+            after: [],
+            causes: [{ by: 'DataMaskingRule/m', edge: 'Connection/a', place: 'access.yaml:7:1' }],
+          },
+          {
+            aspect: 'duration',
+            way: 'weakens',
+            before: ['60 s'],
+            after: ['90 s'],
+            causes: [{ by: 'Connection/a', path: '/access_max_duration', place: 'access.yaml:3:5', byHand: true }],
+          },
+        ],
+        rules: [
+          { rule: 'DataMaskingRule/m', before: { aspects: ['masking'], by: [{ how: 'edge' }] } },
+          {
+            rule: 'GuardrailRule/g',
+            before: { aspects: ['input'], by: [{ how: 'edge' }] },
+            after: { aspects: [], by: [{ how: 'edge' }] },
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('names the declaration of an edge that comes, whoever writes it', () => {
+    const edge: EdgeChange = { ...detach, action: 'attach', declared: ['access.yaml:9:7'], by: 'Connection/a', origin: 'drift' };
+    const live = [connection('a'), masking('m', { supported_entity_types: types('URL') }, [])];
+    expect(protectionFrom(live, [changeOf('Connection/a', [])], { edges: [edge] }).connections).toMatchObject([
+      {
+        way: 'strengthens',
+        aspects: [{ causes: [{ by: 'Connection/a', edge: 'DataMaskingRule/m', place: 'access.yaml:9:7', byHand: true }] }],
+      },
+    ]);
+  });
+
+  it('adds up honestly: one that loses here and gains there does both', () => {
+    const fields = [fieldOf('/access_schema', 'disabled', 'enabled'), fieldOf('/reviewers/dba', undefined, 'dba')];
+    const { connections, losing } = protectionFrom([connection('a', { access_schema: 'disabled' })], [changeOf('Connection/a', fields)]);
+    expect(connections.map(({ way }) => way)).toEqual(['both']);
+    expect(losing).toEqual(['Connection/a']);
+  });
+
+  it('says nothing of a rule that another one makes up for', () => {
+    const live = [connection('a'), guardrail('g', ['DROP'], ['a']), guardrail('h', ['DROP'], ['a'])];
+    const gone = changeOf('GuardrailRule/g', [], { action: 'delete' });
+    expect(protectionFrom(live, [gone]).connections).toEqual([]);
+    expect(sentences(protectionFrom(live.slice(0, 2), [gone]))).toEqual(['weakens: 1 connection loses a guardrail (Connection/a)']);
+  });
+
+  it('keeps what a rule gives under its new name', () => {
+    const live = [connection('a'), guardrail('g', ['DROP'], ['a'])];
+    expect(protectionFrom(live, [changeOf('GuardrailRule/h', [], { action: 'rename', key: 'GuardrailRule/g' })]).connections).toEqual([]);
+  });
+});
+
+describe('connections that come and go', () => {
+  const fields = [fieldOf('/access_mode_connect', undefined, 'enabled')];
+
+  it('tells of one that comes open with nothing in front of it', () => {
+    const create = changeOf('Connection/a', fields, { action: 'create' });
+    expect(sentences(protectionFrom([], [create]))).toEqual([
+      'neutral: 1 connection comes open, without reviewers, guardrails or masking (Connection/a)',
+    ]);
+    expect(sentences(protectionFrom([], [create], { dialect: 'hoop' }))).toEqual([
+      'neutral: 1 connection comes open, without guardrails or masking (Connection/a)',
+    ]);
+    const guarded = { ...create, fields: [...fields, fieldOf('/reviewers', undefined, ['dba'])] };
+    expect(sentences(protectionFrom([], [guarded]))).toEqual([]);
+  });
+
+  it('takes the opening of what was created closed for its coming', () => {
+    const open = changeOf('Connection/a', [fieldOf('/access_mode_connect', 'disabled', 'enabled')], { reasons: ['unfinished'] });
+    const { connections, losing } = protectionFrom([connection('a', { access_mode_connect: 'disabled', reviewers: ['dba'] })], [open]);
+    expect(connections).toMatchObject([{ comes: true, way: 'neutral' }]);
+    expect(losing).toEqual([]);
+  });
+
+  it('takes nothing from anybody where a connection goes', () => {
+    const gone = changeOf('Connection/a', [], { action: 'delete' });
+    const told = protectionFrom([connection('a', { reviewers: ['dba'] }), guardrail('g', ['DROP'], ['a'])], [gone]);
+    expect(told).toMatchObject({ headlines: [], connections: [{ goes: true, way: 'neutral' }], losing: [] });
+  });
+});
+
+describe('what cannot be seen', () => {
+  it('is marked, and compared with nothing once it is seen', () => {
+    const hidden = connection('a', {}, { unknown: ['/access_max_duration', '/reviewers'] });
+    const changes = [
+      changeOf('Connection/a', [
+        { path: '/reviewers', before: { unknown: 'not shown' }, after: { value: ['dba'] } },
+        fieldOf('/redact_types/URL', undefined, 'URL'),
+      ]),
+    ];
+    expect(protectionFrom([hidden], changes).connections).toMatchObject([
+      {
+        way: 'unknown',
+        aspects: [
+          { aspect: 'review', way: 'unknown', atLeast: true },
+          { aspect: 'redaction', way: 'strengthens' },
+        ],
+      },
+    ]);
+  });
+
+  it('is at least what is seen where access-request rules may add to it', () => {
+    const change = changeOf('Connection/a', [fieldOf('/reviewers/dba', 'dba', undefined)]);
+    const live = [connection('a', { reviewers: ['dba'] })];
+    expect(protectionFrom(live, [change], { dialect: 'hoop' }).connections[0]?.aspects).toMatchObject([
+      { aspect: 'review', atLeast: true },
+    ]);
+    expect(protectionFrom(live, [change]).connections[0]?.aspects[0]).not.toHaveProperty('atLeast');
+  });
+
+  it('counts a rule that nobody can read', () => {
+    const live = connection('a', {}, { edges: { guardrail_rules: ['GuardrailRule/00000000-0000-4000-8000-000000000001'] } });
+    const edge: EdgeChange = { ...detach, rule: 'GuardrailRule/00000000-0000-4000-8000-000000000001', by: 'Connection/a' };
+    expect(protectionFrom([live], [changeOf('Connection/a', [])], { edges: [edge] }).connections[0]?.aspects).toMatchObject([
+      { aspect: 'input', way: 'unknown', atLeast: true },
+      { aspect: 'output', way: 'unknown', atLeast: true },
+    ]);
+  });
+
+  it('is a masking rule with what of it is hidden', () => {
+    const rule = masking('m', {}, ['a']);
+    const change = changeOf('DataMaskingRule/m', [{ path: '/score_threshold', before: { unknown: 'x' }, after: { value: 0.5 } }]);
+    const told = protectionFrom([connection('a'), { ...rule, unknown: ['/score_threshold', ''] }], [change]);
+    expect(told.connections).toEqual([]);
+  });
+});
+
+describe('attributes', () => {
+  const pci = guardrail('g', ['DROP'], [], { attributes: ['pci'] });
+
+  it('bring the rules that share them', () => {
+    const there = changeOf('Connection/a', [fieldOf('/attributes/pci', undefined, 'pci')]);
+    expect(sentences(protectionFrom([connection('a'), pci], [there], { dialect: 'hoop' }))).toEqual([
+      'strengthens: 1 connection gains a guardrail (Connection/a)',
+      'strengthens: 1 connection gains an attribute (Connection/a)',
+    ]);
+  });
+
+  it('carry what a rule loses', () => {
+    const live = [connection('a', { attributes: ['pci'] }), connection('b'), pci];
+    const change = changeOf('GuardrailRule/g', [fieldOf('/attributes/pci', 'pci', undefined)]);
+    expect(sentences(protectionFrom(live, [change], { dialect: 'hoop' }))).toEqual([
+      'weakens: 1 connection loses a guardrail (Connection/a)',
+    ]);
+  });
+});

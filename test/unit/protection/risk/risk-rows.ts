@@ -1,0 +1,239 @@
+import type { JsonObject } from '../../../../src/model/json.ts';
+import type { Manifest } from '../../../support/scenario.ts';
+import {
+  connectionManifest as connection,
+  guardrailManifest as guardrail,
+  maskingManifest as masking,
+  pattern,
+  registered,
+  words,
+} from '../../../support/risks.ts';
+
+/** Manifests of one side. */
+type Side = readonly Manifest[];
+/** Manifests on two sides, the risks of going from the first to the second, and of going back. */
+export type Row = readonly [name: string, first: Side, second: Side, there: readonly string[], back: readonly string[]];
+
+const secret = { 'envvar:HOST': { value: 'one' }, 'envvar:PASS': { value: 'secret' } };
+export const closed: Manifest = connection('orders', { access_mode_connect: 'disabled', access_mode_exec: 'enabled' });
+
+export function own(spec: JsonObject): Side {
+  return [connection('orders', spec)];
+}
+
+export function blocking(rule: JsonObject, spec: JsonObject = {}): Side {
+  return [connection('orders'), guardrail('g', [rule], { connection_ids: ['orders'], ...spec })];
+}
+
+function hiding(spec: JsonObject): Side {
+  return [connection('orders'), masking('m', { connection_ids: ['orders'], ...spec })];
+}
+
+function custom(entity: JsonObject): JsonObject {
+  return { custom_entity_types: [{ name: 'EMP', score: 0.5, regex: 'EMP-[0-9]+', ...entity }] };
+}
+
+export function selecting(selector: JsonObject): Side {
+  const tags = { connection_tags: { env: 'prod', team: 'a' } };
+  return [connection('orders', tags), guardrail('g', [words('DROP')], { connection_selector: selector })];
+}
+
+function ignoring(...paths: readonly string[]): Side {
+  return [connection('orders', { reviewers: ['dba'] }, { ignore: paths })];
+}
+
+export const attached: Side = blocking(words('DROP'));
+const masked = hiding(registered('PERSON'));
+
+/** Every reason, in both directions. */
+export const rows: readonly Row[] = [
+  ['access', own({}), own({ access_mode_exec: 'enabled' }), ['weakens access-opened'], ['strengthens access-closed']],
+  ['schema', own({}), own({ access_schema: 'enabled' }), ['weakens schema-shown'], ['strengthens schema-hidden']],
+  [
+    'reviewers',
+    own({ reviewers: ['dba', 'sre'] }),
+    own({ reviewers: ['dba'] }),
+    ['weakens reviewer-removed'],
+    ['strengthens reviewer-added'],
+  ],
+  [
+    'one reviewer for another',
+    own({ reviewers: ['dba'] }),
+    own({ reviewers: ['sre'] }),
+    ['strengthens reviewer-added', 'weakens reviewer-removed'],
+    ['strengthens reviewer-added', 'weakens reviewer-removed'],
+  ],
+  [
+    'how many must approve',
+    own({ reviewers: ['dba', 'sre'], min_review_approvals: 2 }),
+    own({ reviewers: ['dba', 'sre'], min_review_approvals: 1 }),
+    ['weakens approvals-lowered'],
+    ['strengthens approvals-raised'],
+  ],
+  [
+    'one more group where one is enough',
+    own({ reviewers: ['dba'], min_review_approvals: 1 }),
+    own({ reviewers: ['dba', 'sre'], min_review_approvals: 1 }),
+    ['weakens reviewer-added'],
+    ['strengthens reviewer-removed'],
+  ],
+  [
+    'a number that asks for no less',
+    own({ reviewers: ['dba'] }),
+    own({ reviewers: ['dba'], min_review_approvals: 1 }),
+    ['neutral approvals-lowered'],
+    ['neutral neutral'],
+  ],
+  [
+    'force approval',
+    own({}),
+    own({ force_approve_groups: ['sre'] }),
+    ['weakens force-approver-added'],
+    ['strengthens force-approver-removed'],
+  ],
+  [
+    'durations',
+    own({ access_max_duration: 60 }),
+    own({ access_max_duration: 90 }),
+    ['weakens duration-raised'],
+    ['strengthens duration-lowered'],
+  ],
+  ['no limit', own({ access_max_duration: 60 }), own({}), ['weakens duration-raised'], ['strengthens duration-lowered']],
+  [
+    'metadata',
+    own({ mandatory_metadata_fields: ['ticket'] }),
+    own({ mandatory_metadata_fields: null }),
+    ['weakens metadata-removed'],
+    ['strengthens metadata-added'],
+  ],
+  ['attributes', own({ attributes: ['pii'] }), own({ attributes: null }), ['weakens attribute-removed'], ['strengthens attribute-added']],
+  [
+    'redaction',
+    own({ redact_types: ['PERSON_NAME', 'EMAIL_ADDRESS'] }),
+    own({ redact_types: ['PERSON_NAME'] }),
+    ['weakens redaction-removed'],
+    ['strengthens redaction-added'],
+  ],
+  [
+    'guardrail edges',
+    attached,
+    blocking(words('DROP'), { connection_ids: [] }),
+    ['weakens guardrail-detached'],
+    ['strengthens guardrail-attached'],
+  ],
+  [
+    'masking edges',
+    masked,
+    hiding({ ...registered('PERSON'), connection_ids: [] }),
+    ['weakens masking-detached'],
+    ['strengthens masking-attached'],
+  ],
+  ['words', blocking(words('DROP', 'ALTER')), attached, ['weakens word-removed'], ['strengthens word-added']],
+  ['a word that a shorter one covers', blocking(words('DROP', 'DROP TABLE')), attached, ['neutral neutral'], ['neutral neutral']],
+  [
+    'patterns',
+    blocking(words('x'), { input: { rules: [words('x'), pattern('a+')] } }),
+    blocking(words('x')),
+    ['weakens pattern-removed'],
+    ['strengthens pattern-added'],
+  ],
+  ['a pattern for another', blocking(pattern('a+')), blocking(pattern('a*')), ['unknown pattern-changed'], ['unknown pattern-changed']],
+  ['entity types', hiding(registered('PERSON', 'URL')), masked, ['weakens entity-type-removed'], ['strengthens entity-type-added']],
+  [
+    'custom entity types',
+    hiding({ ...registered('PERSON'), ...custom({}) }),
+    masked,
+    ['weakens entity-type-removed'],
+    ['strengthens entity-type-added'],
+  ],
+  [
+    'thresholds',
+    hiding({ ...registered('PERSON'), score_threshold: 0.4 }),
+    hiding({ ...registered('PERSON'), score_threshold: 0.6 }),
+    ['weakens threshold-raised'],
+    ['strengthens threshold-lowered'],
+  ],
+  [
+    'the gateway’s own threshold',
+    hiding({ ...registered('PERSON'), score_threshold: 0.4 }),
+    masked,
+    ['unknown threshold-changed'],
+    ['unknown threshold-changed'],
+  ],
+  ['scores', hiding(custom({ score: 0.8 })), hiding(custom({ score: 0.2 })), ['weakens score-lowered'], ['strengthens score-raised']],
+  ['a custom regex', hiding(custom({})), hiding(custom({ regex: 'X+' })), ['unknown pattern-changed'], ['unknown pattern-changed']],
+  [
+    'a custom list',
+    hiding(custom({ deny_list: ['a', 'b'] })),
+    hiding(custom({ deny_list: ['a'] })),
+    ['weakens word-removed'],
+    ['strengthens word-added'],
+  ],
+  [
+    'a selector that asks for more tags',
+    selecting({ match_tags: { env: 'prod' } }),
+    selecting({ match_tags: { env: 'prod', team: 'a' } }),
+    ['weakens selector-narrowed'],
+    ['strengthens selector-widened'],
+  ],
+  [
+    'a selector that leaves names out',
+    [...selecting({ match_tags: { env: 'prod' } }), connection('other')],
+    [...selecting({ match_tags: { env: 'prod' }, except: ['other'] }), connection('other')],
+    ['weakens selector-narrowed'],
+    ['strengthens selector-widened'],
+  ],
+  ['what is ignored', ignoring(), ignoring('/reviewers'), ['weakens ignore-added'], ['strengthens ignore-removed']],
+  ['ignored settings', ignoring(), ignoring('/command'), [], []],
+  [
+    'a secret from a reference to the file',
+    own({ secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } }),
+    own({ secret: { 'envvar:PASS': { value: 'secret' } } }),
+    ['weakens secret-inlined'],
+    ['strengthens secret-referenced'],
+  ],
+  ['agents', own({ secret }), own({ secret, agent_id: 'other' }), ['reroutes agent-rerouted'], ['reroutes agent-rerouted']],
+  ['commands', own({ secret }), own({ secret, command: ['sh'] }), ['reroutes command-rerouted'], ['reroutes command-rerouted']],
+  ['resources', own({ secret }), own({ secret, resource_name: 'shared' }), ['reroutes resource-rerouted'], ['neutral neutral']],
+  [
+    'endpoints',
+    own({ secret }),
+    own({ secret: { ...secret, 'envvar:HOST': { value: 'two' } } }),
+    ['reroutes endpoint-rerouted'],
+    ['reroutes endpoint-rerouted'],
+  ],
+  [
+    'a new password',
+    own({ secret }),
+    own({ secret: { ...secret, 'envvar:PASS': { value: 'next' } } }),
+    ['neutral neutral'],
+    ['neutral neutral'],
+  ],
+  ['an agent without a credential', own({}), own({ agent_id: 'other' }), ['neutral neutral'], ['neutral neutral']],
+  ['tags', own({}), own({ connection_tags: { env: 'dev' } }), ['neutral neutral'], ['neutral neutral']],
+  ['what comes', [], [connection('orders')], ['neutral created'], []],
+  [
+    'a guardrail where the proxy cannot enforce it',
+    [connection('orders', { type: 'application', subtype: 'tcp' }), guardrail('g', [words('DROP')])],
+    [connection('orders', { type: 'application', subtype: 'tcp' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
+    ['availability unenforceable', 'strengthens guardrail-attached'],
+    ['weakens guardrail-detached'],
+  ],
+  [
+    'a guardrail where the type forwards, whatever the subtype',
+    [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')])],
+    [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
+    ['availability unenforceable', 'strengthens guardrail-attached'],
+    ['weakens guardrail-detached'],
+  ],
+  [
+    'a guardrail where commands have no proxy',
+    [connection('orders', { type: 'custom', subtype: 'dynamodb' }), guardrail('g', [words('DROP')])],
+    [connection('orders', { type: 'custom', subtype: 'dynamodb' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
+    ['strengthens guardrail-attached'],
+    ['weakens guardrail-detached'],
+  ],
+];
+
+/** Resources that keep what a manifest leaves out have nothing to go back to; so the way back of one row is nothing. */
+export const oneWay: ReadonlySet<string> = new Set(['what comes', 'resources', 'a number that asks for no less']);
