@@ -8,7 +8,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   process.stderr.on('error', onOutputError);
-  const [{ run }, { processContext }] = await Promise.all([import('./commands/run.ts'), import('./commands/process-context.ts')]);
+  const [{ run }, { processContext }] = await Promise.all([import('./commands/program.ts'), import('./commands/process-context.ts')]);
   return run(argv, processContext());
 }
 

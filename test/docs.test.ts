@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run } from '../src/commands/run.ts';
+import { run } from '../src/commands/program.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
 import { createTestContext } from './support/cli-context.ts';

@@ -8,7 +8,7 @@ import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { planText } from '../report/text/changes.ts';
 import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
-import type { ApplyFlags } from './flags.ts';
+import { planReportFormats, type ApplyFlags } from './flags.ts';
 import { mayWrite } from './live.ts';
 import { openApplyJournal, type ApplyJournal } from './apply-journal.ts';
 import { differentPlan } from './misfits.ts';
@@ -21,6 +21,18 @@ import { secretOf } from './saved-secrets.ts';
 import type { Resumed } from './saved.ts';
 import { requireWritable, emitPlan, emitResult } from './tell.ts';
 import type { CliContext } from './cli-context.ts';
+import { Option } from 'commander';
+import { runForTargets } from './fleet.ts';
+import { parseDigest, pathsArgument, planOptions, selectionOption, targetOptions, writeOptions, type DefineCommand } from './options.ts';
+
+/** Defines `ostiary apply`. */
+export const defineApply: DefineCommand = (command, run) => {
+  writeOptions(planOptions(selectionOption(targetOptions(command.argument(...pathsArgument), true)), planReportFormats))
+    .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
+    .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
+    .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', parseDigest)
+    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'targets', run: apply })));
+};
 
 /**
  * Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. Where `narrow`

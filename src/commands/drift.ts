@@ -15,6 +15,20 @@ import { judgeLive } from './policies.ts';
 import { printerFor } from './printer.ts';
 import { requireWritable, emitDrift } from './tell.ts';
 import type { CliContext } from './cli-context.ts';
+import { runForTargets } from './fleet.ts';
+import {
+  baseOptions,
+  cacheOption,
+  collect,
+  groups,
+  pathsArgument,
+  reportOptions,
+  secretsOption,
+  selectionOption,
+  targetOptions,
+  writeOptions,
+  type DefineCommand,
+} from './options.ts';
 
 export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
   /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */
@@ -31,6 +45,21 @@ export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onMana
 
 const mostWrites = 1000;
 const defaultDays = 30;
+
+/** Defines `ostiary drift`. */
+export const defineDrift: DefineCommand = (command, run) => {
+  reportOptions(baseOptions(cacheOption(selectionOption(targetOptions(command.argument(...pathsArgument), true)))))
+    .optionsGroup(groups.own)
+    .option('--since <time>', 'how far back to ask who it was: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
+    .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false)
+    .option('--adopt', 'accept it: edit the manifests in place, as a commit on the branch ostiary/adopt/TARGET', false)
+    .option('--new <kind/name>', 'with --adopt: also write a manifest of this object, which has none (repeatable)', collect, [])
+    .option('--no-commit', 'with --adopt: edit the files here instead')
+    .addOption(secretsOption());
+  writeOptions(command).action((paths, flags) =>
+    run((context) => runForTargets({ ...flags, paths }, context, { list: 'drifts', run: drift })),
+  );
+};
 
 /** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it, with `--adopt` accepts it. Exit 0, 2 with drift that is left or a policy that live does not fulfil, or as apply. */
 export async function drift(flags: DriftFlags, context: CliContext): Promise<number> {

@@ -11,6 +11,7 @@ import { planned } from './planning.ts';
 import { policiesOf } from './policies.ts';
 import { printerFor } from './printer.ts';
 import type { CliContext } from './cli-context.ts';
+import { baseOptions, cacheOption, formatOption, secretsOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
 
 export type ExplainFlags = TargetFlags &
   PlanBaseOptions &
@@ -19,6 +20,16 @@ export type ExplainFlags = TargetFlags &
     readonly field?: string;
     readonly format: Exclude<Format, 'markdown'>;
   };
+
+/** Defines `ostiary explain`. */
+export const defineExplain: DefineCommand = (command, run) => {
+  command.argument('<resource>', 'KIND/NAME').argument('[field]', 'one field, such as reviewers');
+  baseOptions(cacheOption(targetOptions(command)))
+    .addOption(formatOption(['text', 'json']))
+    .addOption(todayOption())
+    .addOption(secretsOption())
+    .action((resource, field, flags) => run((context) => explain({ ...flags, resource, field, only: [], paths: [] }, context)));
+};
 
 /** Says field by field why an object is, or is not, a change. */
 export async function explain(flags: ExplainFlags, context: CliContext): Promise<number> {

@@ -4,12 +4,13 @@ import { compareText } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { suggest } from '../model/suggest.ts';
-import type { ViewFlags } from './flags.ts';
+import { viewFormats, type ViewFlags } from './flags.ts';
 import { connect, readLive } from './live.ts';
 import { lookUp, lookUpNames, printView } from './look-up.ts';
 import { printerFor } from './printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './cli-context.ts';
+import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type GetFlags = ViewFlags & { readonly what: string };
 
@@ -43,6 +44,13 @@ const views: Readonly<Record<string, View>> = {
     headers: ['repository', 'git url', 'user', 'hook ttl', 'managed by'],
     row: (one) => [nameOf(one.id), text(one, 'git_url'), text(one, 'git_user'), count(one, 'git_hook_ttl'), one.managedBy ?? ''],
   },
+};
+
+/** Defines `ostiary get`. */
+export const defineGet: DefineCommand = (command, run) => {
+  targetOptions(command.argument('<what>', 'connections, rules, resources, runbooks, templates, reviews or agents'))
+    .addOption(formatOption(viewFormats))
+    .action((what, flags) => run((context) => get({ ...flags, what, only: [], paths: [] }, context)));
 };
 
 /** Lists what the gateway has, without secrets. */

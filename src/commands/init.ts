@@ -8,6 +8,7 @@ import { printerFor } from './printer.ts';
 import { absolutePath } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
 import type { CliContext } from './cli-context.ts';
+import type { DefineCommand } from './options.ts';
 
 const config = `# The gateways that the manifests below are for. Tokens come from the environment, never from here.
 apiVersion: ostiary/v1
@@ -63,6 +64,11 @@ const project: readonly (readonly [string, string])[] = [
   ['access/no-drop.yaml', rule],
   ['.gitignore', '.ostiary/\n'],
 ];
+
+/** Defines `ostiary init`. */
+export const defineInit: DefineCommand = (command, run) => {
+  command.argument('[folder]', 'where', '.').action((folder, flags) => run((context) => init({ ...flags, folder }, context)));
+};
 
 /** Writes a first project into a folder, or what lacks of the schemas where there is one; a file that is there is never touched. */
 export async function init(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {

@@ -1,6 +1,7 @@
 import { dialectNames } from '../model/dialects.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isDay } from '../model/day.ts';
+import type { CliContext } from './cli-context.ts';
 import type { Allowance } from '../model/plan/plan.ts';
 import { riskClasses } from '../model/plan/risk.ts';
 import { noDigest } from './misfits.ts';
@@ -17,7 +18,13 @@ export const groups = {
   write: 'Writing:',
 } as const;
 
-export function command(program: Command, name: string, description: string): Command {
+/** Adds the arguments and options of a command; its action calls `run` with the work, which returns the exit code. */
+export type DefineCommand = (command: Command, run: (work: (context: CliContext) => Promise<number>) => Promise<void>) => void;
+
+export const pathsArgument = ['[paths...]', 'only manifests of these files and folders'] as const;
+
+/** Adds a command with the options that every command has. */
+export function addCommand(program: Command, name: string, description: string): Command {
   return program
     .command(name)
     .description(description)
@@ -26,7 +33,7 @@ export function command(program: Command, name: string, description: string): Co
     .option('--quiet', 'print the result alone', false);
 }
 
-/** Of a flag with one value that is given twice, nobody knows which one is meant. */
+/** Makes it an error to give an option with a single value twice. */
 export function refuseRepeated(on: Command): void {
   for (const option of on.options.filter(({ required, defaultValue }) => required && !Array.isArray(defaultValue))) {
     let given = false;
@@ -35,7 +42,6 @@ export function refuseRepeated(on: Command): void {
       given = true;
     });
   }
-  for (const one of on.commands) refuseRepeated(one);
 }
 
 export function targetOptions(on: Command, several = false): Command {
@@ -156,7 +162,7 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
   };
 }
 
-export function digestOf(text: string): string {
+export function parseDigest(text: string): string {
   if (text === noDigest) return text;
   if (!/^[0-9a-f]{64}$/i.test(text)) throw new InvalidArgumentError('the whole digest of a plan, 64 hexadecimal digits, or none');
   return text.toLowerCase();

@@ -1,16 +1,37 @@
 import { isWritten } from '../model/plan/plan.ts';
-import type { PlanFlags } from './flags.ts';
+import { planReportFormats, type PlanFlags } from './flags.ts';
 import { pageMaker } from './page.ts';
 import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, emitPlan } from './tell.ts';
 import type { CliContext } from './cli-context.ts';
+import { runForTargets } from './fleet.ts';
+import {
+  configRefOption,
+  groups,
+  pathsArgument,
+  planOptions,
+  secretsOption,
+  selectionOption,
+  targetOptions,
+  type DefineCommand,
+} from './options.ts';
 
 export type PlanCommandFlags = PlanFlags & {
   readonly detailedExitcode: boolean;
   /** The file to save the plan in. */
   readonly out?: string;
+};
+
+/** Defines `ostiary plan`. */
+export const definePlan: DefineCommand = (command, run) => {
+  planOptions(configRefOption(selectionOption(targetOptions(command.argument(...pathsArgument), true))), planReportFormats)
+    .optionsGroup(groups.own)
+    .option('--detailed-exitcode', 'exit 2 when there are changes', false)
+    .option('--out <file>', 'also save the plan, for apply --plan')
+    .addOption(secretsOption())
+    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: plan })));
 };
 
 /** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */

@@ -14,6 +14,8 @@ import type { TargetFlags } from './flags.ts';
 import { connect, readLive, trackSecretReads } from './live.ts';
 import { printerFor } from './printer.ts';
 import type { CliContext } from './cli-context.ts';
+import { Option } from 'commander';
+import { formatOption, groups, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type PullFlags = TargetFlags & {
   readonly directory?: string;
@@ -21,6 +23,32 @@ export type PullFlags = TargetFlags & {
   /** The path of a Terraform state; pull then writes only the objects that the state owns. */
   readonly fromState?: string;
   readonly format: 'text' | 'json';
+};
+
+/** Defines `ostiary pull`. */
+export const definePull: DefineCommand = (command, run) => {
+  command.argument('[directory]', 'the project, or a folder of its manifests (default: here)');
+  selectionOption(targetOptions(command))
+    .optionsGroup(groups.own)
+    .addOption(
+      new Option('--secrets <how>', 'keep: their keys alone; stubs: variables to fill in; omit: not at all')
+        .choices(['keep', 'stubs', 'omit'])
+        .default('keep'),
+    )
+    .option('--from-state <file>', 'only what this state of Terraform or OpenTofu owns, and blocks that make it forget')
+    .addOption(formatOption(['text', 'json']))
+    .addHelpText(
+      'after',
+      `
+Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no
+changes.
+Manifests that are there are edited in place, comments and order kept.
+Values of secrets are never written.
+
+  OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
+  ostiary pull --target staging --only Connection/orders-db`,
+    )
+    .action((directory, flags) => run((context) => pull({ ...flags, directory, paths: [] }, context)));
 };
 
 /** Writes live objects as manifests; a plan of them then finds no changes. Returns exit code 0. */

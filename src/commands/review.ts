@@ -3,11 +3,13 @@ import { equal } from '../model/json.ts';
 import type { Decision, Review, Service, TimeWindow } from '../model/service.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { reviewText } from '../report/review.ts';
-import type { ViewFlags } from './flags.ts';
+import { viewFormats, type ViewFlags } from './flags.ts';
 import { connectService } from './live.ts';
 import { printerFor } from './printer.ts';
 import { waiting } from './progress.ts';
 import type { CliContext } from './cli-context.ts';
+import { Argument } from 'commander';
+import { formatOption, groups, targetOptions, type DefineCommand } from './options.ts';
 
 export type ReviewFlags = ViewFlags & {
   readonly verdict: keyof typeof wanted;
@@ -17,6 +19,19 @@ export type ReviewFlags = ViewFlags & {
 };
 
 const wanted = { approve: 'APPROVED', reject: 'REJECTED', revoke: 'REVOKED' } as const;
+
+/** Defines `ostiary review`. */
+export const defineReview: DefineCommand = (command, run) => {
+  command
+    .addArgument(new Argument('<verdict>', 'what becomes of it').choices(['approve', 'reject', 'revoke']))
+    .argument('<id>', 'the review, as ostiary get reviews lists it');
+  targetOptions(command)
+    .optionsGroup(groups.own)
+    .option('--force', 'approve for all groups, as a group that may', false)
+    .option('--window <hours>', 'approve for these hours of the day alone, in UTC, such as 09:00-18:00')
+    .addOption(formatOption(viewFormats))
+    .action((verdict, id, flags) => run((context) => review({ ...flags, verdict, id, only: [], paths: [] }, context)));
+};
 
 /** Decides a review and shows where it stands then; the gateway has the last word. */
 export async function review(flags: ReviewFlags, context: CliContext): Promise<number> {

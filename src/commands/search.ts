@@ -3,14 +3,22 @@ import { UsageError } from '../model/errors.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/text/listings.ts';
-import type { ViewFlags } from './flags.ts';
+import { viewFormats, type ViewFlags } from './flags.ts';
 import { connectService } from './live.ts';
 import { printView } from './look-up.ts';
 import { printerFor } from './printer.ts';
 import { waiting } from './progress.ts';
 import type { CliContext } from './cli-context.ts';
+import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type SearchFlags = ViewFlags & { readonly term: string };
+
+/** Defines `ostiary search`. */
+export const defineSearch: DefineCommand = (command, run) => {
+  targetOptions(command.argument('<term>', 'the part'))
+    .addOption(formatOption(viewFormats))
+    .action((term, flags) => run((context) => search({ ...flags, term, only: [], paths: [] }, context)));
+};
 
 /** Searches connections, resources and runbooks; what could not be searched is told, and no failure. */
 export async function search(flags: SearchFlags, context: CliContext): Promise<number> {

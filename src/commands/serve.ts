@@ -14,6 +14,8 @@ import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { version } from './version.ts';
 import type { CliContext } from './cli-context.ts';
+import { Option } from 'commander';
+import { collect, wholeNumber, type DefineCommand } from './options.ts';
 
 export type ServeFlags = OutputFlags & {
   readonly port: number;
@@ -29,6 +31,38 @@ export type ServeFlags = OutputFlags & {
   readonly auditKeep?: number;
   readonly chaos: boolean;
   readonly localRepositories: boolean;
+};
+
+/** Defines `ostiary serve`. */
+export const defineServe: DefineCommand = (command, run) => {
+  command
+    .addHelpText(
+      'after',
+      `
+Keys come from the environment:
+  OSTIARY_SERVE_KEY                      an admin's
+  OSTIARY_SERVE_MANAGER_KEY              whose objects are managed,
+  OSTIARY_SERVE_MANAGER                  by this name
+  OSTIARY_SERVE_ENCRYPTION_KEY           32 bytes in base64; required on PostgreSQL
+  OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS  keys to read with`,
+    )
+    .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--database <where>', 'a folder for the embedded database, or postgres://…', defaultDatabase)
+    .option('--agent <name>', 'register an agent of this name (repeatable)', collect, [])
+    .option('--init', 'make the first admin’s key, print it, and stop', false)
+    .option('--trust-proxy', 'take callers’ addresses from X-Forwarded-For', false)
+    .addOption(
+      new Option('--log <form>', 'lines for people or one JSON object each (default: text on a terminal, else json)').choices([
+        'text',
+        'json',
+      ]),
+    )
+    .option('--drain <seconds>', 'serve on for so long after SIGTERM, while /readyz answers 503', wholeNumber(0, 3600), 0)
+    .option('--audit-keep <days>', 'remove older entries of the audit log (default: keep all)', wholeNumber(1, 36_500))
+    .option('--chaos', 'let requests ask to fail; for tests only', false)
+    .option('--local-repositories', 'read runbooks from file://… too; for tests only', false)
+    .action((flags) => run((context) => serve(flags, context)));
 };
 
 /** Runs a gateway until it is interrupted; then it finishes what it is doing and stops. */

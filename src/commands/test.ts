@@ -10,13 +10,23 @@ import { plainPalette, type Terminal } from '../report/text/terminal.ts';
 import { trialsJson } from '../report/trials-json.ts';
 import { trialsText } from '../report/text/samples.ts';
 import { loadTarget } from '../project/manifests.ts';
-import type { ReportFlag, TargetFlags, TrialFormat } from './flags.ts';
+import { trialFormats, type ReportFlag, type TargetFlags, type TrialFormat } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { absolutePath, chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { requireWritable } from './tell.ts';
 import type { CliContext } from './cli-context.ts';
+import { collectReport, formatOption, groups, pathsArgument, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type TestFlags = TargetFlags & { readonly format: TrialFormat; readonly report: readonly ReportFlag<TrialFormat>[] };
+
+/** Defines `ostiary test`. */
+export const defineTest: DefineCommand = (command, run) => {
+  selectionOption(targetOptions(command.argument(...pathsArgument)))
+    .addOption(formatOption(trialFormats))
+    .optionsGroup(groups.report)
+    .option('--report <format=path>', 'also write the results to a file (repeatable)', collectReport(trialFormats), [])
+    .action((paths, flags) => run((context) => test({ ...flags, paths }, context)));
+};
 
 /** Tries the rules of one target, or of all, on their samples; asks no gateway and resolves no secret. Exit 0, or 3 where one fails. */
 export async function test(flags: TestFlags, context: CliContext): Promise<number> {

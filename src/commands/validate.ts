@@ -11,8 +11,18 @@ import { printerFor } from './printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { version } from './version.ts';
 import type { CliContext } from './cli-context.ts';
+import { runForTargets } from './fleet.ts';
+import { formatOption, pathsArgument, selectionOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
 
 export type ValidateFlags = TargetFlags & { readonly format: Format | 'sarif'; readonly today?: string };
+
+/** Defines `ostiary validate`. */
+export const defineValidate: DefineCommand = (command, run) => {
+  selectionOption(targetOptions(command.argument(...pathsArgument), true))
+    .addOption(todayOption())
+    .addOption(formatOption(['text', 'json', 'sarif']))
+    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'diagnostics', run: validate })));
+};
 
 /** Checks the manifests of one target, or of all, and tries rules on their samples; asks no gateway and resolves no secret. Exit 0 or 3. */
 export async function validate(flags: ValidateFlags, context: CliContext): Promise<number> {

@@ -7,7 +7,7 @@ import { createStep, fallbackToValidate } from './action-step.ts';
 import { addEvent, type Findings } from './findings.ts';
 import { printExitCodes, worstExitCode } from '../fleet.ts';
 import { runGuarded } from '../guard.ts';
-import { run as runCommand } from '../run.ts';
+import { run as runCommand } from '../program.ts';
 import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { tellGitHub } from './tell.ts';
 import type { CommandEvent, CliContext } from '../cli-context.ts';
