@@ -151,12 +151,14 @@ test('every environment variable that the pages name is read, and every one that
   const reading = /\benv(?:\.|\['|: '|, ')([A-Z][A-Z_]+)\b/g;
   const read = new Set(code.flatMap((text) => [...text.matchAll(reading)].map((match) => match[1] ?? '')));
   const named = pages.flatMap(({ path, text }) =>
-    [...text.matchAll(/\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|RUNNER_TEMP|GIT_CONFIG_COUNT|GIT_SSH(?:_COMMAND)?|NO_COLOR|TERM)\b/g)].map(
-      ([name]) => ({
-        path,
-        name,
-      }),
-    ),
+    [
+      ...text.matchAll(
+        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|TERM)\b/g,
+      ),
+    ].map(([name]) => ({
+      path,
+      name,
+    })),
   );
   // What the tests themselves read is told to contributors alone.
   expect(named.filter(({ name }) => !read.has(name) && !/^OSTIARY_(?:SECRET|TEST)_/.test(name))).toEqual([]);

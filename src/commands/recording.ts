@@ -39,7 +39,7 @@ async function record(site: CommittedTarget, { desired, options: flags, plan }: 
   const left = lettingGo(plan);
   const message = `${short} is recorded as wholly applied to "${target.name}" (${appliedRef(name)})`;
   const recorded: Diagnostic = { code: 'git/applied-recorded', severity: 'notice', message };
-  if (!flags.origin || !(await hasOrigin(repository))) return [recorded, ...left];
+  if (!flags.origin || !hasOrigin(repository)) return [recorded, ...left];
   const failure = await pushApplied(repository, name, commit);
   if (failure === undefined) return [{ ...recorded, message: `${message}, here and on origin` }, ...left];
   return [notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure)), ...left];

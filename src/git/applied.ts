@@ -1,7 +1,6 @@
 import { AppError } from '../model/errors.ts';
 import { askGit } from './ask-git.ts';
-import { configured, withGit } from './porcelain.ts';
-import { reaching } from './reach.ts';
+import { fetchOrigin, listOrigin, pushOrigin } from './reach.ts';
 import type { Repository } from './repository.ts';
 
 /** What was wholly applied, by the name of its ref: here, and as origin last told of it. */
@@ -9,9 +8,6 @@ export type Recorded = { readonly here: ReadonlyMap<string, string>; readonly se
 
 const here = 'refs/ostiary/applied/';
 const seen = 'refs/ostiary/origin/';
-
-// Longer than any healthy server takes, shorter than anybody waits.
-const patience = 30_000;
 
 /**
  * The name of the ref that keeps what was wholly applied to a target, by its config file's folder in the repository:
@@ -54,25 +50,22 @@ export async function readRecorded(repository: Repository): Promise<Recorded> {
 }
 
 /** Tells whether the repository has an origin. */
-export async function hasOrigin(repository: Repository): Promise<boolean> {
-  return (await configured(repository, 'remote.origin.url')) !== '';
+export function hasOrigin({ settings }: Repository): boolean {
+  return (settings.valueOf('remote.origin.url') ?? '') !== '';
 }
 
 /** Asks origin what was wholly applied; where it does not answer, why. */
 export async function askOrigin(repository: Repository): Promise<ReadonlyMap<string, string> | AppError> {
   return orWhy(async () => {
-    const told = await withGit(await reaching(repository), (git) => git.listRemote(['--refs', 'origin', `${here}*`]), { patience });
-    return refsBelow(here, told.replaceAll('\t', ' '));
+    const lines = await listOrigin(repository, `${here}*`);
+    return refsBelow(here, lines.join('\n').replaceAll('\t', ' '));
   });
 }
 
 /** Brings a commit that origin keeps, and what was applied with it, into this clone; why, where that cannot be. */
 export async function fetchApplied(repository: Repository, name: string): Promise<AppError | undefined> {
-  const depth = repository.shallow ? ['--depth=1'] : [];
-  const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
-  const refs = `+${here}${name}:${seen}${name}`;
   return orWhy(async () => {
-    await withGit(await reaching(repository), (git) => git.fetch('origin', refs, [...quiet, ...depth]), { patience: 4 * patience });
+    await fetchOrigin(repository, `+${here}${name}:${seen}${name}`, 1);
     return undefined;
   });
 }
@@ -85,11 +78,8 @@ export async function keepApplied(repository: Repository, name: string, commit: 
 /** Tells origin what was wholly applied, unless it was told otherwise since it was last asked; why, where that cannot be. */
 export async function pushApplied(repository: Repository, name: string, commit: string): Promise<AppError | undefined> {
   const { seen: known } = await readRecorded(repository);
-  const lease = `--force-with-lease=${here}${name}:${known.get(name) ?? ''}`;
-  const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   return orWhy(async () => {
-    const refs = `${commit}:${here}${name}`;
-    await withGit(await reaching(repository), (git) => git.push('origin', refs, [...quiet, lease]), { patience: 4 * patience });
+    await pushOrigin(repository, commit, `${here}${name}`, known.get(name) ?? '');
     await askGit(repository, ['update-ref', `${seen}${name}`, commit]);
     return undefined;
   });

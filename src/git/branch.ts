@@ -3,8 +3,8 @@ import { AppError } from '../model/errors.ts';
 import { hasOrigin } from './applied.ts';
 import { askGit } from './ask-git.ts';
 import { readBlobs } from './blobs.ts';
-import { configured, withGit } from './porcelain.ts';
-import { reaching } from './reach.ts';
+import { withGit } from './porcelain.ts';
+import { fetchOrigin, listOrigin, pushOrigin } from './reach.ts';
 import type { Repository } from './repository.ts';
 
 /** A file as a commit has it; `path` counts from the top of the repository. */
@@ -24,7 +24,6 @@ export type OwnCommit = {
   readonly origin: boolean;
 };
 
-const patience = 120_000;
 const largestFile = 4 * 1024 * 1024;
 
 /** Reads plain files of a commit; those that it has not, or that are no files, are left out. */
@@ -69,14 +68,14 @@ export async function keepBranch(
 ): Promise<{ readonly commit: string; readonly unchanged: boolean }> {
   const ref = refOf(own.branch);
   await requireNowhereCheckedOut(repository, own.branch);
-  const seen = own.origin && (await hasOrigin(repository)) ? await fetchBranch(repository, own.branch) : undefined;
+  const seen = own.origin && hasOrigin(repository) ? await fetchBranch(repository, own.branch) : undefined;
   const tip = seen ?? (await tipOf(repository, ref));
   if (tip !== undefined) await requireOwn(repository, tip, own);
   if (tip !== undefined && (await isSameChange(repository, tip, own))) {
     await askGit(repository, ['update-ref', '-m', 'ostiary drift --adopt', ref, tip]);
     return { commit: tip, unchanged: true };
   }
-  const script = await importScript(repository, ref, own);
+  const script = importScript(repository, ref, own);
   await askGit(repository, ['fast-import', '--quiet', '--force', '--done'], { input: script });
   const commit = await tipOf(repository, ref);
   if (commit === undefined) throw new AppError('git/failed', 4, `git did not make the branch ${own.branch}`);
@@ -85,16 +84,12 @@ export async function keepBranch(
 
 /** Gives origin the branch, unless somebody wrote to it since it was last read; why, where that cannot be, and undefined without an origin. */
 export async function pushBranch(repository: Repository, branch: string, commit: string): Promise<AppError | boolean> {
-  if (!(await hasOrigin(repository))) return false;
+  if (!hasOrigin(repository)) return false;
   const ref = refOf(branch);
   const known = await tipOf(repository, seenRef(branch));
   if (known === commit) return true;
-  const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   try {
-    const place = await reaching(repository);
-    await withGit(place, (git) => git.push('origin', `${commit}:${ref}`, [...quiet, `--force-with-lease=${ref}:${known ?? ''}`]), {
-      patience,
-    });
+    await pushOrigin(repository, commit, ref, known ?? '');
     await askGit(repository, ['update-ref', seenRef(branch), commit]);
     return true;
   } catch (error) {
@@ -128,16 +123,12 @@ async function requireNowhereCheckedOut(repository: Repository, branch: string):
 
 /** Reads the branch as origin has it; undefined where it has none. */
 async function fetchBranch(repository: Repository, branch: string): Promise<string | undefined> {
-  const place = await reaching(repository);
   const ref = refOf(branch);
-  const told = await withGit(place, (git) => git.listRemote(['--refs', 'origin', ref]), { patience });
-  if (!told.split('\n').some((line) => line.endsWith(`\t${ref}`))) {
+  if (!(await listOrigin(repository, ref)).some((line) => line.endsWith(`\t${ref}`))) {
     await askGit(repository, ['update-ref', '-d', seenRef(branch)]);
     return undefined;
   }
-  const depth = repository.shallow ? ['--depth=2'] : [];
-  const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
-  await withGit(place, (git) => git.fetch('origin', `+${ref}:${seenRef(branch)}`, [...quiet, ...depth]), { patience });
+  await fetchOrigin(repository, `+${ref}:${seenRef(branch)}`, 2);
   return tipOf(repository, seenRef(branch));
 }
 
@@ -145,7 +136,7 @@ async function fetchBranch(repository: Repository, branch: string): Promise<stri
 export const ownTrailer = 'Ostiary-Adopt';
 
 async function requireOwn(repository: Repository, tip: string, { branch }: OwnCommit): Promise<void> {
-  const message = (await askGit(repository, ['show', '--no-patch', '--format=%B', tip])).stdout.toString();
+  const message = (await askGit(repository, ['show', '--no-patch', '--format=%B', tip, '--'])).stdout.toString();
   if (message.split('\n').some((line) => line.startsWith(`${ownTrailer}: `))) return;
   throw new AppError('git/branch-taken', 3, `the branch ${branch} has a commit of somebody else (${tip.slice(0, 10)})`, {
     hint: 'merge it, or delete the branch, here and on origin; then run this again',
@@ -154,7 +145,7 @@ async function requireOwn(repository: Repository, tip: string, { branch }: OwnCo
 
 /** Tells whether the commit makes of the same files, as they are in the parent of ours, what ours would make of them. */
 async function isSameChange(repository: Repository, tip: string, { files }: OwnCommit): Promise<boolean> {
-  const raw = ['diff-tree', '-r', '-z', '--no-commit-id', '--no-renames', '--no-abbrev', `${tip}^`, tip];
+  const raw = ['diff-tree', '-r', '-z', '--no-commit-id', '--no-renames', '--no-abbrev', `${tip}^`, tip, '--'];
   const { code, stdout } = await askGit(repository, raw, { answers: [0, 128] });
   if (code !== 0) return false;
   const tokens = stdout.toString().split('\0');
@@ -174,8 +165,8 @@ function blobId(bytes: Buffer, length: number): string {
     .digest('hex');
 }
 
-async function importScript(repository: Repository, ref: string, { parent, files, message, now }: OwnCommit): Promise<string> {
-  const [author, committer] = [await personOf(repository, 'AUTHOR'), await personOf(repository, 'COMMITTER')];
+function importScript(repository: Repository, ref: string, { parent, files, message, now }: OwnCommit): string {
+  const [author, committer] = [personOf(repository, 'AUTHOR'), personOf(repository, 'COMMITTER')];
   const time = `${Math.floor(now.getTime() / 1000)} +0000`;
   const parts = [
     `commit ${ref}\nauthor ${author} ${time}\ncommitter ${committer} ${time}\n${content(Buffer.from(message))}from ${parent}\n`,
@@ -186,9 +177,9 @@ async function importScript(repository: Repository, ref: string, { parent, files
 }
 
 /** Who commits: as the environment or git's settings say, else Ostiary. */
-async function personOf(repository: Repository, role: 'AUTHOR' | 'COMMITTER'): Promise<string> {
-  const name = repository.env[`GIT_${role}_NAME`] ?? (await configured(repository, 'user.name'));
-  const email = repository.env[`GIT_${role}_EMAIL`] ?? (await configured(repository, 'user.email'));
+function personOf({ env, settings }: Repository, role: 'AUTHOR' | 'COMMITTER'): string {
+  const name = env[`GIT_${role}_NAME`] ?? settings.valueOf('user.name') ?? '';
+  const email = env[`GIT_${role}_EMAIL`] ?? settings.valueOf('user.email') ?? '';
   return `${plain(name) || 'Ostiary'} <${plain(email) || 'ostiary@noreply.invalid'}>`;
 }
 

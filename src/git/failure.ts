@@ -2,18 +2,15 @@ import { AppError } from '../model/errors.ts';
 
 /** What git could not do, in its own words where there are no better ones; credentials in addresses are left out. */
 export function failureOf(folder: string, args: readonly string[], stderr: string): AppError {
-  const isAboutFolder = verbOf(args) === 'rev-parse';
-  if (isAboutFolder && /^fatal: not a git repository/m.test(stderr)) {
-    return new AppError('git/no-repository', 3, `${folder} lies in no git repository`, { hint: 'run in a clone' });
-  }
-  if (isAboutFolder && /must be run in a work tree/.test(stderr)) {
-    const message = `${folder} lies in a repository without files: a bare one, or a folder of git's own`;
-    return new AppError('git/no-working-tree', 3, message, { hint: 'run in a clone of it' });
-  }
   if (/dubious ownership/.test(stderr)) {
     return new AppError('git/dubious-owner', 4, `git does not trust the repository at ${folder}: its folder belongs to somebody else`, {
       hint: `if you trust it: git config --global --add safe.directory ${ownedFolder(stderr) ?? folder}; or plan without a base: --base none`,
     });
+  }
+  const [, protocol] = /transport '([^'\n]+)' not allowed/.exec(stderr) ?? [];
+  if (protocol !== undefined) {
+    const message = `the protocol ${protocol} is not allowed: git reaches other repositories by https, ssh or as local paths`;
+    return new AppError('git/failed', 4, `${message} (GIT_ALLOW_PROTOCOL names others)`, { hint: 'change the address of origin' });
   }
   const said = wordsOf(stderr);
   return new AppError('git/failed', 4, `git ${verbOf(args)} failed: ${said === '' ? 'it does not say why' : said}`, {

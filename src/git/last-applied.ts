@@ -24,7 +24,8 @@ export type Wanted = {
  * origin cannot be asked, this clone's word counts and a warning says so; without one nothing may be concluded.
  */
 export async function findLastApplied(repository: Repository, wanted: Wanted): Promise<LastApplied> {
-  const [recorded, asked] = await Promise.all([readRecorded(repository), wanted.origin ? hasOrigin(repository) : false]);
+  const recorded = await readRecorded(repository);
+  const asked = wanted.origin && hasOrigin(repository);
   const told = asked ? await askOrigin(repository) : new Map<string, string>();
   const remote = told instanceof AppError ? new Map<string, string>() : told;
   const name = nameOf(repository, wanted, new Set([...recorded.here.keys(), ...remote.keys()]));

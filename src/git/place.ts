@@ -1,13 +1,28 @@
-/** Where git is asked, and what it sees of the environment. */
-export type Place = { readonly folder: string; readonly env: Readonly<Record<string, string | undefined>> };
+import type { Setting } from './programs.ts';
 
-/** Nothing of the repository may run: no hook, no monitor of the file system, no upkeep in the background. */
+/** Where git runs, and what it sees of the environment. */
+export type Place = {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder of git for the files in `folder`. Without one git searches for it. */
+  readonly gitFolder?: string;
+  /** Settings that outrank those of every file. */
+  readonly overrides?: readonly Setting[];
+  /** The protocols by which git may reach another repository; none unless given, whatever settings allow. */
+  readonly protocols?: readonly string[];
+};
+
+/** Nothing of the repository may run: no hook, no monitor of the file system, no upkeep in the background, no check of a signature. */
 export const settings: readonly string[] = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'gc.auto=0',
   'maintenance.auto=false',
   'log.follow=false',
+  'log.showSignature=false',
+  'push.gpgSign=false',
+  // A folder that only looks like a repository is none.
+  'safe.bareRepository=explicit',
 ];
 
 const fixed: Readonly<Record<string, string>> = {
@@ -20,6 +35,8 @@ const fixed: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: '0',
   GIT_LITERAL_PATHSPECS: '1',
   GIT_NO_REPLACE_OBJECTS: '1',
+  // Reading a commit never asks another machine for missing objects.
+  GIT_NO_LAZY_FETCH: '1',
 };
 
 // What a hook around us says of its own repository, what would change the output, and programs that are never needed.
@@ -48,12 +65,36 @@ const foreign = new Set([
   'VISUAL',
 ]);
 
-/** What git may see: no secret of ours, and nothing that leads it into another repository. */
-export function environmentOf({ env }: Place): Readonly<Record<string, string>> {
+/** Returns what git may see: no secret of ours, and nothing that leads it into another repository. */
+export function environmentOf({ folder, env, gitFolder, overrides = [], protocols = [] }: Place): Readonly<Record<string, string>> {
   const seen = Object.entries(env).flatMap(([name, value]) => (value !== undefined && isSeen(name) ? [[name, value] as const] : []));
-  return { ...Object.fromEntries(seen), ...fixed };
+  return {
+    // Empty: no proxy for git://, whatever `core.gitProxy` says, of which git takes the first value.
+    GIT_PROXY_COMMAND: '',
+    ...Object.fromEntries(seen),
+    ...fixed,
+    GIT_ALLOW_PROTOCOL: protocols.join(':'),
+    // The same as --git-dir and --work-tree; every program that git starts gets them, too.
+    ...(gitFolder === undefined ? {} : { GIT_DIR: gitFolder, GIT_WORK_TREE: folder }),
+    ...settingsIn(env, overrides),
+  };
 }
 
 function isSeen(name: string): boolean {
   return !foreign.has(name) && !/^(?:GIT_TRACE|OSTIARY_|LANGUAGE$)/.test(name);
+}
+
+/** Settings behind those that the environment already has, so that they outrank them. */
+function settingsIn(env: Place['env'], overrides: readonly Setting[]): Readonly<Record<string, string>> {
+  if (overrides.length === 0) return {};
+  const from = Number(env['GIT_CONFIG_COUNT'] ?? 0);
+  // Git refuses a count that is none, and says so.
+  if (!Number.isInteger(from)) return {};
+  return Object.fromEntries([
+    ['GIT_CONFIG_COUNT', String(from + overrides.length)],
+    ...overrides.flatMap(({ key, value }, index) => [
+      [`GIT_CONFIG_KEY_${from + index}`, key],
+      [`GIT_CONFIG_VALUE_${from + index}`, value],
+    ]),
+  ]);
 }

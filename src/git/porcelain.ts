@@ -68,9 +68,3 @@ export async function withGit<T>(
     throw failureOf(place.folder, words, ended?.said ?? String(error));
   }
 }
-
-/** What git's settings say of a key; empty where they say nothing. */
-export async function configured(place: Place, key: string): Promise<string> {
-  // With a default git always prints something: simple-git waits a while for commands that say nothing.
-  return (await withGit(place, (git) => git.raw('config', '--default', '', '--get', key))).replace(/\n$/, '');
-}

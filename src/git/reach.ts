@@ -1,12 +1,66 @@
 import type { Place } from './place.ts';
-import { configured } from './porcelain.ts';
+import { withGit } from './porcelain.ts';
+import type { Repository } from './repository.ts';
 
 // Asks nobody, and gives up by itself: when git has to be ended, its ssh may live on.
 const ssh = 'ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=10 -o ServerAliveCountMax=3';
 
-/** The place as git shall see it where it asks another machine; who has an ssh command of their own keeps it. */
-export async function reaching<T extends Place>(place: T): Promise<T> {
+const patience = 30_000;
+
+/** Lists the refs of origin, each line as git prints it. */
+export async function listOrigin(repository: Repository, pattern: string): Promise<readonly string[]> {
+  const told = await withGit(reaching(repository), (git) => git.listRemote(['--refs', uploadPack(repository), 'origin', pattern]), {
+    patience,
+  });
+  return told.split('\n');
+}
+
+/** Fetches a ref of origin into another one; `depth` counts where history is cut off. */
+export async function fetchOrigin(repository: Repository, refs: string, depth: number): Promise<void> {
+  const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap=', uploadPack(repository)];
+  const cut = repository.shallow ? [`--depth=${depth}`] : [];
+  await withGit(reaching(repository), (git) => git.raw('fetch', ...quiet, ...cut, 'origin', refs), { patience: 4 * patience });
+}
+
+/** Pushes a commit to a ref of origin, unless it is no longer what was expected; empty: it was not there. */
+export async function pushOrigin(repository: Repository, commit: string, ref: string, expected: string): Promise<void> {
+  const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
+  const all = [...quiet, receivePack(repository), `--force-with-lease=${ref}:${expected}`];
+  await withGit(reaching(repository), (git) => git.raw('push', ...all, 'origin', `${commit}:${ref}`), { patience: 4 * patience });
+}
+
+/** Of several values git takes the first one, so only an option outranks the repository's. */
+function uploadPack({ settings }: Repository): string {
+  return `--upload-pack=${settings.ownValueOf('remote.origin.uploadpack') ?? 'git-upload-pack'}`;
+}
+
+function receivePack({ settings }: Repository): string {
+  return `--receive-pack=${settings.ownValueOf('remote.origin.receivepack') ?? 'git-receive-pack'}`;
+}
+
+/** Returns the repository as git shall see it where it asks another machine; users with an ssh command of their own keep it. */
+export function reaching({ settings, ...place }: Pick<Repository, 'settings'> & Place): Place {
   const { env } = place;
-  if (env['GIT_SSH_COMMAND'] !== undefined || env['GIT_SSH'] !== undefined) return place;
-  return (await configured(place, 'core.sshCommand')) === '' ? { ...place, env: { ...env, GIT_SSH_COMMAND: ssh } } : place;
+  return {
+    ...place,
+    protocols: protocolsOf(env['GIT_ALLOW_PROTOCOL'], settings.valueOf('remote.origin.url') ?? ''),
+    env: { ...env, GIT_SSH_COMMAND: env['GIT_SSH_COMMAND'] ?? sshCommand(env['GIT_SSH'], settings.ownValueOf('core.sshcommand') ?? '') },
+  };
+}
+
+/** The repository's own command would outrank `GIT_SSH`, which names a program, not a command line. */
+function sshCommand(program: string | undefined, own: string): string {
+  if (own !== '') return own;
+  return program === undefined ? ssh : `'${program.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+// An address `ext::` is a command line, and `fd::` is whatever has that number.
+const programProtocols: ReadonlySet<string> = new Set(['ext', 'fd']);
+
+/** The protocols that no setting can add to; the user's own list counts, except for those that run programs. */
+function protocolsOf(own: string | undefined, url: string): readonly string[] {
+  if (own !== undefined) return own.split(':').filter((name) => !programProtocols.has(name));
+  // What goes to this machine itself cannot be read on the way.
+  const isHere = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/]/.test(url);
+  return ['https', 'ssh', 'file', ...(isHere ? ['http'] : [])];
 }

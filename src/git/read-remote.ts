@@ -97,7 +97,6 @@ async function readRemote(remote: Remote, { options, closing, shared }: Reading)
       env: options.env,
       folder,
       knownHosts: { file: knownHosts, pinned: options.knownHosts !== undefined },
-      local: options.local === true,
     });
     const result = await readHead(remote.url, { env, cwd: folder, largestOutput: largestTree, signal }, { limits, wanted: options.wanted });
     return 'failure' in result ? { failure: withoutSecrets(result.failure, remote).replaceAll(`${folder}/`, '') } : result;

@@ -18,7 +18,6 @@ export type AccessOptions = {
   readonly folder: string;
   /** Where host keys are; `pinned`: hosts that are not there are refused, else they are remembered there. */
   readonly knownHosts: { readonly file: string; readonly pinned: boolean };
-  readonly local: boolean;
 };
 
 const passed = [
@@ -42,6 +41,7 @@ const settings: Readonly<Record<string, string>> = {
   'credential.interactive': 'false',
   'core.hooksPath': devNull,
   'core.fsmonitor': 'false',
+  'safe.bareRepository': 'explicit',
   // Large files go past memory, and all that comes stays in packs, whose size is watched.
   'core.bigFileThreshold': '1m',
   'fetch.unpackLimit': '1',
@@ -59,7 +59,7 @@ export async function grantAccess(
   secrets: RemoteSecrets,
   options: AccessOptions,
 ): Promise<Readonly<Record<string, string>>> {
-  const { env, folder, local } = options;
+  const { env, folder } = options;
   const ask = join(folder, 'ask');
   const key = join(folder, 'key');
   await writeFile(ask, askPass, { mode: 0o700 });
@@ -75,7 +75,10 @@ export async function grantAccess(
     GIT_CONFIG_SYSTEM: devNull,
     GIT_CONFIG_GLOBAL: devNull,
     GIT_TERMINAL_PROMPT: '0',
-    GIT_ALLOW_PROTOCOL: ['https', 'http', 'ssh', 'git', ...(local ? ['file'] : [])].join(':'),
+    GIT_ALLOW_PROTOCOL: address.scheme === 'http' ? 'http:https' : address.scheme,
+    GIT_NO_LAZY_FETCH: '1',
+    // What lies in this folder is the repository, and nothing above it.
+    GIT_DIR: folder,
     GIT_ASKPASS: ask,
     SSH_ASKPASS: ask,
     SSH_ASKPASS_REQUIRE: 'force',

@@ -65,7 +65,7 @@ async function history(repository: Repository, since: string, { until, paths }: 
   const form = ['--format=%x01%H %P%x01%s', '--encoding=UTF-8', '--no-color', '--no-show-signature', '--no-notes', '--no-ext-diff'];
   const raw = ['-z', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent', '--ignore-submodules=all'];
   const range = ['--topo-order', `--max-count=${mostCommits}`, until, `^${since}`];
-  const places = paths.includes('') ? [] : ['--', ...paths];
+  const places = ['--', ...(paths.includes('') ? [] : paths)];
   const { stdout } = await askGit(repository, ['log', ...form, ...raw, ...range, ...places]);
   return commitsOf(stdout.toString().split('\0'));
 }

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
+import { locateRepository, untrustedRepository } from './locate.ts';
 import type { Place } from './place.ts';
 import { withGit } from './porcelain.ts';
+import { readSettings, type GitSettings } from './read-settings.ts';
 
 /** A repository as it is seen from one of its folders; `folder` is its top. */
 export type Repository = Place & {
+  readonly settings: GitSettings;
   /** The folder's path from the top of the repository, without a final slash; empty at the top. */
   readonly prefix: string;
   /** History before some commits is missing. */
@@ -20,21 +23,21 @@ export function mayBeInRepository(folder: string): boolean {
   }
 }
 
-/** Opens the repository that the folder lies in; undefined where there is none. */
+/**
+ * Opens the repository that the folder lies in; undefined where there is none. Git is asked once without being told where the
+ * repository is: only then it checks that its folder belongs to the user (`safe.directory`). It has to find the same one.
+ */
 export async function openRepository(place: Place): Promise<Repository | undefined> {
-  const words = ['--is-shallow-repository', '--show-prefix', '--show-toplevel'];
-  try {
-    const [shallow, prefix = '', ...folder] = (await withGit(place, (git) => git.raw('rev-parse', ...words))).split('\n');
-    return {
-      env: place.env,
-      folder: folder.join('\n').replace(/\n$/, ''),
-      prefix: prefix.replace(/\/$/, ''),
-      shallow: shallow === 'true',
-    };
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'git/no-repository') return undefined;
-    throw error;
-  }
+  const located = locateRepository(place);
+  if (located === undefined) return undefined;
+  const { top: folder, gitFolder, prefix } = located;
+  const { env } = place;
+  const alone = { folder, env: { ...env, GIT_CEILING_DIRECTORIES: dirname(folder) } };
+  const words = ['--is-shallow-repository', '--absolute-git-dir'];
+  const [shallow, ...found] = (await withGit(alone, (git) => git.raw('rev-parse', ...words))).split('\n');
+  if (found.join('\n') !== `${gitFolder}\n`) throw untrustedRepository(folder, 'git finds another repository there');
+  const settings = await readSettings({ folder, env, gitFolder });
+  return { env, folder, gitFolder, overrides: settings.overrides, settings, prefix, shallow: shallow === 'true' };
 }
 
 /** The commit that is checked out; undefined before the first one. */
@@ -64,7 +67,7 @@ export async function hasCommit(repository: Repository, commit: string): Promise
 
 /** When the commit was made. */
 export async function committedAt(repository: Repository, commit: string): Promise<Date> {
-  return new Date(Number(await withGit(repository, (git) => git.show(['--no-patch', '--format=%ct', commit]))) * 1000);
+  return new Date(Number(await withGit(repository, (git) => git.show(['--no-patch', '--format=%ct', commit, '--']))) * 1000);
 }
 
 /** The last commit that both come from; undefined where history shows none. */
@@ -75,7 +78,7 @@ export async function mergeBaseOf(repository: Repository, left: string, right: s
 /** The first commits of the history of what is checked out, which no other repository has; empty where history is cut off. */
 export async function rootsOf(repository: Repository): Promise<readonly string[]> {
   if (repository.shallow || (await headOf(repository)) === undefined) return [];
-  const text = await withGit(repository, (git) => git.raw('rev-list', '--max-parents=0', 'HEAD'));
+  const text = await withGit(repository, (git) => git.raw('rev-list', '--max-parents=0', 'HEAD', '--'));
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { askGit } from '../../../src/git/ask-git.ts';
@@ -133,6 +133,11 @@ describe('resolveCommit', () => {
   });
 });
 
+/** A setting of the user, in the environment. */
+function ownAlias(name: string, value: string): Place['env'] {
+  return { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: `alias.${name}`, GIT_CONFIG_VALUE_0: value };
+}
+
 /** Both ways to ask git: its plumbing for bytes, its porcelain through a package. */
 const ways: readonly (readonly [string, (where: Place, args: readonly string[], patience?: number) => Promise<string>])[] = [
   ['askGit', async (where, args, patience = 60_000) => (await askGit(where, args, { patience })).stdout.toString()],
@@ -145,11 +150,11 @@ describe.each(ways)('%s', (_, ask) => {
     repository.write({ '.git/hooks/reference-transaction': '#!/bin/sh\ntouch ran\n' });
     repository.allow('.git/hooks/reference-transaction');
     repository.git('config', 'core.fsmonitor', 'touch ran; false');
-    repository.git('config', 'alias.show-env', '!env');
     const opened = {
       ...(await repository.open()),
       env: {
         ...gitEnv,
+        ...ownAlias('show-env', '!env'),
         OSTIARY_TOKEN: 'canary',
         OSTIARY_SECRET_X: 'canary',
         GIT_DIR: '/nowhere',
@@ -168,8 +173,8 @@ describe.each(ways)('%s', (_, ask) => {
 
   it('lets through what leads the user to origin, and settings of the environment', async () => {
     const repository = make({ 'x.yaml': '' });
-    repository.git('config', 'alias.show-env', '!env');
     const settings = {
+      'alias.show-env': '!env',
       'url.https://mirror.example.com/.insteadOf': 'https://example.com/',
       'protocol.file.allow': 'always',
       'core.pager': 'less',
@@ -200,8 +205,8 @@ describe.each(ways)('%s', (_, ask) => {
 
   it('takes a git that was killed for no answer', async () => {
     const repository = make();
-    repository.git('config', 'alias.die', '!kill -9 $PPID');
-    expect(await failureOf(ask(await repository.open(), ['die']))).toMatchObject({ code: 'git/failed' });
+    const env = { ...gitEnv, ...ownAlias('die', '!kill -9 $PPID') };
+    expect(await failureOf(ask({ ...(await repository.open()), env }, ['die']))).toMatchObject({ code: 'git/failed' });
   });
 
   it('does not wait for ever, whoever it started and whatever that ignores', async () => {
@@ -212,7 +217,7 @@ describe.each(ways)('%s', (_, ask) => {
       GIT_SSH_COMMAND: 'deaf',
     };
     const began = performance.now();
-    const waiting = ask({ ...(await repository.open()), env }, ['ls-remote', 'ssh://gateway.example.com/x'], 200);
+    const waiting = ask(reaching({ ...(await repository.open()), env }), ['ls-remote', 'ssh://gateway.example.com/x'], 200);
     expect(await failureOf(waiting)).toMatchObject({
       code: 'git/timeout',
       exitCode: 4,
@@ -224,7 +229,7 @@ describe.each(ways)('%s', (_, ask) => {
   it('quotes no credentials of an address', async () => {
     const repository = make({ 'x.yaml': '' });
     const url = 'https://ada:canary@127.0.0.1:9/x.git';
-    const error = await failureOf(ask(await repository.open(), ['ls-remote', url]));
+    const error = await failureOf(ask(reaching(await repository.open()), ['ls-remote', url]));
     expect(error.code).toBe('git/failed');
     expect(error.message).toContain('127.0.0.1:9');
     expect(error.message).not.toContain('canary');
@@ -233,29 +238,28 @@ describe.each(ways)('%s', (_, ask) => {
 
 describe('openRepository', () => {
   it('tells of a repository that git does not trust, and how to', async () => {
-    const folder = place();
-    mkdirSync(folder);
-    const bin = join(folder, 'bin');
-    mkdirSync(bin);
-    writeFileSync(
-      join(bin, 'git'),
-      '#!/bin/sh\necho "fatal: detected dubious ownership in repository at \'/srv/access\'\nTo add an exception" >&2\nexit 128\n',
-    );
-    chmodSync(join(bin, 'git'), 0o755);
-    const error = await failureOf(openRepository({ folder, env: { PATH: `${bin}:${process.env['PATH']}` } }));
-    expect(error).toMatchObject({ code: 'git/dubious-owner', exitCode: 4, hint: expect.stringContaining('safe.directory /srv/access') });
+    const { folder } = make({ 'infra/x.yaml': '' });
+    const env = { ...gitEnv, GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' };
+    const error = await failureOf(openRepository({ folder: join(folder, 'infra'), env }));
+    expect(error).toMatchObject({ code: 'git/dubious-owner', exitCode: 4, hint: expect.stringContaining(`safe.directory ${folder}`) });
+    const trusted = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: folder };
+    expect(await openRepository({ folder, env: { ...env, ...trusted } })).toMatchObject({ folder });
   });
 });
 
 describe('reaching', () => {
-  it('lets ssh ask nobody, and leaves an ssh command of the user alone', async () => {
+  it('lets ssh ask for nothing, and keeps an ssh command of the user, but none of the repository', async () => {
     const repository = make({ 'x.yaml': '' });
+    repository.git('config', 'core.sshCommand', 'touch ran');
     const opened = await repository.open();
-    expect((await reaching(opened)).env['GIT_SSH_COMMAND']).toContain('BatchMode=yes');
+    expect(reaching(opened).env['GIT_SSH_COMMAND']).toContain('BatchMode=yes');
     const own = { ...opened, env: { ...gitEnv, GIT_SSH_COMMAND: 'ssh -i key' } };
-    expect(await reaching(own)).toBe(own);
-    repository.git('config', 'core.sshCommand', 'ssh -i key');
-    expect(await reaching(opened)).toBe(opened);
+    expect(reaching(own).env).toEqual(own.env);
+    expect(reaching({ ...opened, env: { ...gitEnv, GIT_SSH: "/it's/ssh" } }).env['GIT_SSH_COMMAND']).toBe(String.raw`'/it'\''s/ssh'`);
+    const file = join(repository.folder, 'user.gitconfig');
+    repository.git('config', '--file', file, 'core.sshCommand', 'ssh -i mine');
+    const global = await openRepository({ folder: repository.folder, env: { ...gitEnv, GIT_CONFIG_GLOBAL: file } });
+    expect(global === undefined ? undefined : reaching(global).env['GIT_SSH_COMMAND']).toBe('ssh -i mine');
   });
 });
 

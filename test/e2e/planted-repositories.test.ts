@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { hostileConfig, makeWitness, plantHooks, plantRepository, type Witness } from '../support/planted.ts';
+import { repositories, type TestRepository } from '../support/repository.ts';
+import { useGateway } from './gateway.ts';
+import { useAction } from './github.ts';
+import { guardrail, manifest, workshop, type Files } from './project.ts';
+
+const gateway = useGateway();
+const bench = useAction(workshop());
+const { make, makeOrigin } = repositories();
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-planted-')));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let made = 0;
+
+/** A witness with a folder of its own. */
+function witnessed(): Witness {
+  made += 1;
+  return makeWitness(join(root, `witness-${made}`));
+}
+
+const home = 'infra/prod';
+
+function project(): Files {
+  const target = `{ url: '${gateway.url()}', overlays: [overlay/] }`;
+  const config = `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n  production: ${target}\n`;
+  return {
+    [`${home}/ostiary.yaml`]: config,
+    [`${home}/access/g.yaml`]: guardrail('planted'),
+    [`${home}/overlay/g.yaml`]: manifest('GuardrailRule', 'planted', { description: 'as in production' }),
+  };
+}
+
+/** Every command, as one after another may be run. */
+const commands = [
+  ['validate', 'plan', 'apply --yes', 'plan', 'plan --own HEAD --base HEAD', 'plan --config-ref HEAD'],
+  ['plan --no-origin --out plan.json', 'apply --yes --plan plan.json', 'drift', 'drift --adopt', 'drift --adopt --no-commit'],
+  ['drift --revert --yes', 'explain GuardrailRule/planted', 'test', 'get rules', 'search x', 'pull', 'init'],
+].flat();
+
+/** Runs command lines in a folder, one of them as it is built, and modes of the action; returns what failed. */
+async function failures(folder: string, lines: readonly string[], modes: readonly string[]): Promise<readonly string[]> {
+  const ended: (readonly [string, { readonly code: number | null; readonly stdout: string; readonly stderr: string }])[] = [];
+  for (const line of lines) ended.push([line, await gateway.run(line, folder)]);
+  ended.push(['built plan', await gateway.process('plan', folder)]);
+  for (const mode of modes) {
+    const options = { cwd: folder, event: mode === 'drift' ? 'schedule' : 'push', payload: {}, inputs: { mode }, env: gateway.env() };
+    ended.push([`action ${mode}`, await bench.step(options)]);
+    if (mode === 'plan') ended.push(['bundled action', await bench.bundled(options)]);
+  }
+  return ended.flatMap(([line, { code, stdout, stderr }]) => (code === 0 ? [] : [`${line}: ${code} ${stdout} ${stderr}`]));
+}
+
+const modes = ['validate', 'plan', 'apply', 'drift'];
+const levels = ['', 'infra', home, `${home}/access`, `${home}/overlay`];
+
+describe('a repository of plain files', () => {
+  test('makes git itself run programs, so the witness is one', () => {
+    const witness = witnessed();
+    const repository = make({ [`${home}/x.yaml`]: '' });
+    plantRepository(join(repository.folder, home), witness, `ext::${witness.command('address')}`);
+    const env = { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' };
+    expect(() => execFileSync('git', ['ls-remote', 'origin'], { cwd: join(repository.folder, home), env, stdio: 'ignore' })).toThrow(/./);
+    expect(witness.ran()).toEqual(['address']);
+  });
+
+  const cases: readonly (readonly [string, readonly string[], readonly string[], readonly string[]])[] = [
+    ['every level', levels, commands, modes],
+    ...levels.map(
+      (level) => [level === '' ? 'the top' : level, [level], ['apply --yes', 'plan --own HEAD', 'drift --adopt'], ['plan']] as const,
+    ),
+  ];
+
+  test.each(cases)('at %s runs nothing, and the repository around it is the one that counts', async (_, planted, lines, some) => {
+    const witness = witnessed();
+    const repository = make(project());
+    const origin = makeOrigin(repository);
+    for (const level of planted) plantRepository(join(repository.folder, level), witness, `ext::${witness.command('address')}`);
+    repository.commit();
+    const failed = await failures(join(repository.folder, home), lines, some);
+    expect(witness.ran()).toEqual([]);
+    expect(failed).toEqual([]);
+    const recorded = `${repository.git('rev-parse', 'HEAD')} refs/ostiary/applied/infra%2Fprod%2Fproduction`;
+    for (const { git } of [repository, origin])
+      expect(git('for-each-ref', '--format=%(objectname) %(refname)', 'refs/ostiary/applied')).toBe(recorded);
+  });
+});
+
+describe('a repository whose own configuration names programs', () => {
+  /** Where the configuration can lie that git reads for one repository. */
+  const places: Readonly<Record<string, (repository: TestRepository, text: string) => void>> = {
+    'its config': ({ folder }, text) => appendFileSync(join(folder, '.git/config'), text),
+    'the config of its worktree': ({ folder, git }, text) => {
+      git('config', 'extensions.worktreeConfig', 'true');
+      writeFileSync(join(folder, '.git/config.worktree'), text);
+    },
+    'a file that its config includes': ({ folder, write }, text) => {
+      write({ 'infra/included': text });
+      appendFileSync(join(folder, '.git/config'), '[include]\n\tpath = ../infra/included\n');
+    },
+  };
+  const addresses: Readonly<Record<string, (witness: Witness) => string>> = {
+    'a command line': (witness) => `ext::${witness.command('address')}`,
+    'a machine behind ssh': () => 'ssh://127.0.0.1:1/x',
+    'a machine behind https': () => 'https://127.0.0.1:1/x',
+    'a machine behind git://': () => 'git://127.0.0.1:1/x',
+  };
+  const cases = Object.keys(addresses).map((address, index) => [address, Object.keys(places)[index % 3] ?? ''] as const);
+
+  test.each(cases)('and whose origin is %s (%s) runs nothing', async (address, place) => {
+    const witness = witnessed();
+    const repository = make(project());
+    plantHooks(join(repository.folder, '.git'), witness);
+    places[place]?.(repository, hostileConfig(witness, addresses[address]?.(witness) ?? ''));
+    const failed = await failures(
+      join(repository.folder, home),
+      ['plan', 'apply --yes --base none', 'drift', 'drift --adopt --base none'],
+      ['plan'],
+    );
+    expect(witness.ran()).toEqual([]);
+    expect(failed.filter((one) => one.startsWith('plan: 4'))).toEqual([expect.stringContaining('git/origin-unreachable')]);
+  });
+
+  test('works as usual where its origin does', async () => {
+    const witness = witnessed();
+    const repository = make({ ...project(), '.gitattributes': '* filter=x diff=x merge=x\n' });
+    const origin = makeOrigin(repository);
+    plantHooks(join(repository.folder, '.git'), witness);
+    mkdirSync(join(repository.folder, '.git/objects/info'), { recursive: true });
+    writeFileSync(join(repository.folder, '.git/objects/info/alternates'), `${origin.folder}/objects\n`);
+    places['its config']?.(repository, hostileConfig(witness, origin.folder));
+    const failed = await failures(join(repository.folder, home), commands, modes);
+    expect(witness.ran()).toEqual([]);
+    expect(failed).toEqual([]);
+    expect(origin.git('for-each-ref', 'refs/ostiary/applied')).not.toBe('');
+  });
+});
