@@ -1,32 +1,32 @@
 import type { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
-import { loginIn, numberIn, objectIn } from './answer.ts';
+import { loginIn, numberIn, objectIn } from './answer-checks.ts';
 
-export type Repository = { readonly owner: string; readonly repo: string };
+export type RepositoryName = { readonly owner: string; readonly repo: string };
 
 /** An issue; `author` is a login. */
 export type Issue = { readonly number: number; readonly author: string; readonly body: string; readonly open: boolean };
 
-/** A label, with the words that it is made with where there is none. */
+/** A label, with the description and color of a new one. */
 export type Label = { readonly name: string; readonly description: string; readonly color: string };
 
-/** What is to be written to an issue or a pull request; what is left out stays. */
-export type Rewrite = { readonly title?: string; readonly body?: string; readonly open?: boolean };
+/** The fields of an issue or a pull request to write; omitted fields stay. */
+export type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean };
 
-/** What Ostiary asks of issues. */
-export interface Issues {
-  /** Issues with the label, closed ones too, the newest first. */
+/** The calls about issues. */
+export interface IssueCalls {
+  /** Lists issues with the label, closed ones too, newest first. */
   readonly labelledIssues: (label: string) => Promise<readonly Issue[]>;
-  /** Open issues that somebody opened, whatever labels they have. */
+  /** Lists the open issues by an account, whatever their labels. */
   readonly openIssuesOf: (login: string) => Promise<readonly Issue[]>;
-  /** Makes the label where there is none. */
+  /** Creates the label if it does not exist. */
   readonly ensureLabel: (label: Label) => Promise<void>;
-  /** Opens an issue and tells its number. */
+  /** Opens an issue and returns its number. */
   readonly createIssue: (issue: { readonly title: string; readonly body: string; readonly label: string }) => Promise<number>;
-  readonly updateIssue: (number: number, rewrite: Rewrite) => Promise<void>;
+  readonly updateIssue: (number: number, rewrite: IssueUpdate) => Promise<void>;
 }
 
-export function issueCalls(octokit: Octokit, place: Repository): Issues {
+export function createIssueCalls(octokit: Octokit, place: RepositoryName): IssueCalls {
   return {
     async labelledIssues(label) {
       const found = await octokit.paginate(octokit.issues.listForRepo, { ...place, labels: label, state: 'all', per_page: 100 });
@@ -40,7 +40,7 @@ export function issueCalls(octokit: Octokit, place: Repository): Issues {
       try {
         await octokit.issues.createLabel({ ...place, ...label });
       } catch (error) {
-        // Who may not make labels may not label either; the issue itself tells.
+        // A token that may not create labels may not add them either; creating the issue reports it.
         if (!(error instanceof AppError) || !['github/refused', 'github/forbidden'].includes(error.code)) throw error;
       }
     },
@@ -58,13 +58,13 @@ export function issueCalls(octokit: Octokit, place: Repository): Issues {
 
 const what = 'an issue';
 
-/** Pull requests are issues, too. */
+/** Returns the issue, or nothing for a pull request, which GitHub lists as an issue. */
 function issueOf(raw: unknown): readonly Issue[] {
   const one = objectIn(raw, what);
   return one['pull_request'] === undefined ? [issueIn(one, what)] : [];
 }
 
-/** An issue, or a pull request as one. */
+/** Reads an issue, or a pull request as an issue. */
 export function issueIn(raw: unknown, sort: string): Issue {
   const one = objectIn(raw, sort);
   const { body, state } = one;

@@ -1,33 +1,33 @@
 import type { Octokit } from '@octokit/rest';
-import { listIn, numberIn, objectIn, textIn } from './answer.ts';
-import { issueIn, type Issue, type Repository, type Rewrite } from './issue-calls.ts';
+import { listIn, numberIn, objectIn, textIn } from './answer-checks.ts';
+import { issueIn, type Issue, type RepositoryName, type IssueUpdate } from './issue-calls.ts';
 
 export type PullRequestSummary = {
   readonly number: number;
   readonly merged: boolean;
-  /** The commit that a merge made, or that head is at. */
+  /** The commit that the merge made; before a merge the test merge, if GitHub has made one. */
   readonly mergeCommit: string | undefined;
   readonly head: string;
   readonly base: string;
 };
 
-/** What Ostiary asks of pull requests. */
-export interface PullRequests {
+/** The calls about pull requests. */
+export interface PullRequestCalls {
   readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
   readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
-  /** Pull requests of a branch of the repository, closed ones too, the newest first. */
+  /** Lists pull requests from a branch of the repository, closed ones too, newest first. */
   readonly pullRequestsFrom: (branch: string) => Promise<readonly (Issue & { readonly merged: boolean })[]>;
-  /** Opens a pull request and tells its number. */
+  /** Opens a pull request and returns its number. */
   readonly createPullRequest: (wish: {
     readonly title: string;
     readonly body: string;
     readonly head: string;
     readonly base: string;
   }) => Promise<number>;
-  readonly updatePullRequest: (number: number, rewrite: Rewrite) => Promise<void>;
+  readonly updatePullRequest: (number: number, rewrite: IssueUpdate) => Promise<void>;
 }
 
-export function pullCalls(octokit: Octokit, place: Repository): PullRequests {
+export function createPullRequestCalls(octokit: Octokit, place: RepositoryName): PullRequestCalls {
   return {
     async pullRequest(number) {
       const { data } = await octokit.pulls.get({ ...place, pull_number: number });

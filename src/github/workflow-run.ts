@@ -1,7 +1,7 @@
 import { AppError } from '../model/errors.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 
-/** A pull request as the event of a run tells of it. */
+/** A pull request as the event of a run describes it. */
 export type PullRequest = {
   readonly number: number;
   /** The commit that was pushed to it. */
@@ -10,12 +10,12 @@ export type PullRequest = {
   readonly base: string;
   /** It comes from another repository. */
   readonly fork: boolean;
-  /** The login of who opened it. */
+  /** The login of the account that opened it. */
   readonly author: string;
   readonly merged: boolean;
 };
 
-/** The run of a workflow: where it runs, for which commit, what started it. */
+/** The run of a workflow: its repository, commit and event. */
 export type WorkflowRun = {
   readonly owner: string;
   readonly repo: string;
@@ -29,21 +29,21 @@ export type WorkflowRun = {
   readonly url: string;
   /** The folder of the checkout. */
   readonly workspace: string;
-  /** A folder that is emptied after the job. */
+  /** A folder that the runner empties after the job. */
   readonly temp: string;
   readonly pullRequest?: PullRequest;
-  /** The commit that says what is checked, where the checkout is a proposal. */
+  /** The commit of the target branch, which holds the reviewed config, if the checkout is a proposal. */
   readonly base?: string;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the run from the variables that every job has and from the payload of its event; throws where that is no workflow of GitHub. */
-export function readRun(env: Environment, payload: string): WorkflowRun {
+/** Reads the run from the job's variables and the event's payload; throws AppError `github/no-workflow` outside a workflow. */
+export function readWorkflowRun(env: Environment, payload: string): WorkflowRun {
   const [owner = '', repo = ''] = variable(env, 'GITHUB_REPOSITORY', /^[\w.-]+\/[\w.-]+$/).split('/');
   const server = variable(env, 'GITHUB_SERVER_URL', plainUrl).replace(/\/+$/, '');
   const page = `${server}/${owner}/${repo}`;
-  const event = parsed(payload);
+  const event = parseEvent(payload);
   const name = variable(env, 'GITHUB_EVENT_NAME', /^\w+$/);
   const pullRequest = pullRequestOf(event['pull_request']);
   const group = event['merge_group'];
@@ -63,22 +63,22 @@ export function readRun(env: Environment, payload: string): WorkflowRun {
     ...(pullRequest === undefined ? {} : { pullRequest }),
     ...(base === undefined ? {} : { base }),
   };
-  // Without it the proposal would count as merged, and its own config would count.
-  if (base === undefined && proposals.test(name)) throw incomplete(name);
+  // Without it the proposal would count as merged, and Ostiary would use its config.
+  if (base === undefined && proposals.test(name)) throw incompleteEvent(name);
   return run;
 }
 
-/** The events of what is not merged yet, or was just now. */
+/** The events of commits that are not merged, or were just merged. */
 const proposals = /^(?:pull_request|merge_group)/;
 
-function incomplete(event: string): AppError {
+function incompleteEvent(event: string): AppError {
   return new AppError('github/no-workflow', 3, `the payload of this ${event} does not say what is proposed to which commit`, {
     hint: 'GITHUB_EVENT_PATH names the file that GitHub wrote for the event',
   });
 }
 
 const hash = /^[0-9a-f]{40,64}$/;
-// It ends up in links.
+// Reports link to it.
 const plainUrl = /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/;
 
 function variable(env: Environment, name: string, form: RegExp): string {
@@ -89,7 +89,7 @@ function variable(env: Environment, name: string, form: RegExp): string {
   });
 }
 
-function parsed(payload: string): JsonObject {
+function parseEvent(payload: string): JsonObject {
   try {
     const event: Json = JSON.parse(payload);
     if (isObject(event)) return event;
@@ -109,7 +109,7 @@ function pullRequestOf(value: Json | undefined): PullRequest | undefined {
   const commits = { head: commitAt(head, 'sha'), base: commitAt(base, 'sha') };
   if (commits.head === undefined || commits.base === undefined) return undefined;
   const author = isObject(user) && typeof user['login'] === 'string' ? user['login'] : '';
-  // A fork that was deleted has no repository any more.
+  // A deleted fork has no repository.
   const fork = from === undefined || from !== to;
   return { number, head: commits.head, base: commits.base, fork, author, merged: merged === true };
 }
@@ -121,4 +121,22 @@ function repositoryOf({ repo }: JsonObject): string | undefined {
 function commitAt(value: JsonObject, key: string): string | undefined {
   const commit = value[key];
   return typeof commit === 'string' && hash.test(commit) ? commit : undefined;
+}
+
+/**
+ * Returns the environment in which git uses the job's token for the server of the repository, whatever the checkout's own settings
+ * contain; no file is written.
+ */
+export function withGitCredentials(env: Environment, token: string, page: string): Environment {
+  if (token === '') return env;
+  const key = `http.${new URL('/', page).href}.extraheader`;
+  const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
+  const from = Number(env['GIT_CONFIG_COUNT'] ?? 0);
+  // The empty value clears the header of the checkout's settings: GitHub refuses two.
+  const values = ['', `AUTHORIZATION: basic ${basic}`];
+  const settings = values.flatMap((value, index) => [
+    [`GIT_CONFIG_KEY_${from + index}`, key],
+    [`GIT_CONFIG_VALUE_${from + index}`, value],
+  ]);
+  return { ...env, GIT_CONFIG_COUNT: String(from + values.length), ...Object.fromEntries(settings) };
 }

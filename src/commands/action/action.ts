@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openJobLog, type JobLog } from '../../github/job-log.ts';
-import { maskCommands } from '../../github/masks.ts';
+import { openJobLog, type JobLog, maskCommands } from '../../github/job-log.ts';
 import { resolveAgreedDigest } from './agreement.ts';
 import { prepareTasks, type PreparedTasks, type EventReceiver } from './prepare-tasks.ts';
 import { createStep, fallbackToValidate } from './action-step.ts';

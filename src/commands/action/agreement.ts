@@ -1,6 +1,5 @@
-import { agreedPlan } from '../../github/agreed.ts';
-import { openGitHub } from '../../github/client.ts';
-import { mergedWith } from '../../github/merged.ts';
+import { findApprovedPlan, mergedPullRequests } from '../../github/approved-plan.ts';
+import { openGitHub } from '../../github/github-client.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import { UsageError } from '../../model/errors.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -20,8 +19,8 @@ export async function resolveAgreedDigest(inputs: ActionInputs, { run, context, 
   if (inputs.token === '')
     throw new UsageError('digest: comment needs a token to read the comment with', 'leave the input github-token out');
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
-  const merged = run.pullRequest === undefined ? await mergedWith(github, run.commit, run.branch) : [run.pullRequest];
-  const agreed = await agreedPlan(github, commentKeyOf(inputs, 'plan'), merged);
+  const merged = run.pullRequest === undefined ? await mergedPullRequests(github, run.commit, run.branch) : [run.pullRequest];
+  const agreed = await findApprovedPlan(github, commentKeyOf(inputs, 'plan'), merged);
   if ('digest' in agreed) return { ...inputs, flags: { ...inputs.flags, digest: agreed.digest } };
   const message = `no plan was agreed to: ${agreed.reason}`;
   const hint = 'a plan that changes nothing is applied all the same; else look at the plan, and give its digest';

@@ -1,7 +1,5 @@
-import { openGitHub, type GitHub } from '../../github/client.ts';
-import { closePullRequest, keepPullRequest } from '../../github/sticky-pull.ts';
-import { closeIssue, keepIssue } from '../../github/sticky-issue.ts';
-import { stickyLimit } from '../../github/sticky.ts';
+import { openGitHub, type GitHub } from '../../github/github-client.ts';
+import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import { isDrifted } from '../../reconcile/drift/drift.ts';

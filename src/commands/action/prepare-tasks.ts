@@ -1,6 +1,5 @@
 import { readRunnerFile } from '../../disk/runner-file.ts';
-import { withCredentials } from '../../github/credentials.ts';
-import { readRun } from '../../github/workflow-run.ts';
+import { withGitCredentials, readWorkflowRun } from '../../github/workflow-run.ts';
 import { splitByTarget } from './by-target.ts';
 import { readCheckout, checkoutFromEnvironment } from './checkout.ts';
 import { createStep, reportSecrets } from './action-step.ts';
@@ -24,7 +23,7 @@ export async function prepareTasks(
   const { inputs, run } = first;
   onTask(first);
   if (inputs.token !== '') onEvent({ secret: inputs.token });
-  const env = withCredentials(context.env, inputs.token, run.page);
+  const env = withGitCredentials(context.env, inputs.token, run.page);
   const inGit: CliContext = { ...inner, env };
   const checkout = await readCheckout(run, inGit);
   onTask({ ...first, checkout, ...(inputs.several ? { inputs: toNobody(inputs) } : {}) });
@@ -44,6 +43,6 @@ function stepOf(context: CliContext): ActionTask {
   const { env } = context;
   const inputs = readInputs(env);
   const event = env['GITHUB_EVENT_PATH'] ?? '';
-  const run = readRun(env, event === '' ? '' : readRunnerFile(event));
+  const run = readWorkflowRun(env, event === '' ? '' : readRunnerFile(event));
   return { inputs, run, step: createStep(inputs, run), checkout: checkoutFromEnvironment(run, context) };
 }

@@ -1,7 +1,6 @@
-import { planMark } from '../../github/agreed.ts';
-import { openGitHub, type GitHub } from '../../github/client.ts';
-import { mergedWith } from '../../github/merged.ts';
-import { keepComment, stickyLimit } from '../../github/sticky.ts';
+import { planMark, mergedPullRequests } from '../../github/approved-plan.ts';
+import { openGitHub, type GitHub } from '../../github/github-client.ts';
+import { keepComment, stickyLimit } from '../../github/sticky-posts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError } from '../../model/errors.ts';
 import { appliedText } from '../../report/subjects/apply.ts';
@@ -55,7 +54,7 @@ async function comment(github: GitHub, telling: Told): Promise<readonly Diagnost
   const key = commentKeyOf(inputs, inputs.mode);
   const body = telling.markdown(stickyLimit);
   if (inputs.mode === 'apply') {
-    const merged = run.pullRequest === undefined ? await mergedWith(github, run.commit, run.branch) : [run.pullRequest];
+    const merged = run.pullRequest === undefined ? await mergedPullRequests(github, run.commit, run.branch) : [run.pullRequest];
     const onlyUpdate = exitCode === 0 && (findings.result?.outcomes ?? []).length === 0;
     for (const { number } of merged) await keepComment(github, { number, key, body, onlyUpdate });
     return [];

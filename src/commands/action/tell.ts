@@ -1,7 +1,7 @@
 import { appendRunnerFile } from '../../disk/runner-file.ts';
 import { writeReport } from '../../disk/write.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { outputLines } from '../../github/outputs.ts';
+import { outputLines } from '../../github/job-log.ts';
 import {
   annotationCommands,
   annotationsByTarget,

@@ -1,15 +1,12 @@
+import * as fc from 'fast-check';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withCredentials } from '../../../src/github/credentials.ts';
-import { openJobLog } from '../../../src/github/job-log.ts';
-import { maskCommands } from '../../../src/github/masks.ts';
-import { outputLines } from '../../../src/github/outputs.ts';
-import { readRun } from '../../../src/github/workflow-run.ts';
+import { withGitCredentials, readWorkflowRun } from '../../../src/github/workflow-run.ts';
+import { openJobLog, maskCommands, outputLines } from '../../../src/github/job-log.ts';
 import { startFlakyServer, text as answer } from '../../support/flaky-server.ts';
 import { nastyText } from '../report/nasty-text.ts';
 
@@ -100,7 +97,7 @@ describe('the run', () => {
   };
 
   test('knows the pull request, and a fork, a deleted one too', () => {
-    const run = readRun(env, payload('octo/access'));
+    const run = readWorkflowRun(env, payload('octo/access'));
     expect(run).toMatchObject({
       owner: 'octo',
       repo: 'access',
@@ -108,16 +105,16 @@ describe('the run', () => {
       url: 'https://github.example.com/octo/access/actions/runs/12',
     });
     expect(run.pullRequest).toEqual({ number: 3, head: 'b'.repeat(40), base: 'c'.repeat(40), fork: false, author: 'ada', merged: false });
-    expect(readRun(env, payload('stranger/access')).pullRequest?.fork).toBe(true);
-    expect(readRun(env, payload(null)).pullRequest?.fork).toBe(true);
+    expect(readWorkflowRun(env, payload('stranger/access')).pullRequest?.fork).toBe(true);
+    expect(readWorkflowRun(env, payload(null)).pullRequest?.fork).toBe(true);
   });
 
   test('in a merge queue is checked by the branch that it is for', () => {
-    expect(readRun(env, JSON.stringify({ merge_group: { base_sha: 'd'.repeat(40) } })).base).toBe('d'.repeat(40));
+    expect(readWorkflowRun(env, JSON.stringify({ merge_group: { base_sha: 'd'.repeat(40) } })).base).toBe('d'.repeat(40));
   });
 
   test.each(Object.keys(env).filter((name) => name !== 'GITHUB_REF'))('needs %s', (name) => {
-    expect(() => readRun({ ...env, [name]: undefined }, '{}')).toThrow(`${name} is not set`);
+    expect(() => readWorkflowRun({ ...env, [name]: undefined }, '{}')).toThrow(`${name} is not set`);
   });
 
   test.each(['pull_request', 'pull_request_target', 'merge_group'])(
@@ -134,24 +131,24 @@ describe('the run', () => {
         { number: 3, head: ends.head, base: { sha: 'main' } },
       ];
       for (const pull of pulls)
-        expect(() => readRun({ ...env, GITHUB_EVENT_NAME: event }, JSON.stringify({ pull_request: pull, merge_group: pull }))).toThrow(
-          `the payload of this ${event} does not say what is proposed`,
-        );
-      expect(readRun({ ...env, GITHUB_EVENT_NAME: 'push' }, '{}').base).toBeUndefined();
+        expect(() =>
+          readWorkflowRun({ ...env, GITHUB_EVENT_NAME: event }, JSON.stringify({ pull_request: pull, merge_group: pull })),
+        ).toThrow(`the payload of this ${event} does not say what is proposed`);
+      expect(readWorkflowRun({ ...env, GITHUB_EVENT_NAME: 'push' }, '{}').base).toBeUndefined();
     },
   );
 
   test('takes nothing into a link that could end it', () => {
     for (const bad of ['https://x/)<script>', 'javascript:1', 'https://a b'])
-      expect(() => readRun({ ...env, GITHUB_SERVER_URL: bad }, '{}')).toThrow('GITHUB_SERVER_URL is not what GitHub sets it to');
-    expect(() => readRun(env, '[]')).toThrow('no JSON object');
-    expect(() => readRun(env, '')).toThrow('no JSON object');
+      expect(() => readWorkflowRun({ ...env, GITHUB_SERVER_URL: bad }, '{}')).toThrow('GITHUB_SERVER_URL is not what GitHub sets it to');
+    expect(() => readWorkflowRun(env, '[]')).toThrow('no JSON object');
+    expect(() => readWorkflowRun(env, '')).toThrow('no JSON object');
   });
 });
 
 describe('credentials', () => {
   test('go to the server of the repository alone, and replace what the checkout keeps', () => {
-    const env = withCredentials(
+    const env = withGitCredentials(
       { PATH: '/bin', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' },
       'tok',
       'https://g.example/o/r',
@@ -166,7 +163,7 @@ describe('credentials', () => {
       GIT_CONFIG_KEY_2: 'http.https://g.example/.extraheader',
       GIT_CONFIG_VALUE_2: `AUTHORIZATION: basic ${Buffer.from('x-access-token:tok').toString('base64')}`,
     });
-    expect(withCredentials({ PATH: '/bin' }, '', 'https://g.example/o/r')).toEqual({ PATH: '/bin' });
+    expect(withGitCredentials({ PATH: '/bin' }, '', 'https://g.example/o/r')).toEqual({ PATH: '/bin' });
   });
 
   test('reach the server once, whatever the checkout keeps', async () => {
@@ -181,7 +178,7 @@ describe('credentials', () => {
     const { PATH } = process.env;
     await git({ PATH }, 'init', '--quiet');
     await git({ PATH }, 'config', `http.${server.url}/.extraheader`, 'AUTHORIZATION: basic kept');
-    await git(withCredentials({ PATH }, 'tok', `${server.url}/octo/access`), 'ls-remote', `${server.url}/octo/access`);
+    await git(withGitCredentials({ PATH }, 'tok', `${server.url}/octo/access`), 'ls-remote', `${server.url}/octo/access`);
     await server.close();
     rmSync(folder, { recursive: true });
     const sent = received.flatMap((name, index) => (name.toLowerCase() === 'authorization' ? [received[index + 1]] : []));

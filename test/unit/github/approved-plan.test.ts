@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
-import { agreedPlan, planMark } from '../../../src/github/agreed.ts';
-import type { Comment } from '../../../src/github/client.ts';
-import { keepComment } from '../../../src/github/sticky.ts';
+import { findApprovedPlan, planMark } from '../../../src/github/approved-plan.ts';
+import type { Comment } from '../../../src/github/github-client.ts';
+import { keepComment } from '../../../src/github/sticky-posts.ts';
 
 const key = ['plan', '', '', '', ''];
 const [head, older] = ['a'.repeat(40), 'b'.repeat(40)];
@@ -25,7 +25,7 @@ beforeAll(async () => {
 type Written = Partial<Comment> & { readonly editor?: string };
 
 /** As much of GitHub as is asked, with these comments. */
-function gitHub(written: readonly Written[]): Parameters<typeof agreedPlan>[0] {
+function gitHub(written: readonly Written[]): Parameters<typeof findApprovedPlan>[0] {
   return {
     whoAmI: () => Promise.resolve(bot),
     comments: () => Promise.resolve(written.map((one, id) => ({ id, node: `node-${id}`, author: bot, body: '', ...one }))),
@@ -65,13 +65,13 @@ test.each<readonly [string, () => readonly Written[], object]>([
   ],
   ['is not the only one', () => [{ body: shown() }, { body: shown(other) }], { reason: 'pull request 7 has comments with several plans' }],
 ])('the plan that was agreed to %s', async (_, comments, expected) => {
-  expect(await agreedPlan(gitHub(comments()), key, [pull])).toEqual(expected);
+  expect(await findApprovedPlan(gitHub(comments()), key, [pull])).toEqual(expected);
 });
 
 test('a commit that came with no pull request, or with several, brings no agreement', async () => {
   const github = gitHub([{ body: shown() }]);
-  expect(await agreedPlan(github, key, [])).toEqual({ reason: 'the commit came with no pull request' });
-  expect(await agreedPlan(github, key, [pull, { ...pull, number: 9 }])).toEqual({
+  expect(await findApprovedPlan(github, key, [])).toEqual({ reason: 'the commit came with no pull request' });
+  expect(await findApprovedPlan(github, key, [pull, { ...pull, number: 9 }])).toEqual({
     reason: 'the commit belongs to several pull requests (7, 9)',
   });
 });

@@ -1,11 +1,10 @@
 import { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { listIn, loginIn, numberIn, objectIn, textIn, unexpected } from './answer.ts';
-import { failureOf, waitAfter } from './failure.ts';
-import { fetchOn } from './fetch.ts';
-import { issueCalls, type Issues, type Repository } from './issue-calls.ts';
-import { pullCalls, type PullRequests } from './pull-calls.ts';
+import { listIn, loginIn, numberIn, objectIn, textIn, throwUnexpected } from './answer-checks.ts';
+import { githubError, retryDelay } from './github-error.ts';
+import { createIssueCalls, type IssueCalls, type RepositoryName } from './issue-calls.ts';
+import { createPullRequestCalls, type PullRequestCalls } from './pull-calls.ts';
 
 /** A comment below an issue or a pull request; `author` is a login, `node` its id in GraphQL. */
 export type Comment = { readonly id: number; readonly node: string; readonly author: string; readonly body: string };
@@ -16,41 +15,41 @@ export type DeploymentStatus = {
   readonly logUrl: string;
 };
 
-/** What Ostiary asks of GitHub; every failure is an AppError with a code `github/…`. */
-export interface GitHub extends Issues, PullRequests {
-  /** The login that writes with this token. */
+/** The calls that Ostiary makes; every failure is an AppError with a code `github/…`. */
+export interface GitHub extends IssueCalls, PullRequestCalls {
+  /** Returns the login of this token's account. */
   readonly whoAmI: () => Promise<string>;
   readonly comments: (number: number) => Promise<readonly Comment[]>;
-  /** The login of who last edited a comment; undefined where nobody did. */
+  /** Returns the login of the last editor of a comment; undefined if it was never edited. */
   readonly editorOf: (comment: Comment) => Promise<string | undefined>;
   readonly createComment: (number: number, body: string) => Promise<void>;
   readonly updateComment: (id: number, body: string) => Promise<void>;
-  /** The newest deployment of a commit to an environment, made where there is none. */
+  /** Returns the newest deployment of a commit to an environment; creates one if there is none. */
   readonly deployment: (commit: string, environment: string) => Promise<number>;
   readonly setDeploymentStatus: (deployment: number, status: DeploymentStatus) => Promise<void>;
 }
 
-export type GitHubOptions = Repository & {
+export type GitHubOptions = RepositoryName & {
   readonly token: string;
   readonly apiUrl: string;
   readonly graphqlUrl: string;
   readonly version: string;
   readonly sleep: (milliseconds: number) => Promise<void>;
-  /** How many milliseconds one answer may take. */
-  readonly patience?: number;
+  /** The longest that one answer may take, in milliseconds. */
+  readonly timeoutMs?: number;
 };
 
 const attempts = 3;
 
-/** Speaks to GitHub about one repository; waits out a rate limit that is short, and asks again where GitHub itself failed. */
+/** Creates a client for one repository; it waits out short rate limits and repeats requests that GitHub itself failed. */
 export function openGitHub(options: GitHubOptions): GitHub {
-  const { owner, repo, token, apiUrl, graphqlUrl, version, sleep, patience = 30_000 } = options;
+  const { owner, repo, token, apiUrl, graphqlUrl, version, sleep, timeoutMs: patience = 30_000 } = options;
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
     userAgent: `ostiary/${version}`,
-    // Not in the hook below: what a hook changes of a request does not reach those that were there before it.
-    request: { fetch: fetchOn([apiUrl, graphqlUrl], patience) },
+    // Not in the hook below: changes that a hook makes to a request do not reach earlier hooks.
+    request: { fetch: fetchWithin([apiUrl, graphqlUrl], patience) },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
   const place = { owner, repo };
@@ -63,20 +62,20 @@ export function openGitHub(options: GitHubOptions): GitHub {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const answer = await request(asking);
-        return isObject(answer.data) || Array.isArray(answer.data) ? answer : unexpected('JSON');
+        return isObject(answer.data) || Array.isArray(answer.data) ? answer : throwUnexpected('JSON');
       } catch (error) {
-        const wait = attempt < attempts ? waitAfter(error, asking.method, attempt) : undefined;
-        if (wait === undefined) throw failureOf(error, `${asking.method} ${asking.url}`);
+        const wait = attempt < attempts ? retryDelay(error, asking.method, attempt) : undefined;
+        if (wait === undefined) throw githubError(error, `${asking.method} ${asking.url}`);
         await sleep(wait);
       }
     }
   });
   return {
-    ...issueCalls(octokit, place),
-    ...pullCalls(octokit, place),
+    ...createIssueCalls(octokit, place),
+    ...createPullRequestCalls(octokit, place),
     async whoAmI() {
-      // The tokens of jobs and apps may not ask for /user.
-      return loginOf(await asked('query { viewer { login } }'), 'viewer') ?? unsaid('whose token this is');
+      // GitHub refuses /user for the tokens of jobs and apps.
+      return loginOf(await asked('query { viewer { login } }'), 'viewer') ?? throwMissing('whose token this is');
     },
     async comments(number) {
       const found = await octokit.paginate(octokit.issues.listComments, { ...place, issue_number: number, per_page: 100 });
@@ -85,7 +84,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
     async editorOf({ node }) {
       const data = await asked('query ($id: ID!) { node(id: $id) { ... on IssueComment { editor { __typename login } } } }', { id: node });
       const comment = data['node'];
-      return isObject(comment) ? loginOf(comment, 'editor') : unsaid('who edited a comment');
+      return isObject(comment) ? loginOf(comment, 'editor') : throwMissing('who edited a comment');
     },
     async createComment(number, body) {
       await octokit.issues.createComment({ ...place, issue_number: number, body });
@@ -119,19 +118,42 @@ function commentOf(raw: unknown): Comment {
   };
 }
 
-/** What octokit would print goes past the job's log. */
+/** Keeps octokit's messages out of the job's log. */
 function ignore(): void {}
 
 const robot = '[bot]';
 
-/** The login of somebody in an answer, as the rest of GitHub spells it; undefined where there is nobody. */
+/** Returns the login of an account in an answer, as the rest of GitHub spells it; undefined if there is none. */
 function loginOf(answer: JsonObject, field: string): string | undefined {
-  const somebody = answer[field];
-  if (!isObject(somebody) || typeof somebody['login'] !== 'string') return undefined;
-  const { login, __typename: sort } = somebody;
+  const account = answer[field];
+  if (!isObject(account) || typeof account['login'] !== 'string') return undefined;
+  const { login, __typename: sort } = account;
   return sort === 'Bot' && !login.endsWith(robot) ? `${login}${robot}` : login;
 }
 
-function unsaid(what: string): never {
+function throwMissing(what: string): never {
   throw new AppError('github/refused', 4, `GitHub does not say ${what}`, { hint: 'give another token as github-token' });
+}
+
+const mostHops = 5;
+const redirects = new Set([301, 302, 307, 308]);
+
+/**
+ * Creates a fetch that stays on the servers of the given addresses: it follows redirects among them with the same method and body, as
+ * GitHub documents, and fails on a redirect elsewhere, so neither the token nor a comment leaves them. The whole answer must arrive
+ * within `timeoutMs`.
+ */
+export function fetchWithin(addresses: readonly string[], patience: number): (address: string, init: RequestInit) => Promise<Response> {
+  const origins = new Set(addresses.map((address) => new URL(address).origin));
+  const send = async (url: URL, init: RequestInit, hops: number): Promise<Response> => {
+    if (!origins.has(url.origin)) throw new Error(`it leads to another server, ${url.origin}`);
+    const response = await fetch(url, init);
+    const bytes = await response.arrayBuffer();
+    const location = response.headers.get('location');
+    const { status, headers } = response;
+    if (!redirects.has(status) || location === null) return new Response(bytes.byteLength === 0 ? null : bytes, { status, headers });
+    if (hops === mostHops) throw new Error(`it redirects more than ${mostHops} times`);
+    return send(new URL(location, url), init, hops + 1);
+  };
+  return (address, init) => send(new URL(address), { ...init, redirect: 'manual', signal: AbortSignal.timeout(patience) }, 0);
 }

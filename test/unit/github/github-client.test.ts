@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openGitHub, type GitHub } from '../../../src/github/client.ts';
+import { openGitHub, type GitHub } from '../../../src/github/github-client.ts';
 import { json, reset, silence, stall, startFlakyServer, text, type FlakyServer, type Reply } from '../../support/flaky-server.ts';
 
 async function server(replies: readonly Reply[] | Reply): Promise<FlakyServer> {
@@ -19,7 +19,7 @@ function gitHubAt({ url }: FlakyServer): GitHub {
     graphqlUrl: `${url}/graphql`,
     version: '0.0.0',
     sleep: () => Promise.resolve(),
-    patience: 200,
+    timeoutMs: 200,
   });
 }
 

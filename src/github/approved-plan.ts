@@ -1,0 +1,71 @@
+import type { Comment, GitHub } from './github-client.ts';
+import { onlyOurs } from './sticky-posts.ts';
+import type { PullRequestSummary } from './pull-calls.ts';
+
+/** The digest of the plan that a pull request showed, or the reason why there is none. */
+export type ApprovedPlan = { readonly digest: string } | { readonly reason: string };
+
+/** A merged pull request, with the head commit of its branch at that time. */
+export type MergedPullRequest = { readonly number: number; readonly head: string };
+
+type Comments = Pick<GitHub, 'whoAmI' | 'comments' | 'editorOf'>;
+
+const planLine = /^<!-- ostiary plan ([0-9a-f]{64}) of ([0-9a-f]{40,64}) -->$/;
+
+/** Returns the hidden line of a comment that names the plan it shows and the commit of the branch. */
+export function planMark(digest: string, head: string): string {
+  return `<!-- ostiary plan ${digest} of ${head} -->\n`;
+}
+
+/**
+ * Finds the plan that reviewers approved by merging: the one that our comment on the merged pull request shows for its last
+ * commit. Comments by others do not count, and neither do ours if another account edited them.
+ */
+export async function findApprovedPlan(
+  github: Comments,
+  key: readonly string[],
+  merged: readonly MergedPullRequest[],
+): Promise<ApprovedPlan> {
+  const [pullRequest, ...others] = merged;
+  if (pullRequest === undefined) return { reason: 'the commit came with no pull request' };
+  if (others.length > 0)
+    return { reason: `the commit belongs to several pull requests (${merged.map(({ number }) => number).join(', ')})` };
+  const { number, head } = pullRequest;
+  const ours = await onlyOurs(github, key, await github.comments(number));
+  if (ours.length === 0) return { reason: `pull request ${number} has no comment of ours` };
+  const editor = await findOtherEditor(github, ours);
+  if (editor !== undefined) return { reason: `the comment on pull request ${number} was edited by ${editor}` };
+  const shown = ours.flatMap(approvalIn);
+  const digests = new Set(shown.filter(({ commit }) => commit === head).map(({ digest }) => digest));
+  const [digest, ...more] = digests;
+  if (digest !== undefined && more.length === 0) return { digest };
+  if (more.length > 0) return { reason: `pull request ${number} has comments with several plans` };
+  const [other] = shown;
+  const instead = other === undefined ? 'shows no plan' : `shows the plan of commit ${other.commit.slice(0, 10)}`;
+  return { reason: `the comment on pull request ${number} ${instead}, and commit ${head.slice(0, 10)} was merged` };
+}
+
+/** Returns the login of an account other than the author that edited one of the comments. */
+async function findOtherEditor(github: Comments, comments: readonly Comment[]): Promise<string | undefined> {
+  const editors = await Promise.all(
+    comments.map(async (comment) => {
+      const editor = await github.editorOf(comment);
+      return editor === undefined || editor.toLowerCase() === comment.author.toLowerCase() ? [] : [editor];
+    }),
+  );
+  return editors.flat()[0];
+}
+
+/** Reads the line below the marker, which never contains text from a plan. */
+function approvalIn({ body }: Comment): readonly { readonly digest: string; readonly commit: string }[] {
+  const [, line = ''] = body.replaceAll('\r\n', '\n').split('\n');
+  const [, digest, commit] = planLine.exec(line) ?? [];
+  return digest === undefined || commit === undefined ? [] : [{ digest, commit }];
+}
+
+/** Returns the merged pull requests behind a commit of a branch: those that it merges, otherwise those that it belongs to. */
+export async function mergedPullRequests(github: GitHub, commit: string, branch: string): Promise<readonly PullRequestSummary[]> {
+  const merged = (await github.pullRequestsOf(commit)).filter((one) => one.merged && one.base === branch);
+  const exact = merged.filter(({ mergeCommit }) => mergeCommit === commit);
+  return exact.length > 0 ? exact : merged;
+}
