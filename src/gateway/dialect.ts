@@ -121,7 +121,7 @@ export type WireService = {
 export type ErrorHint = { readonly matches: RegExp; readonly hint: string };
 
 /** The Terraform provider of a gateway: the last part of its address, and its resource types by kind. */
-export type TerraformProvider = { readonly name: string; readonly kinds: Readonly<Record<string, string>> };
+export type TerraformTypes = { readonly name: string; readonly kinds: Readonly<Record<string, string>> };
 
 /** How one sort of gateway spells the interface: data and small pure functions. */
 export type Dialect = {
@@ -145,7 +145,7 @@ export type Dialect = {
   /** Prefixes of secret values that are references, in our spelling. */
   readonly referencePrefixes: readonly string[];
   readonly errorHints: readonly ErrorHint[];
-  readonly terraform?: TerraformProvider;
+  readonly terraform?: TerraformTypes;
   /** Returns the paths to read before `preflight`. */
   readonly preflightReads: (proposal: PreflightRequest, handshake: Handshake) => readonly string[];
   /** Returns what the gateway would reject in a proposal, or do differently from the manifests. */

@@ -1,23 +1,23 @@
 import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import type { LookupEntry } from '../model/live.ts';
 
-/** Ids by uid, and the other way round. */
+/** Ids by uid, and uids by id. */
 type IdPairs = { readonly ids: Map<string, ResourceId>; readonly uids: Map<ResourceId, string> };
 
-/** Which uid has which name: learned from each read and write, so that names can be sent as uids. */
+/** Maps uids to names and back. Each read and write updates it, so that names can be sent as uids. */
 export type IdIndex = {
-  /** Replaces all that is known of a kind; the maps are each other's inverse and belong to this index from now on. */
+  /** Replaces all pairs of a kind; the two maps are inverse to each other, and the caller gives them away. */
   readonly replace: (kind: string, known: IdPairs) => void;
   readonly learn: (id: ResourceId, uid: string) => void;
   readonly forget: (id: ResourceId, uid: string) => void;
-  /** The id behind a uid; `Kind/uid` where nobody can name it. */
+  /** Returns the id of a uid; `Kind/uid` where its name is unknown. */
   readonly idOf: (kind: string, uid: string) => ResourceId;
-  /** The uid of an id whose name is known, or that holds a uid itself. */
+  /** Returns the uid of an id; undefined where the name is unknown and is not a uid itself. */
   readonly uidOf: (id: ResourceId) => string | undefined;
   readonly replaceLookup: (kind: string, named: readonly LookupEntry[]) => void;
-  /** The one name of a thing that is only referred to, else its uid. */
+  /** Returns the name of something that manifests only refer to; its uid where the name is unknown or not unique. */
   readonly textOf: (kind: string, uid: string) => string;
-  /** The uid of such a thing by name or uid; undefined where no thing, or more than one, has the name. */
+  /** Returns the uid of something that manifests only refer to, by name or uid; undefined where the name is unknown or not unique. */
   readonly lookupUid: (kind: string, text: string) => string | undefined;
 };
 
@@ -25,7 +25,7 @@ type LookupIndex = { readonly texts: ReadonlyMap<string, string>; readonly uids:
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Makes an index that knows nothing yet. */
+/** Returns an empty index. */
 export function createIdIndex(): IdIndex {
   const kinds = new Map<string, IdPairs>();
   const lookups = new Map<string, LookupIndex>();

@@ -5,7 +5,7 @@ import type { PreflightAnswers } from './dialect.ts';
 import type { Client } from './http/client.ts';
 import { confirmIds, readAll, readOne } from './live/read.ts';
 import { openSession, type SessionOptions } from './session.ts';
-import { createResource, removeResource, updateResource } from './write/write.ts';
+import { sendCreate, sendDelete, sendUpdate } from './write/write.ts';
 
 export type GatewayOptions = SessionOptions & { readonly registry: Registry };
 
@@ -24,9 +24,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       const answers = await readPreflightAnswers(client, dialect.preflightReads(proposal, handshake));
       return dialect.preflight(proposal, handshake, answers);
     },
-    create: (request) => createResource(context, request),
-    update: (fresh, request) => updateResource(context, fresh, request),
-    remove: (fresh) => removeResource(context, fresh),
+    create: (request) => sendCreate(context, request),
+    update: (fresh, request) => sendUpdate(context, fresh, request),
+    remove: (fresh) => sendDelete(context, fresh),
     close: session.close,
   };
 }

@@ -5,7 +5,7 @@ import type { DesiredSecrets, Kind } from '../model/kind.ts';
 import type { Spec } from '../model/resource.ts';
 import { specFields } from './fields.ts';
 
-/** The command that a gateway fills in for a database of the subtype; the public gateway's own (version 1.148). */
+/** By subtype: the command that a gateway fills in for a database; the values are those of the public gateway 1.148. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   postgres: ['psql', '-v', 'ON_ERROR_STOP=1', '-A', '-F\t', '-P', 'pager=off', '-h', '$HOST', '-U', '$USER', '--port=$PORT', '$DB'],
   mysql: ['mysql', '-h$HOST', '-u$USER', '--port=$PORT', '-D$DB'],
@@ -20,19 +20,19 @@ const mongoByParts = ['mongo', '--quiet', 'mongodb://$USER:$PASS@$HOST:$PORT/?$O
 // Base64 of "tls=true" and "27017".
 const mongoSecrets = { '/secret/envvar:OPTIONS': 'dGxzPXRydWU=', '/secret/envvar:PORT': 'MjcwMTc=' };
 
-/** The sort of database that a gateway fills in defaults for; old types say it themselves. */
+/** Returns the type of database that decides the defaults of a gateway; legacy types are database types themselves. */
 function databaseOf({ type, subtype }: Spec): string {
   if (typeof type === 'string' && legacyTypes.includes(type)) return type;
   return type === 'database' && typeof subtype === 'string' ? subtype : '';
 }
 
-/** A connection string that is stated as empty: the public gateway then connects to mongodb by host, port and user. */
+/** Returns whether the public gateway connects to mongodb by host, port and user: the connection string is stated, and empty. */
 function connectsByParts(spec: Spec, { secrets }: DesiredSecrets): boolean {
   const stated = secrets[connectionString];
   return databaseOf(spec) === 'mongodb' && stated?.state === 'value' && stated.reveal() === '';
 }
 
-/** How a resource is reached, and what protects it. */
+/** The kind Connection: how people reach a resource, and what protects it. */
 export const connection: Kind = {
   name: 'Connection',
   schema,
@@ -55,7 +55,7 @@ export const connection: Kind = {
   },
   derivedSecrets(spec, secrets) {
     if (connectsByParts(spec, secrets)) return mongoSecrets;
-    // Base64 of "false"; the public gateway adds it, so a map without it would differ for ever.
+    // Base64 of "false". The public gateway adds it, so a map without it would always differ.
     return databaseOf(spec) === 'mssql' ? { '/secret/envvar:INSECURE': 'ZmFsc2U=' } : {};
   },
   createDefaults: (name) => ({ resource_name: name }),

@@ -2,7 +2,7 @@ import schema from '../../schemas/data-masking-rule.schema.json' with { type: 'j
 import type { Kind } from '../model/kind.ts';
 import { specFields } from './fields.ts';
 
-/** Which kinds of text are masked in the output of which connections. */
+/** The kind DataMaskingRule: which types of text are masked in the output of which connections. */
 export const dataMaskingRule: Kind = {
   name: 'DataMaskingRule',
   schema,

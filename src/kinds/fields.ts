@@ -1,12 +1,12 @@
 import type { FieldRule, Protects, Shape } from '../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 
-/** Reads the field rules of a manifest schema's spec; read-only fields are not among them. */
+/** Returns the field rules of a manifest schema's spec, without read-only fields. */
 export function specFields(schema: JsonObject): readonly FieldRule[] {
   return objectFields(schema, follow(schema, '#/$defs/spec'));
 }
 
-/** Follows a local `$ref` (`#/$defs/name`); siblings of the `$ref` win. */
+/** Returns a node with its local `$ref` (`#/$defs/name`) resolved; siblings of the `$ref` win. Throws where the schema lacks it. */
 export function dereference(schema: JsonObject, node: JsonObject): JsonObject {
   const reference = node['$ref'];
   return typeof reference === 'string' ? { ...follow(schema, reference), ...node } : node;

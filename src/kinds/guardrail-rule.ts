@@ -2,7 +2,7 @@ import schema from '../../schemas/guardrail-rule.schema.json' with { type: 'json
 import type { Kind } from '../model/kind.ts';
 import { specFields } from './fields.ts';
 
-/** What is blocked in the input and the output of which connections. */
+/** The kind GuardrailRule: what is blocked in the input and the output of which connections. */
 export const guardrailRule: Kind = {
   name: 'GuardrailRule',
   schema,

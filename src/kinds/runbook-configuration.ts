@@ -4,7 +4,7 @@ import type { Finding } from '../model/diagnostic.ts';
 import type { Kind } from '../model/kind.ts';
 import { specFields } from './fields.ts';
 
-/** A git repository of runbooks; the gateway knows it by its address. */
+/** The kind RunbookConfiguration: a git repository of runbooks, which the gateway identifies by its address. */
 export const runbookConfiguration: Kind = {
   name: 'RunbookConfiguration',
   schema,
@@ -30,7 +30,7 @@ export const runbookConfiguration: Kind = {
 };
 
 /**
- * The address without scheme, user, port, query, a final `.git` and slashes, as the public gateway keys its repositories:
+ * Returns the address without scheme, user, port, query, a final `.git` and slashes: the key of a repository on the public gateway.
  * `git@host:path` and `https://host/path.git` are the same repository.
  */
 export function repositoryKey(url: string): string {

@@ -5,9 +5,9 @@ import { dereference } from './fields.ts';
 const uuid = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
 /**
- * The schema of what travels: the manifest's spec with its name, references as uuids, secrets as strings (null: not
- * shown), manifest-only fields and those of other dialects dropped but for borrowed ones, read-only fields let through for
- * the receiver to ignore.
+ * Returns the schema of the wire form: the manifest's spec and name, references as uuids, secrets as strings (null: not
+ * shown). It omits manifest-only fields and those of other dialects, except borrowed ones; it allows read-only fields, which
+ * the receiver ignores.
  */
 export function wireSchema(kind: Kind): JsonObject {
   const spec = definition(kind, 'spec');

@@ -1,5 +1,5 @@
 import type { DialectChoice } from '../../model/dialects.ts';
-import type { Dialect, ServerInfo, TerraformProvider } from '../dialect.ts';
+import type { Dialect, ServerInfo, TerraformTypes } from '../dialect.ts';
 import { dialects } from './index.ts';
 
 /** Returns the dialect of that name; for `auto`, the one that recognizes the server info, else the default. */
@@ -18,7 +18,7 @@ export function referencePrefixesOf(dialect: string): readonly string[] {
 }
 
 /** Returns the Terraform provider of the one dialect that has one. */
-export function terraformProvider(): TerraformProvider {
+export function terraformProvider(): TerraformTypes {
   const [terraform] = dialects.flatMap((dialect) => dialect.terraform ?? []);
   if (terraform === undefined) throw new Error('no dialect has a Terraform provider');
   return terraform;

@@ -4,59 +4,59 @@ import type { ErrorHint } from '../dialect.ts';
 import { makePrintable } from './printable.ts';
 import { tooLargeCode, type HttpExchange, type RawResponse } from './transport.ts';
 
-/** A request that failed, before it is known whether it is tried again. */
+/** A failed attempt, before it is decided whether to retry. */
 export type RequestFailure = { readonly message: string; readonly failure: ApiFailure; readonly retryAfter?: string };
 
 export type RequestContext = Pick<HttpExchange, 'method' | 'url'> & {
-  /** Values that no message may hold. */
+  /** Values that no message may contain. */
   readonly secrets: readonly string[];
-  /** What this sort of gateway's own words mean. */
+  /** Hints for the gateway's own error messages. */
   readonly errorHints?: readonly ErrorHint[];
 };
 
-/** Explains an answer that is not a success. */
-export function statusFailure(asked: RequestContext, answer: RawResponse): RequestFailure {
-  const { status } = answer;
-  const said = gatewayMessage(answer, asked.secrets);
-  const { code, words, hint: general } = meaningOf(asked, answer);
-  const hint = asked.errorHints?.find(({ matches: says }) => says.test(said))?.hint ?? general;
-  const requestId = answer.header('x-request-id');
-  const retryAfter = answer.header('retry-after');
+/** Explains a response whose status is not a success. */
+export function statusFailure(context: RequestContext, response: RawResponse): RequestFailure {
+  const { status } = response;
+  const message = gatewayMessage(response, context.secrets);
+  const { code, words, hint: generalHint } = meaningOf(context, response);
+  const hint = context.errorHints?.find(({ matches }) => matches.test(message))?.hint ?? generalHint;
+  const requestId = response.header('x-request-id');
+  const retryAfter = response.header('retry-after');
   return {
-    message: `${words} (${status}${said === '' ? '' : `, ${said}`})`,
+    message: `${words} (${status}${message === '' ? '' : `, ${message}`})`,
     failure: {
-      ...failureFields(asked, code, hint),
+      ...failureFields(context, code, hint),
       status,
-      ...(requestId === undefined ? {} : { requestId: makePrintable(requestId, asked.secrets) }),
+      ...(requestId === undefined ? {} : { requestId: makePrintable(requestId, context.secrets) }),
       retryable: [429, 502, 503, 504].includes(status),
-      ambiguous: asked.method !== 'GET' && (status >= 500 || status === 408),
+      ambiguous: context.method !== 'GET' && (status >= 500 || status === 408),
     },
     ...(retryAfter === undefined ? {} : { retryAfter }),
   };
 }
 
-/** Explains a success that cannot be read: an empty, cut or foreign body. */
-export function unreadableFailure(asked: RequestContext, answer: RawResponse): RequestFailure {
-  const type = makePrintable(answer.header('content-type') ?? '', asked.secrets);
-  const start = makePrintable(answer.text.slice(0, 4096), asked.secrets).slice(0, 80);
+/** Explains a success whose body is empty, cut, or not JSON. */
+export function unreadableFailure(context: RequestContext, response: RawResponse): RequestFailure {
+  const type = makePrintable(response.header('content-type') ?? '', context.secrets);
+  const start = makePrintable(response.text.slice(0, 4096), context.secrets).slice(0, 80);
   const words = start === '' ? 'an empty answer' : `an answer that is not JSON${type === '' ? '' : ` but ${type}`}: "${start}"`;
   const hint = 'something else than the gateway answers there, such as a login page or a proxy; the url must be the root of its API';
   return {
     message: `the gateway sent ${words}`,
     failure: {
-      ...failureFields(asked, 'api/not-json', hint),
-      status: answer.status,
+      ...failureFields(context, 'api/not-json', hint),
+      status: response.status,
       retryable: false,
-      ambiguous: asked.method !== 'GET',
+      ambiguous: context.method !== 'GET',
     },
   };
 }
 
 type StatusMeaning = { readonly code: ApiFailure['code']; readonly words: string; readonly hint?: string };
 
-function meaningOf(asked: RequestContext, answer: RawResponse): StatusMeaning {
-  const { status } = answer;
-  if (status >= 300 && status < 400) return redirectMeaning(asked, answer);
+function meaningOf(context: RequestContext, response: RawResponse): StatusMeaning {
+  const { status } = response;
+  if (status >= 300 && status < 400) return redirectMeaning(context, response);
   if (status >= 500) return { code: 'api/server-error', words: 'the gateway failed', hint: 'look into its log, or try again later' };
   const known: Readonly<Record<number, StatusMeaning>> = {
     401: {
@@ -73,10 +73,10 @@ function meaningOf(asked: RequestContext, answer: RawResponse): StatusMeaning {
   return known[status] ?? { code: 'api/refused', words: 'the gateway refuses the request' };
 }
 
-function redirectMeaning(asked: RequestContext, answer: RawResponse): StatusMeaning {
-  const location = answer.header('location') ?? '';
-  const resolved = URL.canParse(location, asked.url) ? new URL(location, asked.url) : undefined;
-  const shown = resolved === undefined ? '' : makePrintable(`${resolved.origin}${resolved.pathname}`, asked.secrets);
+function redirectMeaning(context: RequestContext, response: RawResponse): StatusMeaning {
+  const location = response.header('location') ?? '';
+  const resolved = URL.canParse(location, context.url) ? new URL(location, context.url) : undefined;
+  const shown = resolved === undefined ? '' : makePrintable(`${resolved.origin}${resolved.pathname}`, context.secrets);
   return {
     code: 'api/redirected',
     words: `the gateway redirects to ${shown === '' ? 'nowhere' : shown}, which is not followed`,
@@ -84,21 +84,21 @@ function redirectMeaning(asked: RequestContext, answer: RawResponse): StatusMean
   };
 }
 
-function gatewayMessage(answer: RawResponse, secrets: readonly string[]): string {
-  const start = answer.text.slice(0, 65_536);
+function gatewayMessage(response: RawResponse, secrets: readonly string[]): string {
+  const start = response.text.slice(0, 65_536);
   const body = parseJson(start);
-  const said = isObject(body) ? (body['message'] ?? body['error']) : undefined;
-  if (typeof said === 'string') return `"${makePrintable(said, secrets)}"`;
-  const plain = (answer.header('content-type') ?? '').startsWith('text/plain');
+  const message = isObject(body) ? (body['message'] ?? body['error']) : undefined;
+  if (typeof message === 'string') return `"${makePrintable(message, secrets)}"`;
+  const plain = (response.header('content-type') ?? '').startsWith('text/plain');
   const text = plain ? makePrintable(start, secrets) : '';
   return text === '' ? '' : `"${text}"`;
 }
 
-/** Explains why nothing came back; `error` is what the transport threw. */
-export function networkFailure(asked: RequestContext, error: unknown): RequestFailure {
+/** Explains why there is no response; `error` is what the transport threw. */
+export function networkFailure(context: RequestContext, error: unknown): RequestFailure {
   const code = codeOf(error);
-  const writes = asked.method !== 'GET';
-  const { words, failure } = describeNetworkError(asked, error, code);
+  const writes = context.method !== 'GET';
+  const { words, failure } = describeNetworkError(context, error, code);
   const neverSent = failure.code === 'api/tls' || neverSentCodes.has(code);
   return {
     message: words,
@@ -139,28 +139,31 @@ const retryableCodes: ReadonlySet<string> = new Set([
 ]);
 
 function describeNetworkError(
-  asked: RequestContext,
+  context: RequestContext,
   error: unknown,
   code: string,
 ): { readonly words: string; readonly failure: Pick<ApiFailure, 'code' | 'method' | 'url' | 'hint'> } {
-  const { host } = new URL(asked.url);
-  const says = (words: string, ...[failure, hint]: readonly [ApiFailure['code'], string?]): ReturnType<typeof describeNetworkError> => ({
+  const { host } = new URL(context.url);
+  const describe = (
+    words: string,
+    ...[failureCode, hint]: readonly [ApiFailure['code'], string?]
+  ): ReturnType<typeof describeNetworkError> => ({
     words,
-    failure: failureFields(asked, failure, hint),
+    failure: failureFields(context, failureCode, hint),
   });
-  const detail = code === '' ? makePrintable(error instanceof Error ? error.message : String(error), asked.secrets) : code;
-  if (error instanceof Error && error.name === 'AbortError') return says('the request was interrupted', 'api/aborted');
+  const detail = code === '' ? makePrintable(error instanceof Error ? error.message : String(error), context.secrets) : code;
+  if (error instanceof Error && error.name === 'AbortError') return describe('the request was interrupted', 'api/aborted');
   if (timeoutCodes.has(code))
-    return says(`${host} does not answer in time (${detail})`, 'api/timeout', 'is the gateway up, and does a firewall stand between?');
+    return describe(`${host} does not answer in time (${detail})`, 'api/timeout', 'is the gateway up, and does a firewall stand between?');
   if (code === 'ENOTFOUND')
-    return says(`the host name ${host} cannot be found`, 'api/unreachable', 'check the url for a slip, and the network');
+    return describe(`the host name ${host} cannot be found`, 'api/unreachable', 'check the url for a slip, and the network');
   if (code === 'ECONNREFUSED')
-    return says(`nothing listens on ${host}`, 'api/unreachable', 'is the gateway running, and is the port right?');
-  if (code === tooLargeCode) return says('the answer is too large', 'api/too-large', 'is this the root of a gateway’s API?');
+    return describe(`nothing listens on ${host}`, 'api/unreachable', 'is the gateway running, and is the port right?');
+  if (code === tooLargeCode) return describe('the answer is too large', 'api/too-large', 'is this the root of a gateway’s API?');
   if (error instanceof Error && error.name === 'HTTPParserError')
-    return says(`${host} does not speak HTTP (${detail})`, 'api/unreachable', 'check the port, and whether it wants https');
-  if (isTls(code)) return says(`no secure connection to ${host}: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));
-  return says(`the connection to ${host} broke (${detail})`, 'api/unreachable', 'look whether the gateway is up, then run plan again');
+    return describe(`${host} does not speak HTTP (${detail})`, 'api/unreachable', 'check the port, and whether it wants https');
+  if (isTls(code)) return describe(`no secure connection to ${host}: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));
+  return describe(`the connection to ${host} broke (${detail})`, 'api/unreachable', 'look whether the gateway is up, then run plan again');
 }
 
 function isTls(code: string): boolean {
@@ -185,11 +188,11 @@ function tlsHint(code: string): string {
 }
 
 function failureFields(
-  asked: RequestContext,
+  context: RequestContext,
   code: ApiFailure['code'],
   hint: string | undefined,
 ): Pick<ApiFailure, 'code' | 'method' | 'url' | 'hint'> {
-  return { code, method: asked.method, url: asked.url, ...(hint === undefined ? {} : { hint }) };
+  return { code, method: context.method, url: context.url, ...(hint === undefined ? {} : { hint }) };
 }
 
 function codeOf(error: unknown): string {
@@ -198,7 +201,7 @@ function codeOf(error: unknown): string {
   return error.cause === undefined ? '' : codeOf(error.cause);
 }
 
-/** Parses JSON; undefined where the text is none. */
+/** Parses JSON; returns undefined where the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

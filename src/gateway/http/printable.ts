@@ -3,14 +3,14 @@ import { Buffer } from 'node:buffer';
 const longest = 300;
 const shortestSecret = 3;
 
-/** Makes text of the other side fit to print: known secrets replaced, on one line, control characters escaped, clipped. */
+/** Makes text from the gateway safe to print: replaces known secrets, joins lines, escapes control characters, and cuts it to 300 characters. */
 export function makePrintable(text: string, secrets: readonly string[]): string {
   const line = withoutSecrets(text, secrets).replaceAll(/\s+/g, ' ').trim();
   const escaped = line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
   return escaped.length > longest ? `${escaped.slice(0, longest)}…` : escaped;
 }
 
-/** Replaces every known secret, in each way it may be spelt, by `***`. */
+/** Replaces every known secret, in each of its spellings, by `***`. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const spellings = [...new Set(secrets.flatMap((secret) => spellingsOf(secret)))];
   const known = spellings.filter((spelling) => spelling.length >= shortestSecret);

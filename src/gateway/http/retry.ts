@@ -1,18 +1,18 @@
-/** How often and how long a request is repeated; times in milliseconds. */
+/** How often and for how long a request is repeated; times in milliseconds. */
 export type RetryLimits = {
   readonly attempts: number;
-  /** No try begins later than this after the first one. */
+  /** No attempt begins later than this after the first one. */
   readonly totalMs: number;
-  /** The mean of the first pause; each next one is twice as long, up to `longest`. */
+  /** The mean of the first pause; each further one is twice as long, up to `longestMs`. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** The longest pause that a Retry-After can ask for. */
+  /** The longest pause that a Retry-After header can request. */
   readonly retryAfterMs: number;
 };
 
 export const defaultRetryLimits: RetryLimits = { attempts: 5, totalMs: 180_000, firstMs: 200, longestMs: 10_000, retryAfterMs: 30_000 };
 
-/** The pause after the given try (from 1): full jitter, and at least what the gateway asked for, within bounds. */
+/** Returns the pause after an attempt (from 1), in milliseconds: full jitter on top of what the gateway requested, within bounds. */
 export function pauseAfter(
   attempt: number,
   retryAfter: number | undefined,
@@ -23,7 +23,7 @@ export function pauseAfter(
   return Math.min(retryAfter ?? 0, options.retryAfterMs) + jitter;
 }
 
-/** The milliseconds that a Retry-After header asks to wait: seconds or an HTTP date; undefined where it says neither. */
+/** Returns the milliseconds that a Retry-After header requests; undefined unless it is a number of seconds or an HTTP date. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000;

@@ -3,11 +3,11 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 
 import type { Agent, Dispatcher } from 'undici';
 
 export type TransportTimeouts = {
-  /** Milliseconds until a connection must stand. */
+  /** Milliseconds until a connection must be established. */
   readonly connectMs: number;
-  /** Milliseconds without a byte, before the headers and between parts of the body. */
+  /** Milliseconds without a byte, before the headers and between chunks of the body. */
   readonly idleMs: number;
-  /** Milliseconds for one body as a whole: a gateway that sends a byte now and then is never idle. */
+  /** Milliseconds for one whole body: a gateway that sends a byte now and then is never idle. */
   readonly wholeMs: number;
 };
 
@@ -19,18 +19,18 @@ export type HttpExchange = {
   readonly signal?: AbortSignal;
 };
 
-/** What came back, whatever the status. */
+/** A response, whatever its status. */
 export type RawResponse = { readonly status: number; readonly header: (name: string) => string | undefined; readonly text: string };
 
-/** Bytes over the network, once: no retries, no meaning. Failures are undici's and Node's own errors. */
+/** Sends one request without retries and without interpreting the response. Throws the errors of undici and Node. */
 export type Transport = { readonly exchange: (exchange: HttpExchange) => Promise<RawResponse>; readonly close: () => Promise<void> };
 
 type Opened = { readonly agent: Agent; readonly send: (request: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData> };
 
-/** The answer is larger than anything a gateway should send. */
+/** The code of the error for a response that is larger than `maxBytes`. */
 export const tooLargeCode = 'OSTIARY_TOO_LARGE';
 
-/** Opens keep-alive connections on first use; the HTTP library is loaded then too. */
+/** Opens a transport with keep-alive connections. It loads the HTTP library and connects at the first request. */
 export function openTransport(timeouts: TransportTimeouts, maxBytes: number): Transport {
   let opened: Promise<Opened> | undefined;
 
@@ -51,13 +51,13 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number): Tr
       opened ??= open();
       const { send } = await opened;
       const { origin, pathname, search } = new URL(url);
-      const answer = await send({ origin, path: `${pathname}${search}`, ...rest });
+      const response = await send({ origin, path: `${pathname}${search}`, ...rest });
       const header = (name: string): string | undefined => {
-        const value = answer.headers[name];
+        const value = response.headers[name];
         return typeof value === 'string' ? value : value?.[0];
       };
-      const bytes = await readBytes(answer.body, maxBytes, timeouts.wholeMs);
-      return { status: answer.statusCode, header, text: decodeText(decompress(bytes, header('content-encoding'), maxBytes)) };
+      const bytes = await readBytes(response.body, maxBytes, timeouts.wholeMs);
+      return { status: response.statusCode, header, text: decodeText(decompress(bytes, header('content-encoding'), maxBytes)) };
     },
     async close() {
       if (opened === undefined) return;
@@ -69,15 +69,15 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number): Tr
 
 async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number, milliseconds: number): Promise<Uint8Array> {
   const began = performance.now();
-  const parts: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const part of body) {
-    size += part.byteLength;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
     if (size > maxBytes) throw largerThan(maxBytes);
     if (performance.now() - began > milliseconds) throw Object.assign(new Error('the answer has no end'), { code: 'ETIMEDOUT' });
-    parts.push(part);
+    chunks.push(chunk);
   }
-  return Buffer.concat(parts, size);
+  return Buffer.concat(chunks, size);
 }
 
 const unpackers: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOptions) => Uint8Array>> = {
@@ -87,7 +87,7 @@ const unpackers: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOption
   br: brotliDecompressSync,
 };
 
-/** What a proxy packed although nobody asked for it; what cannot be unpacked stays as it came. */
+/** Decompresses what a proxy compressed although the request did not allow it; returns bytes that cannot be decompressed unchanged. */
 function decompress(bytes: Uint8Array, encoding: string | undefined, maxBytes: number): Uint8Array {
   const unpack = encoding === undefined ? undefined : unpackers[encoding.trim().toLowerCase()];
   if (unpack === undefined || bytes.byteLength === 0) return bytes;

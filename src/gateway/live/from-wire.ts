@@ -93,7 +93,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
 }
 
 /** Returns the entry that a live resource was read from; an empty object where it came from elsewhere. */
-export function entryOf(live: LiveResource): JsonObject {
+export function wireEntryOf(live: LiveResource): JsonObject {
   return isCarrier(live.raw) ? live.raw() : {};
 }
 

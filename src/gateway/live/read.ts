@@ -9,7 +9,7 @@ import { addressOf, type GatewayContext } from '../context.ts';
 import { fetchList, readWholeList, type WholeList } from './whole-list.ts';
 import { joinSupplement } from './supplement.ts';
 
-/** Reads all resources of the kinds, and what they refer to, at the same time; no value where a list is not proven whole. */
+/** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */
 export async function readAll(context: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
   const { dialect, idIndex } = context;
   const { seesAll, seesSecrets, role } = await context.capabilities();
@@ -48,19 +48,19 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
   return { value: { resources, lookups: found, ...known, ...beside }, diagnostics: [] };
 }
 
-/** Reads one resource again; undefined where it is gone. */
+/** Reads one resource; returns undefined where it is gone. */
 export async function readOne(context: GatewayContext, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
   const { wireKind } = await context.bindingFor(kindOf(live.id));
   if (wireKind.detailIsList === true) return findByList(context, live.id);
   const path = wireKind.detailPath(addressOf(live));
-  const answer = await context.client.send({ method: 'GET', path, accept: [404] });
-  if (answer.status === 404) return undefined;
-  const read = await resourceFromResponse(context, kindOf(live.id), answer);
+  const response = await context.client.send({ method: 'GET', path, accept: [404] });
+  if (response.status === 404) return undefined;
+  const read = await resourceFromResponse(context, kindOf(live.id), response);
   if (read === undefined) throw unexpectedShape(`${context.url}${path}`);
   return read;
 }
 
-/** Asks for each object alone; nothing is learned of it but that it is there. */
+/** Reads each object alone and returns the ids of those that exist. */
 export async function confirmIds(context: GatewayContext, ids: readonly ResourceId[]): Promise<readonly ResourceId[]> {
   const found: ResourceId[] = [];
   for (const id of ids) {
@@ -73,22 +73,26 @@ export async function confirmIds(context: GatewayContext, ids: readonly Resource
   return found;
 }
 
-/** The resource in the answer to a read or a write; undefined where the answer does not hold one. */
-export async function resourceFromResponse(context: GatewayContext, kind: string, answer: HttpResponse): Promise<LiveResource | undefined> {
-  const { body } = answer;
+/** Returns the resource in the response to a read or a write; undefined where the response does not contain one. */
+export async function resourceFromResponse(
+  context: GatewayContext,
+  kind: string,
+  response: HttpResponse,
+): Promise<LiveResource | undefined> {
+  const { body } = response;
   const { reader } = await context.bindingFor(kind);
   const uid = isObject(body) ? reader.uidOf(body) : undefined;
   const id = isObject(body) ? reader.idOf(body) : undefined;
   if (!isObject(body) || uid === undefined || id === undefined) return undefined;
   const { seesSecrets } = await context.capabilities();
   context.idIndex.learn(id, uid);
-  const version = answer.header('etag');
+  const version = response.header('etag');
   const read = reader.read(body, { uid, id }, { bulk: false, seesSecrets });
   if (read.secretsVersion !== undefined) context.recentReads.set(uid, read);
   return { ...read, ...(version === undefined ? {} : { version }) };
 }
 
-/** A bulk read with the secrets of an earlier read of the one object, where they have not changed since. */
+/** Adds the secrets from an earlier read of the one object to a bulk read, where they have not changed since. */
 function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveResource {
   const recent = live.leftOut === undefined || live.secretsVersion === undefined ? undefined : context.recentReads.get(live.uid);
   if (recent === undefined || recent.secretsVersion !== live.secretsVersion) return live;
@@ -96,7 +100,7 @@ function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveReso
   return { ...rest, secrets: recent.secrets, unknown: recent.unknown };
 }
 
-/** Looks a resource up by its id in the list of its kind; where the list leaves something out, the object is read too. */
+/** Finds a resource by its id in the list of its kind; reads the object alone where the list omits its secrets. */
 export async function findByList(context: GatewayContext, id: ResourceId): Promise<LiveResource | undefined> {
   const { reader, wireKind } = await context.bindingFor(kindOf(id));
   const { value } = await listKind(context, kindOf(id));
@@ -118,7 +122,7 @@ async function listKind(context: GatewayContext, kind: string): Promise<Checked<
   return supplement === undefined ? readWholeList(read) : joinSupplement(context, kind, supplement, readWholeList(read));
 }
 
-/** Reads a list of named things; undefined where the gateway has none or does not tell this caller. */
+/** Reads a list of named things; returns undefined where the gateway has no such list or does not show it to this caller. */
 async function readNamed(context: GatewayContext, list: WireList): Promise<Checked<readonly LookupEntry[]> | undefined> {
   const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404] });
   if (probe.status === 403 || probe.status === 404) return undefined;

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ListRows, WireList } from '../dialect.ts';
 import type { GatewaySession } from '../session.ts';
 
-/** A whole list: no two entries share a uid, nor a name where names are unique. */
+/** A complete list: no two entries share a uid, or a name where names are unique. */
 export type WholeList<Id> = {
   readonly entries: readonly JsonObject[];
   /** By uid, in the order of the list. */
@@ -19,7 +19,7 @@ export type ListSource<Id> = {
   readonly fetch: (path: string) => Promise<unknown>;
   readonly uidOf: (entry: JsonObject) => string | undefined;
   readonly idOf: (entry: JsonObject) => Id | undefined;
-  /** Whether two entries may have the same name (uids never may be the same). */
+  /** Two entries may have the same name; two entries never have the same uid. */
   readonly namesakes?: boolean;
 };
 
@@ -28,7 +28,7 @@ type ListAttempt<Id> = WholeList<Id> | { readonly problem: string; readonly code
 const pageSize = 100;
 const pagesAtATime = 4;
 
-/** Reads a list and proves it whole; tries once more where it moved while it was read, and gives no value where it still does. */
+/** Reads a list and proves that it is complete. Reads it a second time where it changed meanwhile; returns no value where it changed again. */
 export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<WholeList<Id>>> {
   let attempt = await readOnce(read);
   if ('problem' in attempt && attempt.code === 'api/list-not-whole') attempt = await readOnce(read);
@@ -53,12 +53,12 @@ async function readOnce<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   return readPages(read);
 }
 
-/** Reads the first page, then the others, a few at a time: together they are one list only if none saw it move. */
+/** Reads the first page, then the others, four at a time. The pages are one list only if the total stays the same in all of them. */
 async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   const first = await readPage(read, 1);
   if (first?.page === undefined) return missingPage(1);
   const { total } = first.page;
-  // The first page is full, unless it is the only one.
+  // The first page is full unless it is the only one.
   const last = first.rows.length === 0 ? 1 : Math.ceil(total / first.rows.length);
   const parts: (ListRows | undefined)[] = [first];
   while (parts.length < last) {

@@ -4,37 +4,37 @@ import type { Dialect } from '../dialect.ts';
 import type { GatewaySession } from '../session.ts';
 
 const pageSize = 100;
-/** Logs of busy gateways are mostly of what nobody wrote; further back is not looked. */
+/** The log of a busy gateway contains mostly reads; older pages are not read. */
 const maxPages = 50;
-/** Whoever sends a request decides what the log says of it, and how long that is. */
+/** The sender of a request decides what the log says about it, and how long that is. */
 const maxTextLength = 300;
-// What a gateway without a log, or with a role that may not read it, answers.
+// The statuses of a gateway without a log, or for a role that may not read it.
 const unavailableStatuses = [400, 403, 404, 405, 501];
 
 type AuditSession = { readonly client: Pick<GatewaySession['client'], 'send'>; readonly dialect: Pick<Dialect, 'kinds'> };
 
-/** Reads the newest entries of the gateway's audit log that are successful writes; undefined where it does not show one. */
+/** Reads the newest successful writes in the gateway's audit log; returns undefined where the gateway does not show a log. */
 export async function readWrites(session: AuditSession, since: Date, most: number): Promise<readonly AuditedWrite[] | undefined> {
   const caller = await session.client.send({ method: 'GET', path: '/userinfo', accept: unavailableStatuses });
-  const self = caller.status < 300 && isObject(caller.body) ? actorOf(caller.body, ['name', 'email', 'id']) : '';
+  const self = caller.status < 300 && isObject(caller.body) ? firstText(caller.body, ['name', 'email', 'id']) : '';
   const writes: AuditedWrite[] = [];
   for (let page = 1; writes.length < most && page <= maxPages; page += 1) {
     const path = `/audit/logs?page=${page}&page_size=${pageSize}&created_after=${encodeURIComponent(since.toISOString())}`;
     const { status, body } = await session.client.send({ method: 'GET', path, accept: unavailableStatuses });
     const rows = status < 300 && isObject(body) ? body['data'] : undefined;
     if (!Array.isArray(rows)) return page === 1 ? undefined : writes;
-    for (const row of rows) if (isObject(row) && writes.length < most) writes.push(...writeOf(row, self, session.dialect));
-    // Fewer are the last ones, and more are all there are.
+    for (const row of rows) if (isObject(row) && writes.length < most) writes.push(...parseWrite(row, self, session.dialect));
+    // A shorter page is the last one; a longer page contains everything.
     if (rows.length !== pageSize) break;
   }
   return writes;
 }
 
-function writeOf(row: JsonObject, self: string, dialect: AuditSession['dialect']): readonly AuditedWrite[] {
+function parseWrite(row: JsonObject, self: string, dialect: AuditSession['dialect']): readonly AuditedWrite[] {
   if (row['outcome'] !== true || row['http_method'] === 'GET') return [];
   const path = text(row['http_path']);
-  const by = actorOf(row, ['actor_name', 'actor_email', 'actor_subject']);
-  const { kind, rest } = subjectOf(text(row['http_method']), path, dialect);
+  const by = firstText(row, ['actor_name', 'actor_email', 'actor_subject']);
+  const { kind, rest } = kindAndRest(text(row['http_method']), path, dialect);
   return [
     {
       at: text(row['created_at']),
@@ -49,19 +49,19 @@ function writeOf(row: JsonObject, self: string, dialect: AuditSession['dialect']
   ];
 }
 
-/** The name in what was sent, where the path has none of its own. */
+/** Returns the name in the request body, where the path contains none. */
 function sentName(row: JsonObject, rest: string): unknown {
   const payload = row['request_payload_redacted'];
   const isPathWithoutName = rest === '' || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(rest);
   return isPathWithoutName && isObject(payload) ? payload['name'] : undefined;
 }
 
-function actorOf(row: JsonObject, fields: readonly string[]): string {
+function firstText(row: JsonObject, fields: readonly string[]): string {
   return fields.map((field) => text(row[field])).find((one) => one !== '') ?? '';
 }
 
-/** Whose path it is, and what stands behind the path of its list: a name or an id, also where a list below that was put in place. */
-function subjectOf(method: string, path: string, { kinds }: AuditSession['dialect']): { readonly kind: string; readonly rest: string } {
+/** Returns the kind that a path belongs to, and the name or id after the path of its list; of a PUT only the first segment. */
+function kindAndRest(method: string, path: string, { kinds }: AuditSession['dialect']): { readonly kind: string; readonly rest: string } {
   for (const [kind, { list }] of Object.entries(kinds)) {
     const [root = ''] = list.path.split('?');
     if (path.endsWith(root)) return { kind, rest: '' };
@@ -78,7 +78,7 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // Not every path that somebody sent is one.
+    // A path that was sent is not always valid.
     return segment;
   }
 }

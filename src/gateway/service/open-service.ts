@@ -9,7 +9,7 @@ import { fetchList, readWholeList } from '../live/whole-list.ts';
 import { readWrites } from './audit-log.ts';
 import { parseAgent, parseResource, parseReview, parseSearchResult, parseTemplates } from './parse-rows.ts';
 
-/** Opens what people look up and decide on a gateway; asks it who it is unless the dialect is given. */
+/** Opens what people look up and decide on a gateway; requests the server info where the dialect is `auto`. */
 export async function openService(options: SessionOptions): Promise<Service> {
   const session = await openSession(options);
   const wire = session.dialect.service;
@@ -19,8 +19,8 @@ export async function openService(options: SessionOptions): Promise<Service> {
     agents: async () => sorted(await readRows(session, wire.agents, (row) => parseAgent(row, wire)), byName),
     resources: async () => sorted(await readRows(session, wire.resources, (row) => parseResource(row, wire)), byName),
     async templates() {
-      const answer = await fetchList(session, wire.templates, wire.templates.path);
-      const body = isObject(answer) ? answer : {};
+      const fetched = await fetchList(session, wire.templates, wire.templates.path);
+      const body = isObject(fetched) ? fetched : {};
       const listings = Array.isArray(body['repositories']) ? body['repositories'].filter((one) => isObject(one)) : [body];
       return {
         value: listings.flatMap(parseTemplates),
@@ -57,7 +57,7 @@ function decisionBody({ status, force, window }: Decision, type: string | undefi
   };
 }
 
-/** Reads a list whole, however the gateway pages it. */
+/** Reads a complete list, whether the gateway pages it or not. */
 async function readRows<Row>(session: GatewaySession, list: WireList, rowOf: (row: JsonObject) => Row): Promise<Checked<readonly Row[]>> {
   const fetch = (path: string): Promise<unknown> => fetchList(session, list, path);
   const { value, diagnostics } = await readWholeList({ url: `${session.url}${list.path}`, list, fetch, uidOf: idOf, idOf });

@@ -2,13 +2,13 @@ import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Agent, ListedResource, Review, ReviewGroup, RunbookTemplate, SearchResult, TimeWindow } from '../../model/service.ts';
 import type { WireService } from '../dialect.ts';
 
-/** An agent in our words. */
+/** Returns an agent with our names of statuses. */
 export function parseAgent(row: JsonObject, { agentStatus }: WireService): Agent {
   const status = textAt(row, 'status');
   return { id: textAt(row, 'id'), name: textAt(row, 'name'), status: agentStatus[status] ?? status };
 }
 
-/** A resource in our words; the values of its variables stay here. */
+/** Returns a resource with our names of subtypes, and without the values of its variables. */
 export function parseResource(row: JsonObject, wire: WireService): ListedResource {
   return {
     ...parseMatch(row, wire),
@@ -19,7 +19,7 @@ export function parseResource(row: JsonObject, wire: WireService): ListedResourc
   };
 }
 
-/** The runbooks of one repository. */
+/** Returns the runbooks of one repository. */
 export function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] {
   return rowsAt(listing, 'items').map((row) => ({
     name: textAt(row, 'name'),
@@ -33,7 +33,7 @@ export function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] 
   }));
 }
 
-/** A review in our words; `bulk` where it comes from a list. */
+/** Returns a review; `bulk`: the row comes from a list. */
 export function parseReview(row: JsonObject, wire: WireService, { bulk }: { readonly bulk: boolean }): Review {
   const duration = row['access_duration'];
   return {
@@ -49,7 +49,7 @@ export function parseReview(row: JsonObject, wire: WireService, { bulk }: { read
   };
 }
 
-/** What a search found, in our words. */
+/** Returns the matches of a search with our names of subtypes. */
 export function parseSearchResult(body: JsonObject, wire: WireService): SearchResult {
   return {
     connections: rowsAt(body, 'connections').map((row) => ({ ...parseMatch(row, wire), resource_name: textAt(row, 'resource_name') })),
@@ -66,14 +66,14 @@ function parseMatch(row: JsonObject, { subtypes }: WireService): SearchResult['r
 
 function parseReviewGroup(row: JsonObject, { chatId }: WireService): ReviewGroup {
   const by = objectAt(row, 'reviewed_by');
-  const nobody = Object.keys(by).length === 0;
+  const isUnreviewed = Object.keys(by).length === 0;
   return {
     id: textAt(row, 'id'),
     group: textAt(row, 'group'),
     status: textAt(row, 'status'),
     forced_review: row['forced_review'] === true,
     review_date: textAt(row, 'review_date') || null,
-    reviewed_by: nobody
+    reviewed_by: isUnreviewed
       ? null
       : { id: textAt(by, 'id'), name: textAt(by, 'name'), email: textAt(by, 'email'), chat_id: textAt(by, chatId) },
   };

@@ -3,8 +3,8 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import { normalizeObject } from '../../model/spec/normalize.ts';
 
 /**
- * The value as it is written over a stored one: keys that no schema knows are carried from the stored objects inside
- * it, list entries being the same by their key, else by equal content. An entry's empty key is left out.
+ * Returns a value as it is written over a stored one: it carries keys that no schema has from the stored objects. Entries of
+ * a list correspond by their key, or else by equal content. An entry's empty key is omitted.
  */
 export function carryUnknown(rule: FieldRule, value: Json, stored: Json | undefined): Json {
   if (rule.shape === 'object' && isObject(value)) return carryObject(rule.fields, value, isObject(stored) ? stored : {});
@@ -26,7 +26,7 @@ function carryObject(fields: readonly FieldRule[], value: JsonObject, stored: Js
   return result;
 }
 
-/** The stored entry that the written one stands for; undefined where there is none, or more than one. */
+/** Returns the stored entry that corresponds to a written one; undefined where there is none, or more than one. */
 function findCounterpart(
   { key, fields }: FieldRule & { readonly shape: 'keyed' },
   entry: JsonObject,

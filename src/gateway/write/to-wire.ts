@@ -17,14 +17,14 @@ export type WriteContext = {
   /** For error messages. */
   readonly method: 'POST' | 'PUT';
   readonly url: string;
-  /** The fresh entry that a replacement carries, and what it was read as; absent on create. */
+  /** The fresh entry that a replacement carries, and the spec that was read from it; absent on create. */
   readonly fresh?: JsonObject;
   readonly read?: Spec;
 };
 
 /**
- * Makes the body of a write: what the fresh entry has, overlaid with what the request speaks of, names as uids. What
- * the request leaves as it was read is sent as the gateway spelled it.
+ * Returns the body of a write: the fresh entry, overlaid with what the request states, names as uids. Values that the
+ * request does not change are sent exactly as the gateway spelled them.
  */
 export function wireBody(request: WriteRequest, writing: WriteContext): JsonObject {
   const { kind, wireKind } = writing;
@@ -39,13 +39,13 @@ export function wireBody(request: WriteRequest, writing: WriteContext): JsonObje
   return wireKind.completeBody?.(body, writing.fresh ?? {}) ?? body;
 }
 
-/** All secret values of a body and of the entry it replaces, for keeping them out of messages. */
+/** Lists all secret values of a body and of the entry that it replaces, to keep them out of messages. */
 export function secretValuesOf(body: JsonObject, { kind, wireKind, fresh }: WriteContext): readonly string[] {
   return [body, fresh ?? {}].flatMap((entry) => {
     const fields = kind.fields.filter((rule) => rule.secret !== undefined).map((rule) => wireKind.fieldNames[rule.name] ?? rule.name);
     const values = [...fields, ...wireKind.secretEchoes].flatMap((name) => textsIn(entry[name]));
-    const { secretSpelling: secrets } = wireKind;
-    return secrets === undefined ? values : values.flatMap((value) => [value, secrets.fromWire(value)]);
+    const { secretSpelling } = wireKind;
+    return secretSpelling === undefined ? values : values.flatMap((value) => [value, secretSpelling.fromWire(value)]);
   });
 }
 

@@ -4,23 +4,23 @@ import { compareText, equal, type Json, type JsonObject } from '../../model/json
 import type { LiveResource } from '../../model/live.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { entryOf } from '../live/from-wire.ts';
+import { wireEntryOf } from '../live/from-wire.ts';
 import { addressOf, gatewayIdOf, type GatewayContext } from '../context.ts';
 import { findByList, readOne, resourceFromResponse } from '../live/read.ts';
 import { wireBody, secretValuesOf, type WriteContext } from './to-wire.ts';
 
 const maxCreateAttempts = 3;
 
-/** Creates a resource exactly once: where an answer was lost, looks whether it happened before asking again. */
-export async function createResource(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
+/** Creates a resource exactly once: where a response was lost, it checks whether the resource exists before it tries again. Throws an ApiError. */
+export async function sendCreate(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
   const { kind, wireKind } = await context.bindingFor(kindOf(request.id));
   const id = gatewayIdOf(kind, request.id, request.spec);
   const post = await requestFor(context, request, { method: 'POST', path: wireKind.createPath });
   let lost = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answer = await context.client.send(post);
-      const created = (await resourceFromResponse(context, kind.name, answer)) ?? (await findByList(context, id));
+      const response = await context.client.send(post);
+      const created = (await resourceFromResponse(context, kind.name, response)) ?? (await findByList(context, id));
       if (created === undefined) throw unreadableWrite(context, wireKind.createPath);
       return created;
     } catch (error) {
@@ -37,16 +37,16 @@ export async function createResource(context: GatewayContext, request: WriteRequ
   }
 }
 
-/** Replaces a resource whole; where the answer was lost, looks whether it happened. */
-export async function updateResource(context: GatewayContext, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
+/** Replaces a whole resource; where the response was lost, it checks whether the write happened. Throws an ApiError. */
+export async function sendUpdate(context: GatewayContext, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
   const { kind, wireKind } = await context.bindingFor(kindOf(fresh.id));
   refuseManaged(context, fresh, 'PUT');
   const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
   if (wireKind.fixedName === true && id !== fresh.id) throw cannotRename(context, fresh, id);
   const put = await requestFor(context, request, { method: 'PUT', path: (body) => wireKind.updatePath(addressOf(fresh), body), fresh });
   try {
-    const answer = await context.client.send(put);
-    const updated = wireKind.readAfterWrite === true ? undefined : await resourceFromResponse(context, kind.name, answer);
+    const response = await context.client.send(put);
+    const updated = wireKind.readAfterWrite === true ? undefined : await resourceFromResponse(context, kind.name, response);
     const read = updated ?? (await readOne(context, { id, uid: fresh.uid }));
     if (read === undefined) throw unreadableWrite(context, put.path);
     return read;
@@ -58,8 +58,8 @@ export async function updateResource(context: GatewayContext, fresh: LiveResourc
   }
 }
 
-/** Deletes a resource; one that is gone already is deleted. */
-export async function removeResource(context: GatewayContext, fresh: LiveResource): Promise<void> {
+/** Deletes a resource; succeeds where it is gone already. Throws an ApiError. */
+export async function sendDelete(context: GatewayContext, fresh: LiveResource): Promise<void> {
   refuseManaged(context, fresh, 'DELETE');
   const path = (await context.bindingFor(kindOf(fresh.id))).wireKind.removePath(addressOf(fresh));
   const ifMatch = fresh.version === undefined ? {} : { ifMatch: fresh.version };
@@ -93,7 +93,7 @@ async function requestFor(
     method,
     idIndex: context.idIndex,
     url: `${context.url}${wireKind.list.path}`,
-    ...(fresh === undefined ? {} : { fresh: entryOf(fresh), read: fresh.spec }),
+    ...(fresh === undefined ? {} : { fresh: wireEntryOf(fresh), read: fresh.spec }),
   };
   const body = wireBody(request, writing);
   const path = typeof place.path === 'string' ? place.path : place.path(body);
@@ -101,7 +101,7 @@ async function requestFor(
   return { method, path, body: JSON.stringify(body), secrets: () => secretValuesOf(body, writing), ...ifMatch };
 }
 
-/** Looks after a lost answer; where even that fails, the first failure counts. */
+/** Searches for the result of a write whose response was lost; where the search fails too, throws the first failure. */
 async function lookAfterLostResponse<T>(first: ApiError, search: () => Promise<T>): Promise<T> {
   try {
     return await search();
@@ -111,17 +111,17 @@ async function lookAfterLostResponse<T>(first: ApiError, search: () => Promise<T
   }
 }
 
-/** Tells whether a live resource has all that the request asked for, as far as it can be seen. */
+/** Returns whether a live resource has everything that the request states, as far as the caller can see. */
 async function fulfills(context: GatewayContext, live: LiveResource, request: WriteRequest): Promise<boolean> {
   const { kind } = await context.bindingFor(kindOf(request.id));
   if (live.managedBy !== undefined || live.id !== gatewayIdOf(kind, request.id, { ...live.spec, ...request.spec })) return false;
   const fields = kind.fields.every((rule) => {
-    const asked = request.spec[rule.name];
-    if (asked === undefined || (rule.omitted !== 'empty' && rule.late !== true) || rule.edge !== undefined || rule.secret !== undefined)
+    const requested = request.spec[rule.name];
+    if (requested === undefined || (rule.omitted !== 'empty' && rule.late !== true) || rule.edge !== undefined || rule.secret !== undefined)
       return true;
-    const told = live.spec[rule.name];
-    if (rule.refers !== undefined) return uidOrText(context, rule.refers, asked) === uidOrText(context, rule.refers, told);
-    return equal(normalizeValue(rule, asked), told);
+    const stored = live.spec[rule.name];
+    if (rule.refers !== undefined) return uidOrText(context, rule.refers, requested) === uidOrText(context, rule.refers, stored);
+    return equal(normalizeValue(rule, requested), stored);
   });
   const edges = Object.entries(request.edges).every(([field, ends]) => sameEnds(context, ends, live.edges[field] ?? []));
   const secrets = Object.entries(request.secrets).every(([path, secret]) => {
@@ -142,7 +142,7 @@ function sameEnds(context: GatewayContext, left: readonly ResourceId[], right: r
   return equal(uids(left), uids(right));
 }
 
-/** What somebody manages is never written, whether the gateway would refuse it or not. */
+/** Throws for a managed resource: Ostiary never writes one, even where the gateway would allow it. */
 function refuseManaged(context: GatewayContext, fresh: LiveResource, method: 'PUT' | 'DELETE'): void {
   if (fresh.managedBy === undefined) return;
   throw refusedBeforeSending(`${fresh.id} is managed by ${fresh.managedBy}`, { code: 'api/conflict', method, url: context.url });

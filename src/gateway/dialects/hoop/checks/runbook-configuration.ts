@@ -12,9 +12,9 @@ export function checkRunbookConfiguration(write: ProposedWrite): readonly Diagno
 
 /** Reports a host that differs only in case: the gateway would look for another repository, and find none. */
 function checkHost(write: ProposedWrite): readonly Diagnostic[] {
-  const [wished, stored] = [hostOf(write.spec['git_url']), hostOf(write.stored['git_url'])];
-  if (wished === stored || wished.toLowerCase() !== stored.toLowerCase()) return [];
-  const message = `the gateway has the repository with the host ${stored}, and takes ${wished} for another one`;
+  const [desired, stored] = [hostOf(write.spec['git_url']), hostOf(write.stored['git_url'])];
+  if (desired === stored || desired.toLowerCase() !== stored.toLowerCase()) return [];
+  const message = `the gateway has the repository with the host ${stored}, and takes ${desired} for another one`;
   return [
     diagnosticAt(write, '/git_url', {
       code: 'hoop/git-host',
