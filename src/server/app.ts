@@ -38,11 +38,11 @@ export type AppParts = ObserveOptions & {
   readonly keys: readonly HashedKey[];
   readonly now: () => Date;
   readonly chaos?: Chaos | undefined;
-  /** Finds what the library finds unless given. */
+  /** Searches runbooks; searches the library by default. */
   readonly searchRunbooks?: RunbookSearch | undefined;
 };
 
-/** Puts the gateway together: who is let in, which routes there are, how errors are answered. */
+/** Creates the HTTP application: middleware, routes, and error responses. */
 export function createApp(parts: AppParts): Hono<AppEnv> {
   const { log } = parts;
   const app = new Hono<AppEnv>();
@@ -69,7 +69,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   return app;
 }
 
-/** Answers 405 with `Allow` wherever a path is served, but not with the method. */
+/** Returns 405 with `Allow` for a path that is served with other methods. */
 function refuseOtherMethods(app: Hono<AppEnv>): void {
   const methods = new Map<string, string[]>();
   for (const { path, method } of app.routes) {
@@ -82,7 +82,7 @@ function refuseOtherMethods(app: Hono<AppEnv>): void {
   }
 }
 
-/** All that the gateway serves, in the order in which its document tells it. */
+/** Lists all sections of the API document, in the order of the document. */
 export function apiSections(collections: readonly Collection[]): readonly ApiSection[] {
   return [
     ...collections.map((collection) => collectionSection(collection)),

@@ -20,7 +20,7 @@ import { inWriteLock } from '../store/write-lock.ts';
 
 type Parts = { readonly store: Store; readonly now: () => Date };
 
-/** Serves the one route that an agent's token opens. */
+/** Serves the heartbeat, the only route for the token of an agent. */
 export function serveHeartbeat(app: Hono<AppEnv>, { store, now, trustProxy }: Parts & { readonly trustProxy: boolean }): void {
   const validate = compileBodyValidator(heartbeatBodySchema);
   const failedLogins = createFailedLoginCounter();
@@ -43,7 +43,7 @@ export function serveHeartbeat(app: Hono<AppEnv>, { store, now, trustProxy }: Pa
   });
 }
 
-/** Serves agents to those who administer them. */
+/** Serves the administration of agents. */
 export function serveAgents(app: Hono<AppEnv>, { store, now }: Parts): void {
   const validate = compileBodyValidator(agentBodySchema);
   app.get('/agents', async (c) => {

@@ -23,7 +23,7 @@ const id = pathParameter('id', 'The id of the agent, or its name.');
 
 const schemaVersion = 'https://json-schema.org/draft/2020-12/schema';
 
-/** What a body that registers an agent must be. */
+/** The schema of a body that registers an agent. */
 export const agentBodySchema: JsonObject = {
   $schema: schemaVersion,
   title: 'Agent',
@@ -44,7 +44,7 @@ export const agentBodySchema: JsonObject = {
 
 const heartbeatText = { type: 'string', maxLength: 255, default: '' } as const;
 
-/** What an agent may say of itself with a heartbeat. */
+/** The schema of a heartbeat. */
 export const heartbeatBodySchema: JsonObject = {
   $schema: schemaVersion,
   title: 'Heartbeat',
@@ -53,7 +53,7 @@ export const heartbeatBodySchema: JsonObject = {
   properties: { hostname: heartbeatText, version: heartbeatText, platform: heartbeatText },
 };
 
-/** Tells of the agents. */
+/** Describes agents. */
 export const agentSection: ApiSection = {
   name: 'Agents',
   description: `What carries sessions to the resources. The interface has their ids in connections and the status that follows from

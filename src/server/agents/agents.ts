@@ -5,37 +5,37 @@ import { Rejection } from '../http/rejection.ts';
 import { type Author, isAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { type Tables, uuidPattern } from '../store/tables.ts';
 
-/** An agent as the gateway tells of it. */
+/** An agent as responses contain it. */
 export type RegisteredAgent = {
   readonly id: string;
   readonly name: string;
   readonly status: 'online' | 'offline';
-  /** When it came last; null until it does. */
+  /** The time of the last heartbeat; null before the first. */
   readonly last_seen: string | null;
-  /** What the agent says of itself; empty until it does. */
+  /** What the agent reports in its heartbeats; empty before the first. */
   readonly hostname: string;
   readonly version: string;
   readonly platform: string;
   readonly created_at: string;
 };
 
-/** An agent with the token that it has from now on. */
+/** An agent with its new token. */
 export type AgentWithToken = RegisteredAgent & { readonly token: string };
 
-/** What an agent says of itself. */
+/** What an agent reports in a heartbeat. */
 export type Heartbeat = { readonly hostname: string; readonly version: string; readonly platform: string };
 
 const tokenPrefix = 'osa_';
 const agentColumns = ['id', 'name', 'last_seen', 'hostname', 'version', 'platform', 'created_at'] as const;
 const agentNamePattern = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}/]{1,254}$/u;
 
-/** Tells what is wrong with the name of an agent; undefined where nothing is. */
+/** Returns the problem of an agent name; undefined when it is valid. */
 export function agentNameProblem(name: string): string | undefined {
   if (!agentNamePattern.test(name)) return 'must have 1 to 254 characters, no / and no control or invisible characters';
   return uuidPattern.test(name) ? 'must not have the form of an id' : undefined;
 }
 
-/** Makes the named agents known; those that already are keep their ids. */
+/** Registers the agents that do not exist yet. Throws `AppError` for an invalid name. */
 export async function registerAgents(db: Kysely<Tables>, names: readonly string[], now: Date): Promise<void> {
   for (const name of names) {
     const problem = agentNameProblem(name);
@@ -56,10 +56,10 @@ export async function listAgents(db: Kysely<Tables>, now: Date): Promise<readonl
   return rows.map((row) => agentJson(row, now));
 }
 
-/** An agent with its `ETag`, which changes with its token and not with every heartbeat. */
+/** An agent with its `ETag`, which changes with its token but not with a heartbeat. */
 export type TaggedAgent<T extends RegisteredAgent = RegisteredAgent> = { readonly agent: T; readonly tag: string };
 
-/** Finds an agent by its id or its name. */
+/** Finds an agent by its id or its name. Throws a 404. */
 export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Promise<TaggedAgent> {
   const row = await db
     .selectFrom('agents')
@@ -70,7 +70,7 @@ export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Pr
   return { agent: agentJson(row, now), tag: agentTag(row.id, row.token_hash) };
 }
 
-/** The agent as it is, kept from everybody else until the transaction ends; refused where it is none of the versions meant. */
+/** Locks an agent until the transaction ends. Throws a 412 when its version is not one of the expected ones. */
 async function lockUnchangedAgent(
   trx: Transaction<Tables>,
   { text, ifMatch }: WriteTarget,
@@ -89,7 +89,7 @@ function agentTag(id: string, tokenHash: string | null): string {
     .slice(0, 32)}"`;
 }
 
-/** Makes an agent known and gives it a token; the token is told here and never again. */
+/** Registers an agent and returns its token; no other response contains the token. */
 export async function createAgent(trx: Transaction<Tables>, name: string, author: Author): Promise<TaggedAgent<AgentWithToken>> {
   const { token, hash } = generateToken();
   const row = await trx
@@ -103,7 +103,7 @@ export async function createAgent(trx: Transaction<Tables>, name: string, author
   return { agent: { ...agentJson(row, author.now), token }, tag: agentTag(row.id, hash) };
 }
 
-/** Gives an agent a new token; the one it had opens nothing from then on. */
+/** Replaces the token of an agent; the earlier token becomes invalid. */
 export async function renewAgentToken(trx: Transaction<Tables>, target: WriteTarget, author: Author): Promise<TaggedAgent<AgentWithToken>> {
   const { token, hash } = generateToken();
   const { id } = await lockUnchangedAgent(trx, target);
@@ -117,7 +117,7 @@ export async function renewAgentToken(trx: Transaction<Tables>, target: WriteTar
   return { agent: { ...agentJson(row, author.now), token }, tag: agentTag(id, hash) };
 }
 
-/** Removes an agent that no connection uses; resources that named it name none. */
+/** Removes an agent. Throws a 409 when a connection uses it; resources lose the reference. */
 export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget, author: Author): Promise<void> {
   const agent = await lockUnchangedAgent(trx, target);
   const { rows } = await sql<{ readonly name: string; readonly total: number }>`
@@ -136,7 +136,7 @@ export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget,
   await author.record(trx, { id: agent.id, name: agent.name, payload: {} });
 }
 
-/** Notes that the agent with this token lives, and what it says of itself; undefined where no agent has the token. */
+/** Records a heartbeat of the agent with this token; undefined when no agent has the token. */
 export async function recordHeartbeat(db: Kysely<Tables>, token: string, beat: Heartbeat, now: Date): Promise<RegisteredAgent | undefined> {
   if (!token.startsWith(tokenPrefix)) return undefined;
   const row = await db
@@ -184,15 +184,15 @@ function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** An agent that shows no sign of life for so long is offline; the same for every server on one database. */
+/** An agent without a heartbeat for this many seconds is offline; all servers of a database use the same value. */
 export const agentTimeoutSeconds = 60;
 
-/** Tells whether an agent that was last seen then is online. */
+/** Returns the status of an agent with this last heartbeat. */
 export function agentStatusAt(now: Date, lastSeen: Date | null): 'online' | 'offline' {
   return lastSeen !== null && lastSeen > aliveSince(now) ? 'online' : 'offline';
 }
 
-/** The ids of the agents that are online, as text, for `in`. */
+/** Returns SQL for the ids of online agents, as text, for use after `in`. */
 export function onlineAgentIds(now: Date): RawBuilder<unknown> {
   return sql`(select id::text from agents where last_seen > ${aliveSince(now)})`;
 }

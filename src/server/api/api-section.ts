@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
 
-/** A value that travels beside the body. */
+/** A parameter beside the body. */
 export type Parameter = {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -9,43 +9,43 @@ export type Parameter = {
   readonly required?: true;
 };
 
-/** What an operation answers with one status; no schema: no body. */
+/** A response of an operation; without a schema it has no body. */
 export type ApiResponse = {
   readonly description: string;
   readonly schema?: JsonObject;
   readonly headers?: readonly ('ETag' | 'Location')[];
-  /** It is a page, not JSON. */
+  /** Whether the body is HTML instead of JSON. */
   readonly isHtml?: true;
 };
 
-/** The statuses that every operation answers alike, with a `Refusal` as the body. */
+/** The error statuses, which are the same for every operation; the body is a `Refusal`. */
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503;
 
-/** One operation as the document tells it; it stands beside the route that serves it. */
+/** An operation in the API document. It is declared beside the route that serves it. */
 export type ApiOperation = {
   readonly method: 'get' | 'post' | 'put' | 'delete';
-  /** As it is routed: `/connections/:id`. */
+  /** The path of the route: `/connections/:id`. */
   readonly path: string;
-  /** Unique among all operations, in camelCase: generated clients name their functions so. */
+  /** Unique among all operations, in camelCase: generated clients use it as a function name. */
   readonly id: string;
   readonly summary: string;
-  /** What the summary does not say, with the choices that were made where the interface is silent. */
+  /** Details beyond the summary, including choices that the interface leaves open. */
   readonly description?: string;
-  /** It needs no key. */
+  /** The operation needs no key. */
   readonly isPublic?: true;
-  /** It needs the token of an agent in place of a key. */
+  /** The operation needs the token of an agent instead of a key. */
   readonly needsAgentToken?: true;
   readonly parameters?: readonly Parameter[];
-  /** The schema of the body that it takes. */
+  /** The schema of the body. */
   readonly body?: JsonObject;
-  /** The body may be left out. */
+  /** The body is optional. */
   readonly hasOptionalBody?: true;
   readonly responses: Readonly<Record<number, ApiResponse>>;
-  /** Refusals beside those that follow: 400, 413, 422 with a body, 404 with a path parameter, 401, 429, and 403 where not every role may, with a key. */
+  /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 400, 413, 422 with a body. */
   readonly errors?: readonly ErrorStatus[];
 };
 
-/** Operations that belong together, and the schemas that they name as `#/components/schemas/NAME`. */
+/** A group of operations, and the schemas that they refer to as `#/components/schemas/NAME`. */
 export type ApiSection = {
   readonly name: string;
   readonly description: string;
@@ -53,7 +53,7 @@ export type ApiSection = {
   readonly operations: readonly ApiOperation[];
 };
 
-/** Points at a schema of the document. */
+/** Returns a reference to a schema of the document. */
 export function schemaRef(schema: string): JsonObject {
   return { $ref: `#/components/schemas/${schema}` };
 }
@@ -64,23 +64,23 @@ export const idSchema: JsonObject = { type: 'string', format: 'uuid' };
 /** The schema of a time. */
 export const timeSchema: JsonObject = { type: 'string', format: 'date-time' };
 
-/** The schema of an object that has all these properties and no other. */
+/** Returns the schema of an object with exactly these properties, all required. */
 export function exactObject(properties: JsonObject): JsonObject {
   return { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
 }
 
-/** The schema of one page of a list. */
+/** Returns the schema of one page of a list. */
 export function pageSchema(rows: JsonObject): JsonObject {
   const whole = { type: 'integer', minimum: 0 };
   return exactObject({ data: { type: 'array', items: rows }, pages: exactObject({ page: whole, size: whole, total: whole }) });
 }
 
-/** Makes a path parameter of text. */
+/** Returns a path parameter. */
 export function pathParameter(name: string, description: string): Parameter {
   return { name, in: 'path', description, required: true, schema: { type: 'string', minLength: 1 } };
 }
 
-/** Lets a write through only if the object still has one of these versions. */
+/** The header that restricts a write to certain versions of the object. */
 export const ifMatchParameter: Parameter = {
   name: 'If-Match',
   in: 'header',
@@ -88,11 +88,11 @@ export const ifMatchParameter: Parameter = {
   schema: { type: 'string' },
 };
 
-/** Ask for one page of a list. */
+/** The parameters that select one page of a list. */
 export const pagingParameters: readonly Parameter[] = [
   { name: 'page', in: 'query', description: 'Counted from 1.', schema: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
   { name: 'page_size', in: 'query', description: '50 unless given.', schema: { type: 'integer', minimum: 1, maximum: 100 } },
 ];
 
-/** The schema of a read-only field in a body: let through, so that an answer can be changed and sent back. */
+/** The schema of a read-only field in a body, which the server accepts and ignores, so that a response can be sent back. */
 export const ignoredField: JsonObject = { readOnly: true, description: 'Let through and ignored.' };

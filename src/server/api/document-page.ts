@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { escapeText, renderFields, renderLine, renderShape, renderText } from './schema-html.ts';
 
-/** The page's only style sheet: light and dark, on paper too. */
+/** The only style sheet of the page, for light, dark and print. */
 export const pageStyle = `
 :root { color-scheme: light dark; --line: light-dark(#d5d9e0, #3a404c); --faint: light-dark(#5a6372, #9aa4b5);
   --back: light-dark(#f5f6f8, #20242c); --link: light-dark(#0b57c2, #86b6ff); }
@@ -33,7 +33,7 @@ td:nth-child(2):not(:last-child) { width: 24%; }
   h2 { break-before: page; } h3, h4 { break-after: avoid; } tr { break-inside: avoid; } }
 `;
 
-/** Writes the document as one page for people: no scripts, nothing to load. */
+/** Renders the document as a page without scripts or external assets. */
 export function renderPage(document: JsonObject): string {
   const info = objectAt(document, 'info');
   const tags = listAt(document, 'tags').filter((tag) => isObject(tag));
@@ -124,7 +124,7 @@ function renderParameters(parameters: readonly JsonObject[]): string {
   return `<h4>Parameters</h4><table><tbody>${rows.join('')}</tbody></table>`;
 }
 
-/** Refusals mean the same everywhere and are listed by number alone. */
+/** Renders the responses of an operation; errors mean the same everywhere, so only their numbers appear. */
 function renderAnswers(responses: JsonObject): string {
   const answers = Object.entries(responses).flatMap(([status, answer]) =>
     isObject(answer) && answer['$ref'] === undefined ? [{ status, answer }] : [],

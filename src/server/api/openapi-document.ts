@@ -57,7 +57,7 @@ const headers: JsonObject = {
   Location: { description: 'The path of the object.', schema: { type: 'string' } },
 };
 
-/** Writes all chapters as one OpenAPI 3.1 document. */
+/** Returns the OpenAPI 3.1 document of all sections. */
 export function describeApi(chapters: readonly ApiSection[], version: string): JsonObject {
   const operations = chapters.flatMap((chapter) => chapter.operations);
   const bodies = new Set(operations.flatMap(({ body }) => (typeof body?.['$ref'] === 'string' ? [body['$ref']] : [])));
@@ -129,7 +129,7 @@ function operationJson(tag: string, operation: ApiOperation): JsonObject {
   };
 }
 
-/** The refusals that an operation may answer, those that follow from its shape included. */
+/** Returns the errors of an operation, including those that follow from its properties. */
 function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
   const { path, isPublic: open, body, errors: refuses = [] } = operation;
   const following: readonly ErrorStatus[] = [
@@ -142,7 +142,7 @@ function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
   return [...new Set<ErrorStatus>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
 }
 
-/** The roles that may carry it out; undefined where all may. */
+/** Returns the roles that may use an operation; undefined when all may. */
 function restrictedRoles({ method, path, isPublic: open, needsAgentToken: byAgent }: ApiOperation): readonly Role[] | undefined {
   const roles = allowedRoles({ method: method.toUpperCase(), path });
   return open === true || byAgent === true || roles.length === allRoles.length ? undefined : roles;
@@ -161,7 +161,7 @@ function errorResponse(description: string): JsonObject {
   return { description, content: { 'application/json': { schema: schemaRef('Refusal') } } };
 }
 
-/** Lets the local references of a schema point at its place in the document. */
+/** Rewrites the local references of a schema to its place in the document. */
 function embed(name: string, schema: Json): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map((entry: Json) => embed(name, entry));
@@ -178,7 +178,7 @@ function embed(name: string, schema: Json): Json {
 
 const limitingKeywords = ['pattern', 'enum', 'const', 'format'];
 
-/** Says of every text in the schema of a body what else is said in words alone: it holds no U+0000. */
+/** Adds to every text of a body schema that it contains no U+0000, which otherwise only a description says. */
 export function forbidNul(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map((entry: Json) => forbidNul(entry));
   if (!isObject(schema)) return schema;
@@ -187,7 +187,7 @@ export function forbidNul(schema: Json): Json {
   return isText ? { ...node, pattern: '^[^\\u0000]*$' } : node;
 }
 
-/** Leaves surrogates out of patterns: they are no characters to engines that are not written in JavaScript. */
+/** Removes surrogates from patterns: only JavaScript engines treat them as characters. */
 export function withoutSurrogates(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map((entry: Json) => withoutSurrogates(entry));
   if (!isObject(schema)) return schema;

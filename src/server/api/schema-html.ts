@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 
-/** Says in a few words what a schema takes; a named one is a link. */
+/** Describes the values of a schema in a few words; a named schema becomes a link. */
 export function renderShape(schema: Json | undefined): string {
   if (!isObject(schema)) return 'anything';
   const reference = schema['$ref'];
@@ -15,7 +15,7 @@ export function renderShape(schema: Json | undefined): string {
   return types.map((type) => shapeOf(type, schema)).join(' or ');
 }
 
-/** Lists the fields of an object schema, nested ones below their parents; empty where it has none. */
+/** Lists the fields of an object schema, nested fields below their parents; empty when it has none. */
 export function renderFields(schema: Json | undefined): string {
   const rows = rowsOf(schema, '');
   if (rows.length === 0) return '';
@@ -27,7 +27,7 @@ function rowsOf(schema: Json | undefined, parent: string): readonly string[] {
   if (isObject(schema['items'])) return rowsOf(schema['items'], `${parent}[]`);
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = listOf(schema['required']);
-  // Where every field is, as in answers, the word would only be noise.
+  // Where every field is required, as in responses, the word would be noise.
   const telling = Object.keys(properties).some((name) => !required.includes(name));
   return Object.entries(properties).flatMap(([name, property]) => {
     if (isObject(property) && property['readOnly'] === true) return [];
@@ -40,7 +40,7 @@ function rowsOf(schema: Json | undefined, parent: string): readonly string[] {
   });
 }
 
-/** What has rows of its own below is not spelled out beside its name too. */
+/** Drops nested fields, which have rows of their own. */
 function withoutFields(schema: Json): Json {
   if (!isObject(schema)) return schema;
   const { properties: _properties, items, ...rest } = schema;
@@ -98,12 +98,12 @@ function listOf(value: Json | undefined): readonly Json[] {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Makes text harmless in HTML, attributes included. */
+/** Escapes text for HTML content and attributes. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** Writes the little Markdown that descriptions use (paragraphs, lists, code, bold) as HTML; anything else stays text. */
+/** Renders the Markdown that descriptions use (paragraphs, lists, code, bold) as HTML; everything else stays text. */
 export function renderText(text: string): string {
   return text
     .split(/\n{2,}/)
@@ -111,7 +111,7 @@ export function renderText(text: string): string {
     .join('\n');
 }
 
-/** Writes one line of it, for a cell of a table. */
+/** Renders one line of it, for a table cell. */
 export function renderLine(text: string): string {
   return text
     .split(/(`[^`]+`|\*\*[^*]+\*\*)/)

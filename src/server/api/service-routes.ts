@@ -10,12 +10,12 @@ import type { Store } from '../store/store.ts';
 
 type Parts = { readonly store: Store; readonly closing: () => boolean; readonly log: Log };
 
-// Who asks gives up after seconds; a database that is slower than this is not there for callers either.
+// Health checks usually time out after seconds; a slower database is unavailable for callers, too.
 const databaseTimeoutMs = 2000;
 
-/** Serves `/healthz` (the process is alive) and `/readyz` (it can serve callers now); neither needs a key. */
+/** Serves `/healthz` (the process is alive) and `/readyz` (it can serve requests); neither needs a key. */
 export function serveHealth(app: Hono<AppEnv>, { store, closing, log }: Parts): void {
-  // One question at a time: a database that hangs must not take a connection for each who asks.
+  // Runs one check at a time: a database that hangs must not use a connection per request.
   let asked: Promise<readonly string[]> | undefined;
   const missingNow = (): Promise<readonly string[]> => {
     asked ??= missingMigrations(store.db).finally(() => {
@@ -51,7 +51,7 @@ async function withTimeout<T>(answer: Promise<T>): Promise<T> {
 
 const styleHash = createHash('sha256').update(pageStyle).digest('base64');
 
-/** Serves the document of the gateway's operations, for programs and for people. */
+/** Serves the API document as JSON and as a page. */
 export function serveDocument(app: Hono<AppEnv>, document: JsonObject): void {
   const page = renderPage(document);
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -1,6 +1,6 @@
 import { exactObject, schemaRef, type ApiSection } from './api-section.ts';
 
-/** Tells of the service itself. */
+/** Describes the service itself. */
 export const serviceSection: ApiSection = {
   name: 'Service',
   description: 'The gateway about itself; the interface shows none of it.',

@@ -6,36 +6,36 @@ import type { Principal } from '../auth/principal.ts';
 import type { GivenSecrets, Secrets } from '../store/secrets.ts';
 import type { Tables } from '../store/tables.ts';
 
-/** A request that writes: who sent it, from where, and what it is about. */
+/** A request that writes: its caller, address and path. */
 export type WriteAttempt = {
   readonly actor: Principal;
   readonly address: string;
   readonly method: string;
-  /** As it was sent, without its query. */
+  /** The path without its query. */
   readonly path: string;
-  /** What lies at the path: `connections`, `api_keys`. */
+  /** The type that the path names: `connections`, `api_keys`. */
   readonly resourceType: string;
   readonly at: Date;
 };
 
-/** What a write did. */
+/** The result of a write. */
 export type WriteRecord = {
   readonly id: string;
   readonly name: string;
-  /** What was asked for, without any secret value. */
+  /** The request without any secret value. */
   readonly payload: JsonObject;
   /** The fields that an update changed. */
   readonly changed?: readonly string[];
-  /** What the method says unless given: `create`, `update` or `delete`. */
+  /** Follows from the method by default: `create`, `update` or `delete`. */
   readonly action?: string;
-  /** What the method says unless given: 201, 200 or 204. */
+  /** Follows from the method by default: 201, 200 or 204. */
   readonly status?: number;
 };
 
-/** Puts a write into the audit log, in the transaction of the write: both are kept, or neither. */
+/** Records a write in the audit log, in the transaction of the write: both are committed, or neither. */
 export type RecordWrite = (trx: Kysely<Tables>, written: WriteRecord) => Promise<void>;
 
-/** How an attempt ended that recorded nothing itself. */
+/** The result of an attempt that recorded nothing itself. */
 export type AttemptResult = { readonly status: number; readonly error: string; readonly payload: JsonObject };
 
 const methodDefaults: Readonly<Record<string, { readonly action: string; readonly status: number }>> = {
@@ -47,7 +47,7 @@ const methodDefaults: Readonly<Record<string, { readonly action: string; readonl
 
 const maxErrorLength = 500;
 
-/** Records what an attempt wrote. */
+/** Records a write. */
 export async function recordWrite(db: Kysely<Tables>, attempt: WriteAttempt, written: WriteRecord): Promise<void> {
   const usual = methodDefaults[attempt.method];
   await insertEntry(db, attempt, {
@@ -61,7 +61,7 @@ export async function recordWrite(db: Kysely<Tables>, attempt: WriteAttempt, wri
   });
 }
 
-/** Records how an attempt ended, in most cases as a failure. */
+/** Records the result of an attempt, usually a failure. */
 export async function recordResult(db: Kysely<Tables>, attempt: WriteAttempt, { status, error, payload }: AttemptResult): Promise<void> {
   const action = methodDefaults[attempt.method]?.action ?? '';
   await insertEntry(db, attempt, { action, status, id: null, name: '', payload, changed: [], error });
@@ -105,7 +105,7 @@ const redacted = '[REDACTED]';
 const maxFieldNames = 100;
 const maxFieldNameLength = 100;
 
-/** What a draft asks for, its secrets hidden. */
+/** Returns what a draft asks for, with redacted secrets. */
 export function redactedPayload(fields: readonly FieldRule[], { name: identity, spec, secrets, edges }: AuditedDraft): JsonObject {
   const payload: Record<string, Json> = { name: identity, ...spec };
   for (const { name, secret, edge } of fields) {
@@ -115,13 +115,13 @@ export function redactedPayload(fields: readonly FieldRule[], { name: identity, 
   return payload;
 }
 
-/** The names alone of what a body holds: while it is not known to be right, any value in it could be a secret. */
+/** Returns only the names of the fields of a body: an invalid body may hold a secret anywhere. */
 export function redactedFieldNames(body: JsonObject): JsonObject {
   const names = Object.keys(body).slice(0, maxFieldNames);
   return Object.fromEntries(names.map((name) => [toStorableText(name).slice(0, maxFieldNameLength), redacted]));
 }
 
-/** The fields in which a draft differs from what is stored. */
+/** Lists the fields in which a draft differs from the stored object. */
 export function changedFields(stored: AuditedObject, draft: AuditedDraft, secrets: Secrets): readonly string[] {
   const fields = Object.keys(draft.spec).filter((field) => !equal(draft.spec[field], stored.spec[field]));
   const secretFields = Object.keys(draft.secrets).filter((field) => !equal(secrets[field] ?? null, stored.secrets[field] ?? null));
@@ -129,7 +129,7 @@ export function changedFields(stored: AuditedObject, draft: AuditedDraft, secret
   return [...(draft.name === stored.name ? [] : ['name']), ...fields, ...secretFields, ...edgeFields];
 }
 
-/** A text as the database can keep it: it has no NUL, and half a surrogate pair is no character. */
+/** Replaces NUL and half surrogate pairs, which the database cannot store. */
 export function toStorableText(text: string): string {
   return text.replaceAll(/\0|\p{Surrogate}/gu, '\u{FFFD}');
 }

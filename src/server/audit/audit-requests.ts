@@ -15,7 +15,7 @@ export type AuditOptions = {
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Gets every request that writes into the audit log: routes record what they did, and what was refused is recorded here. */
+/** Records every request that writes: routes record successful writes, this middleware records all others. */
 export function auditWrites({ store, now, log, trustProxy }: AuditOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const route = servedRoute(c);
@@ -28,7 +28,7 @@ export function auditWrites({ store, now, log, trustProxy }: AuditOptions): Midd
     });
     await next();
     const { status } = c.res;
-    // What a failed write recorded was rolled back with it.
+    // The transaction rolled back the entry of a failed write.
     if (recorded && status < 400) return undefined;
     const ending = { status, error: errorMessage(c), payload: redactedFieldNames(parsedBody(c.env.incoming) ?? {}) };
     await recordResult(store.db, attempt, ending).catch((error: unknown) => {
@@ -58,14 +58,14 @@ function writeAttempt(
   };
 }
 
-/** Only a rejection is worded for others. */
+/** Returns the message of a rejection; other errors may contain internals. */
 function errorMessage({ error, res }: Context<AppEnv>): string {
   if (error instanceof InvalidBody && error.problems.length > 0) return error.problems.map((problem) => outlineProblem(problem)).join('; ');
   if (error instanceof Rejection) return error.message;
   return res.status < 400 ? '' : 'internal error';
 }
 
-/** A problem with its field alone: what is inside a field, even its names, may be secret. */
+/** Shortens the pointer of a problem to the field: everything inside a field, even names, may be secret. */
 function outlineProblem({ field, reason }: FieldProblem): string {
   return `${/^\/?[^/]*/.exec(field)?.[0] ?? ''} ${reason}`.trim();
 }

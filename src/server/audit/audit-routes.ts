@@ -6,7 +6,7 @@ import type { AppEnv } from '../http/request-context.ts';
 import { defaultPage, readPageRequest, selectPage } from '../store/paging.ts';
 import { listEncryptionKeys, type Store } from '../store/store.ts';
 
-/** What a reader of the audit log looks for; null or left out: anything. */
+/** The filters of an audit query; null or an omitted text matches everything. */
 type AuditFilter = {
   readonly texts: Readonly<Record<string, string>>;
   readonly outcome: boolean | null;
@@ -14,7 +14,7 @@ type AuditFilter = {
   readonly before: Date | null;
 };
 
-/** Parameters that a column must be equal to. */
+/** The columns that the query parameters compare with, by parameter. */
 const filterColumns: Readonly<Record<string, string>> = {
   resource_type: 'resource_type',
   resource_id: 'resource_id',
@@ -27,12 +27,12 @@ const filterColumns: Readonly<Record<string, string>> = {
 };
 type AuditRow = JsonObject & { readonly created_at: string };
 
-/** The names of those parameters. */
+/** The names of these parameters. */
 export const auditFilterNames: readonly string[] = Object.keys(filterColumns);
 
 const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** Serves the audit log, newest first, always by page. */
+/** Serves the audit log, newest first, always paged. */
 export function serveAuditLog(app: Hono<AppEnv>, { store: { db } }: { readonly store: Store }): void {
   app.get('/audit/logs', async (c) => {
     const page = readPageRequest(c.req) ?? defaultPage;
@@ -57,7 +57,7 @@ const entryJson = sql`json_build_object(
   'http_method', http_method, 'http_status', http_status, 'http_path', http_path, 'client_ip', client_ip,
   'request_payload_redacted', payload, 'changed_fields', changed, 'outcome', outcome, 'error_message', error_message)`;
 
-/** One text for all filters: each is a condition that null switches off. */
+/** Builds one statement for all filters; a null disables a condition. */
 function auditFilterSql({ texts, outcome, after, before }: AuditFilter): RawBuilder<unknown> {
   const same = Object.entries(filterColumns).map(([field, column]) => {
     const text = texts[field] ?? null;
@@ -94,7 +94,7 @@ function readTime(request: HonoRequest, field: string): Date | null {
   throw new InvalidBody([{ field, reason: 'must be a time such as 2026-01-31T00:00:00Z' }]);
 }
 
-/** Serves which encryption keys the database accepts, and what each of them still seals: one that seals nothing can be retired. */
+/** Serves the encryption keys that the database accepts, and how many texts each seals; a key that seals none can be retired. */
 export function serveEncryptionKeys(app: Hono<AppEnv>, { store: { db, cipher } }: { readonly store: Store }): void {
   app.get('/encryption-keys', async (c) => {
     const keys = await listEncryptionKeys(db);

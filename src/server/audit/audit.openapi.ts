@@ -42,7 +42,7 @@ const encryptionKey = {
   created_at: timeSchema,
 } as const;
 
-/** Tells of the audit log, and of the keys that secrets are encrypted with. */
+/** Describes the audit log and the encryption keys. */
 export const auditSection: ApiSection = {
   name: 'Audit',
   description: 'Who wrote what, when and from where; and whether an encryption key can be retired. The interface shows neither.',

@@ -7,18 +7,18 @@ import { type Author, isAllowedVersion, type WriteTarget } from '../http/request
 import { type ApiKeyRow, type Tables, uuidPattern } from '../store/tables.ts';
 import { inWriteLock, withUniqueName } from '../store/write-lock.ts';
 
-/** What an admin decides of a key. */
+/** The properties of a key that an admin chooses. */
 export type ApiKeyDraft = { readonly name: string; readonly groups: readonly string[]; readonly manager: string };
 
-/** A key of the database, without the key itself. */
+/** A key in the database, without the key text. */
 export type ApiKey = Selectable<ApiKeyRow>;
 
 const apiKeyPrefix = 'ostk_';
 const apiKeyPattern = /^ostk_[\w-]{43}$/;
-// Who uses a key is written down at most once a minute, so that reads stay reads.
+// `last_used_at` is written at most once a minute, so that reads do not become writes.
 const lastUsedPrecisionMs = 60_000;
 
-/** Whose key it is; undefined where no active key of the database is the same. */
+/** Returns the caller of a key; undefined when no active key of the database matches. */
 export async function findKeyHolder(db: Kysely<Tables>, key: string, now: Date): Promise<Principal | undefined> {
   if (!apiKeyPattern.test(key)) return undefined;
   const hash = hashApiKey(key);
@@ -31,7 +31,7 @@ export async function findKeyHolder(db: Kysely<Tables>, key: string, now: Date):
   return { id, name, email: name, groups, role: roleOf(groups), manager };
 }
 
-/** Makes a key; this answer alone has it, the database has its hash. */
+/** Creates a key. Only this result contains the key text; the database stores its hash. */
 export function createApiKey(
   db: Kysely<Tables>,
   draft: ApiKeyDraft,
@@ -40,19 +40,19 @@ export function createApiKey(
   return inWriteLock(db, (trx) => insertApiKey(trx, draft, author));
 }
 
-/** Whether anybody could come in as an admin with a key of the database. */
+/** Tells whether the database has an active admin key. */
 export async function hasAdminKey(db: Kysely<Tables>): Promise<boolean> {
   const isAdmin = sql<boolean>`groups @> '["admin"]'`;
   const found = await db.selectFrom('api_keys').select('id').where('status', '=', 'active').where(isAdmin).limit(1).execute();
   return found.length > 0;
 }
 
-/** All keys by name, those that were revoked too. */
+/** Lists all keys by name, including revoked ones. */
 export async function listApiKeys(db: Kysely<Tables>): Promise<readonly ApiKey[]> {
   return db.selectFrom('api_keys').selectAll().orderBy('name').orderBy('created_at').orderBy('id').execute();
 }
 
-/** Finds a key by its id, or an active one by its name. */
+/** Returns a key by its id, or an active key by its name. Throws a 404. */
 export async function findApiKey(db: Kysely<Tables>, text: string): Promise<ApiKey> {
   const all = db.selectFrom('api_keys').selectAll();
   const query = uuidPattern.test(text) ? all.where('id', '=', text) : all.where('name', '=', text).where('status', '=', 'active');
@@ -61,7 +61,7 @@ export async function findApiKey(db: Kysely<Tables>, text: string): Promise<ApiK
   return found;
 }
 
-/** Replaces what an admin decides of a key; the key itself stays. */
+/** Replaces the properties of a key; the key text stays. */
 export function replaceApiKey(
   db: Kysely<Tables>,
   { target, draft, author }: { readonly target: WriteTarget; readonly draft: ApiKeyDraft; readonly author: Author },
@@ -77,7 +77,7 @@ export function replaceApiKey(
   });
 }
 
-/** Revokes a key for good, on every server of the database; one that was revoked stays as it is. */
+/** Revokes a key permanently; a revoked key stays unchanged. */
 export function revokeApiKey(
   db: Kysely<Tables>,
   { target, author }: { readonly target: WriteTarget; readonly author: Author },
@@ -90,13 +90,13 @@ export function revokeApiKey(
   });
 }
 
-/** The groups that any active key is in; undefined where there is no such key. */
+/** Lists the groups of all active keys, with duplicates; undefined when no key is active. */
 export async function listGroups(db: Kysely<Tables>): Promise<readonly string[] | undefined> {
   const rows = await db.selectFrom('api_keys').select('groups').where('status', '=', 'active').execute();
   return rows.length === 0 ? undefined : rows.flatMap(({ groups }) => groups);
 }
 
-/** Spells a key as it travels. */
+/** Returns the JSON of a key in responses. */
 export function apiKeyJson(key: ApiKey): JsonObject {
   return {
     id: key.id,
@@ -145,7 +145,7 @@ async function findUnchangedKey(trx: Transaction<Tables>, { text, ifMatch }: Wri
   return stored;
 }
 
-/** A fast hash will do: a key has 256 random bits, which nobody finds by trying, however fast. */
+/** Hashes a key. A fast hash is enough: a key has 256 random bits. */
 function hashApiKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

@@ -16,7 +16,7 @@ export type AuthenticationOptions = {
 
 const challenge = { 'WWW-Authenticate': 'Bearer' };
 
-/** Lets callers with a key in. A right key is let in however many wrong ones came from its address. */
+/** Requires a valid key. The limit on failed attempts never rejects a valid key. */
 export function authenticateRequest({ store, keys, now, trustProxy }: AuthenticationOptions): MiddlewareHandler<AppEnv> {
   const failedLogins = createFailedLoginCounter();
   return async (c, next) => {
@@ -34,7 +34,7 @@ export function authenticateRequest({ store, keys, now, trustProxy }: Authentica
   };
 }
 
-/** Counts wrong keys by address: tells for how many seconds an address should try no more, 0 while it may. */
+/** Counts a failed attempt of an address; returns how many seconds the address must wait, 0 when it need not. */
 export type CountFailedLogin = (address: string, now: Date) => number;
 
 const freeTries = 20;
@@ -44,8 +44,8 @@ const maxAddresses = 10_000;
 type TryBucket = { readonly tries: number; readonly at: number };
 
 /**
- * Lets each address be wrong 20 times, then once every 3 seconds. Forgets the address that was quiet for longest where
- * there are too many. Each server counts for itself: what is lost with it only delays an answer, and decides nothing.
+ * Allows each address 20 failed attempts, then one every 3 seconds. Forgets the address that has been idle longest when there
+ * are too many. Each server counts by itself: a lost count only shortens a delay.
  */
 export function createFailedLoginCounter(): CountFailedLogin {
   const buckets = new Map<string, TryBucket>();
@@ -62,7 +62,7 @@ export function createFailedLoginCounter(): CountFailedLogin {
   };
 }
 
-/** Whoever has one IPv6 address has at least 2 to the power of 64 of them. */
+/** Returns the /64 network of an IPv6 address: one caller has all addresses of it. */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');

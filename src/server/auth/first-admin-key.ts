@@ -8,7 +8,7 @@ import { openStore, type StoreOptions } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import { inWriteLock } from '../store/write-lock.ts';
 
-/** Makes the key of the first admin; refused where the database has a key of an admin. */
+/** Creates the first admin key and returns it. Throws `AppError` when the database has an active admin key. */
 export async function createFirstAdminKey(options: StoreOptions): Promise<string> {
   const { store, close } = await openStore(options);
   try {
@@ -27,7 +27,7 @@ export async function createFirstAdminKey(options: StoreOptions): Promise<string
   }
 }
 
-/** Makes the first admin's key; undefined where the database has an active one. */
+/** Creates the first admin key; undefined when the database has an active one. */
 function insertFirstAdminKey(db: Kysely<Tables>, draft: ApiKeyDraft, author: Author): Promise<string | undefined> {
   return inWriteLock(db, async (trx) => ((await hasAdminKey(trx)) ? undefined : (await insertApiKey(trx, draft, author)).key));
 }

@@ -27,7 +27,7 @@ type IdentityOptions = {
   readonly collections: readonly Collection[];
 };
 
-/** Serves who the gateway is, who the caller is, and which groups there are. */
+/** Serves information about the gateway, the caller, and all groups. */
 export function serveIdentity(app: Hono<AppEnv>, { store, keys, version, collections }: IdentityOptions): void {
   const borrowed = collections.flatMap(({ kind, fields }) =>
     fields.flatMap((field) => (field.borrowed === undefined ? [] : [`${kind.name}.${field.name}`])),
@@ -41,7 +41,7 @@ export function serveIdentity(app: Hono<AppEnv>, { store, keys, version, collect
   });
   app.get('/users/groups', async (c) => {
     const groups = await listGroups(store.db);
-    // Nobody but the environment's admins: then nothing follows from a group that is not listed.
+    // Only keys of the environment exist: an unlisted group then means nothing.
     if (groups === undefined) return c.json(null);
     return c.json([...new Set([...keys.flatMap(({ principal }) => principal.groups), ...groups])].toSorted(compareText));
   });
@@ -49,7 +49,7 @@ export function serveIdentity(app: Hono<AppEnv>, { store, keys, version, collect
 
 type ApiKeyOptions = { readonly store: Store; readonly now: () => Date };
 
-/** Serves keys: made, listed, changed and revoked by admins; a key itself is told once, when it is made. */
+/** Serves keys to admins; the response to a create is the only one that contains the key text. */
 export function serveApiKeys(app: Hono<AppEnv>, { store, now }: ApiKeyOptions): void {
   const validate = compileBodyValidator(apiKeyBodySchema);
   app.get('/api-keys', async (c) => c.json((await listApiKeys(store.db)).map((key) => apiKeyJson(key))));

@@ -35,7 +35,7 @@ const id = pathParameter('id', 'The id of the key, or the name of an active one.
 const found = (description: string): ApiResponse => ({ description, schema: schemaRef('ApiKey'), headers: ['ETag'] });
 const body = schemaRef('ApiKeyBody');
 
-// Names and groups stand in lists, logs and messages.
+// Names and groups appear in lists, logs and messages.
 const printable = { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$', $comment: 'no control characters' } as const;
 const nameSchema = { type: 'string', minLength: 1, maxLength: 254, ...printable } as const;
 const readOnlyFields = [
@@ -50,7 +50,7 @@ const readOnlyFields = [
   'last_used_at',
 ];
 
-/** What a body that creates or replaces a key must be; read-only fields are let through and ignored. */
+/** The schema of a body that creates or replaces a key; read-only fields are accepted and ignored. */
 export const apiKeyBodySchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'ApiKey',
@@ -77,7 +77,7 @@ export const apiKeyBodySchema: JsonObject = {
   },
 };
 
-/** Tells of keys, of who the caller is, and of groups. */
+/** Describes keys, the caller, and groups. */
 export const identitySection: ApiSection = {
   name: 'Keys',
   description: `Who comes in. The interface shows nothing of it. A key is in groups: \`admin\` and \`auditor\` give those roles, any other

@@ -6,7 +6,7 @@ import { type AppEnv, servedRoute, type ServedRoute } from '../http/request-cont
 /** All roles. */
 export const allRoles: readonly Role[] = ['admin', 'auditor', 'standard'];
 
-/** Whom a route lets in, where it is not what its method says: reads admins and auditors, writes admins. */
+/** The roles of routes that deviate from the default: admins and auditors read, admins write. */
 const exceptions: Readonly<Record<string, readonly Role[]>> = {
   'GET /serverinfo': allRoles,
   'GET /userinfo': allRoles,
@@ -20,7 +20,7 @@ const exceptions: Readonly<Record<string, readonly Role[]>> = {
   'GET /search': allRoles,
   'GET /runbooks': allRoles,
   'GET /plugins/runbooks/templates': allRoles,
-  // What a caller may see and do of a review depends on the review too.
+  // Reviews restrict each caller further, see `reviews/transitions.ts`.
   'GET /reviews': allRoles,
   'GET /reviews/:id': allRoles,
   'POST /reviews': allRoles,
@@ -31,7 +31,7 @@ const exceptions: Readonly<Record<string, readonly Role[]>> = {
   'GET /encryption-keys': ['admin'],
 };
 
-/** Answers 403 where the caller's role may not use the route. */
+/** Rejects a request with 403 when the role of the caller may not use the route. */
 export const requirePermission: MiddlewareHandler<AppEnv> = async (c, next) => {
   const route = servedRoute(c);
   const { role } = c.get('principal');
@@ -41,7 +41,7 @@ export const requirePermission: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/** The roles that a route lets in. */
+/** Returns the roles that may use a route. */
 export function allowedRoles({ method, path }: ServedRoute): readonly Role[] {
   return exceptions[`${method} ${path}`] ?? (method === 'GET' ? ['admin', 'auditor'] : ['admin']);
 }

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../model/errors.ts';
 
-/** What a caller may do: everything, read everything, or only what standard users do. */
+/** The role of a caller: admins may do everything, auditors read everything, standard users what the permission table allows. */
 export type Role = 'admin' | 'auditor' | 'standard';
 
-/** Who calls: the groups decide the role; the manager is the one that the key writes for (empty: none). */
+/** The caller. The groups determine the role; the manager is the one that the key writes for (empty: none). */
 export type Principal = {
   readonly id: string;
   readonly name: string;
@@ -14,19 +14,19 @@ export type Principal = {
   readonly manager: string;
 };
 
-/** A key that opens the gateway, as its hash alone. */
+/** The hash of a key, and the caller that it identifies. */
 export type HashedKey = { readonly hash: Buffer; readonly principal: Principal };
 
-/** What callers prove themselves with. */
+/** The keys that the operator passes in the environment. */
 export type EnvironmentKeys = {
   readonly adminKey?: string | undefined;
   readonly managerKey?: { readonly key: string; readonly manager: string };
 };
 
-// Any uuid will do, as long as every version of the server takes the same one.
+// An arbitrary UUID. Every version of the server must use the same one.
 const principalNamespace = '3f1c7a52-8f0e-4d0b-9a56-6b1c2d9e7f10';
 
-/** Makes known keys of what the operator gave; an empty or shared key is refused. */
+/** Hashes the keys of the environment. Throws `AppError` when a key is empty or both are equal. */
 export function environmentKeys({ adminKey, managerKey }: EnvironmentKeys): readonly HashedKey[] {
   if (adminKey === '') throw new AppError('serve/key', 3, 'the admin key is empty', { hint: 'set OSTIARY_SERVE_KEY' });
   const admins = adminKey === undefined ? [] : [{ hash: hashKey(adminKey), principal: environmentPrincipal('admin', '') }];
@@ -40,31 +40,31 @@ export function environmentKeys({ adminKey, managerKey }: EnvironmentKeys): read
   return [...admins, { hash: hashKey(managerKey.key), principal: environmentPrincipal(name, managerKey.manager) }];
 }
 
-/** An admin who is none of the database's keys; the same id on every start and on every server, so that what it did stays its own. */
+/** Returns an admin that is not in the database. The id depends on the name alone, so it is the same after every start. */
 export function environmentPrincipal(name: string, manager: string): Principal {
   const groups = ['admin'];
   return { id: uuidFromName(name), name, email: name, groups, role: roleOf(groups), manager };
 }
 
-/** Finds whose key it is; takes as long for a wrong key as for a right one. */
+/** Returns the caller that a key identifies; a wrong key takes as long as a right one. */
 export function findPrincipal(key: string, known: readonly HashedKey[]): Principal | undefined {
   const hash = hashKey(key);
   const matching = known.filter((candidate) => timingSafeEqual(candidate.hash, hash));
   return matching[0]?.principal;
 }
 
-/** The role that groups give: `admin`, else `auditor`, else `standard`. */
+/** Returns the role of a list of groups: `admin`, else `auditor`, else `standard`. */
 export function roleOf(groups: readonly string[]): Role {
   if (groups.includes('admin')) return 'admin';
   return groups.includes('auditor') ? 'auditor' : 'standard';
 }
 
-/** Takes the key out of the headers: `Api-Key: KEY`, beside which nothing else counts, or `Authorization: Bearer KEY`. */
+/** Returns the key in the headers: `Api-Key: KEY` if present, else `Authorization: Bearer KEY`. */
 export function keyFromHeaders(authorization: string | undefined, apiKey: string | undefined): string | undefined {
   return apiKey ?? /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
 }
 
-/** UUID version 5 (RFC 9562). */
+/** Computes a UUID version 5 (RFC 9562). */
 function uuidFromName(name: string): string {
   const bytes = createHash('sha1')
     .update(Buffer.from(principalNamespace.replaceAll('-', ''), 'hex'))

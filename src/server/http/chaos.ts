@@ -3,22 +3,22 @@ import type { MiddlewareHandler } from 'hono';
 import { Rejection } from './rejection.ts';
 import type { AppEnv } from './request-context.ts';
 
-/** What a test does to one request; `n` counts requests from 1. */
+/** The failure that a test injects into one request. */
 export type ChaosEffect = {
   readonly delayMs?: number;
-  /** Answers so instead of carrying the request out. */
+  /** Returns this status instead of running the request. */
   readonly status?: 429 | 500 | 502 | 503 | 504;
-  /** `Retry-After` in seconds, beside `status`. */
+  /** The header `Retry-After` in seconds, sent with `status`. */
   readonly retryAfter?: number;
-  /** Closes the connection instead of carrying the request out. */
+  /** Closes the connection instead of running the request. */
   readonly dropBefore?: true;
-  /** Carries the request out and closes the connection without an answer. */
+  /** Runs the request, then closes the connection without a response. */
   readonly dropAfter?: true;
-  /** Carries the request out and answers 500 all the same. */
+  /** Runs the request, then returns 500. */
   readonly status500AfterCommit?: true;
 };
 
-/** Decides what happens to a request; `switches` is what it asks for itself. */
+/** Chooses the failure of a request; `n` counts requests from 1, `switches` is the value of the chaos header. */
 export type Chaos = (request: {
   readonly method: string;
   readonly path: string;
@@ -26,17 +26,17 @@ export type Chaos = (request: {
   readonly switches: string | undefined;
 }) => ChaosEffect | undefined;
 
-/** The header by which a request asks to fail. */
+/** The header with which a request asks for a failure. */
 export const chaosHeader = 'Ostiary-Chaos';
 
-/** Refuses requests that ask to fail: a gateway that is not started for tests has no such switches. */
+/** Rejects requests with the chaos header: this gateway was not started for tests. */
 export const rejectChaos: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (c.req.header(chaosHeader) !== undefined)
     throw new Rejection(400, `${chaosHeader} is for tests: this gateway was started without --chaos`);
   await next();
 };
 
-/** Makes requests fail as a gateway and a network do. */
+/** Injects the failures of a gateway or a network into requests. */
 export function injectChaos(chaos: Chaos): MiddlewareHandler<AppEnv> {
   let n = 0;
   return async (c, next) => {
@@ -59,7 +59,7 @@ export function injectChaos(chaos: Chaos): MiddlewareHandler<AppEnv> {
 
 const maxDelayMs = 60_000;
 
-/** What each switch does, by its spelling. */
+/** The effect of each switch, by its name. */
 const switchEffects: Readonly<Record<string, (value: string) => ChaosEffect | undefined>> = {
   delay: (value) => (isInRange(value, 0, maxDelayMs) ? { delayMs: Number(value) } : undefined),
   status: (value) => chaosStatuses.map((status) => ({ status })).find(({ status }) => String(status) === value),
@@ -71,7 +71,7 @@ const switchEffects: Readonly<Record<string, (value: string) => ChaosEffect | un
 const chaosStatuses = [429, 500, 502, 503, 504] as const;
 const dropEffects: Readonly<Record<string, ChaosEffect>> = { before: { dropBefore: true }, after: { dropAfter: true } };
 
-/** Does to each request what its own header asks for, such as `delay=200, status=429, retry-after=1`. */
+/** Injects the failures that the header of a request lists, such as `delay=200, status=429, retry-after=1`. */
 export const chaosFromSwitches: Chaos = ({ switches: asked }) => (asked === undefined ? undefined : readSwitches(asked));
 
 function readSwitches(text: string): ChaosEffect {

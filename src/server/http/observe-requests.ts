@@ -7,16 +7,16 @@ import type { Log } from '../process/log.ts';
 export type ObserveOptions = {
   readonly version: string;
   readonly log: Log;
-  /** Whether the server is going away, so that connections should too. */
+  /** Whether the server is shutting down; responses then close their connections. */
   readonly closing: () => boolean;
-  /** The last address in `X-Forwarded-For` is where a request comes from. */
+  /** Whether the last address in `X-Forwarded-For` is the address of the caller. */
   readonly trustProxy: boolean;
 };
 
 // A database that restarts is back in seconds.
 const retryAfterSeconds = 5;
 
-/** Headers of every answer: nothing is guessed, kept, framed or told to others; a page may bring a policy of its own. */
+/** Security headers of every response: no sniffing, caching, referrer or framing. A page may set its own policy. */
 const securityHeaders: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
@@ -25,7 +25,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** Names every request, signs and guards every answer, and logs both without query, headers and body. */
+/** Gives every request an id, adds the common headers to its response, and logs both without query, headers and body. */
 export function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
   const { version, closing } = options;
   return async (c, next) => {
@@ -51,12 +51,12 @@ function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, too
   log({ level: 'info', message: `${method} ${path} ${status} ${took.toFixed(1)}ms`, requestId: c.get('requestId'), details });
 }
 
-/** What a terminal would act on is escaped as a path escapes it. */
+/** Escapes characters that a terminal would interpret, in the way that paths escape them. */
 function escapeUnprintable(path: string): string {
   return path.replaceAll(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character));
 }
 
-/** Answers a rejection as it says, 503 while the database is away, and anything else as 500; only the log learns more. */
+/** Turns errors into responses: a rejection as it says, 503 while the database is unavailable, otherwise 500. Only the log gets details. */
 export function answerErrors(log: Log): ErrorHandler<AppEnv> {
   return (error, c) => {
     if (error instanceof Rejection) {
@@ -82,15 +82,15 @@ const networkErrorCodes: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
 ]);
-// What `pg` says of a connection that broke, or that did not come about in time; it gives these no code.
+// Messages of `pg` for a broken or late connection; these errors have no code.
 const driverErrors = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
-/** Why the database cannot be asked now, though what was asked for is not wrong; undefined where an error says something else. */
+/** Returns why the database is unavailable although the query is valid; undefined when the error has another cause. */
 export function databaseUnavailableReason(error: unknown): string | undefined {
   if (error instanceof AggregateError) return error.errors.map((one) => databaseUnavailableReason(one)).find((why) => why !== undefined);
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // Classes of SQLSTATE: a lack of disk, memory or connections; then the connection, and an operator who intervenes.
+  // SQLSTATE classes: 53 is a lack of disk, memory or connections; 08 is the connection, 57P an operator.
   if (code.startsWith('53')) return 'the database has no room left';
   const isAway = networkErrorCodes.has(code) || /^(08|57P)/.test(code) || driverErrors.test(error.message);
   return isAway ? 'the database does not answer' : undefined;

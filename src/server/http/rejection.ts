@@ -1,7 +1,7 @@
-/** What is wrong with one field of a request body. */
+/** A problem with one field of a request body (JSON Pointer) or with one query parameter (name). */
 export type FieldProblem = { readonly field: string; readonly reason: string };
 
-/** A request that is answered with an error; thrown so that the transaction around it rolls back. */
+/** An error response. Routes and store functions throw it, so that the transaction around them rolls back. */
 export class Rejection extends Error {
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 422 | 429 | 503;
   readonly problems: readonly FieldProblem[];
@@ -16,7 +16,7 @@ export class Rejection extends Error {
   }
 }
 
-/** A body that reads well but must not be stored: 422 with every problem found. */
+/** A 422 response with every problem of a well-formed body. */
 export class InvalidBody extends Rejection {
   override readonly problems: readonly FieldProblem[];
 

@@ -8,7 +8,7 @@ const maxBodyBytes = 1024 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const parsedBodies = new WeakMap<IncomingMessage, JsonObject>();
 
-/** Reads a JSON object of at most 1 MiB; what is wrong with the text is never quoted, as it may hold secrets. No body is `missing`. */
+/** Reads a JSON object of at most 1 MiB; an empty body is `missing`. Throws a `Rejection` that never quotes the text, because it may hold secrets. */
 export async function readBody(incoming: IncomingMessage, missing?: JsonObject): Promise<JsonObject> {
   const text = await readText(incoming).catch((error: unknown) => {
     throw error instanceof Rejection ? error : new Rejection(400, 'the body was cut off');
@@ -20,7 +20,7 @@ export async function readBody(incoming: IncomingMessage, missing?: JsonObject):
   return body;
 }
 
-/** The body that was read of a request; undefined where none was, or it was unreadable. */
+/** Returns the body that `readBody` parsed for a request; undefined when it did not, or when the body was malformed. */
 export function parsedBody(incoming: IncomingMessage): JsonObject | undefined {
   return parsedBodies.get(incoming);
 }
@@ -29,7 +29,7 @@ async function readText(incoming: IncomingMessage): Promise<string> {
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop must not destroy the connection that the answer still needs.
+  // Leaving the loop must not destroy the connection: the response still needs it.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk);
     size += chunks.at(-1)?.length ?? 0;
@@ -38,7 +38,7 @@ async function readText(incoming: IncomingMessage): Promise<string> {
   return decodeUtf8(Buffer.concat(chunks));
 }
 
-/** What another encoding wrote would be stored as something that nobody meant. */
+/** Rejects other encodings: decoding them as UTF-8 would store wrong characters. */
 function decodeUtf8(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
@@ -59,17 +59,17 @@ function bodyTooLarge(): Rejection {
   return new Rejection(413, `the body is larger than ${maxBodyBytes} bytes`, { Connection: 'close' });
 }
 
-/** Tells what is wrong with a body; an empty list means that it has the shape of its kind. */
+/** Lists the problems of a body; an empty list means that the body is valid. */
 export type BodyValidator = (body: JsonObject) => readonly FieldProblem[];
 
 const maxProblems = 50;
 const hintedKeywords: ReadonlySet<string> = new Set(['pattern', 'anyOf']);
-// Neither can be stored: the database has no NUL, and half a surrogate pair is no character.
+// The database cannot store NUL, and half a surrogate pair is not a character.
 const unstorableText = /\0|\p{Surrogate}/u;
-// All schemas are ours, and a test holds that they are schemas: checking that here would take most of the time of a start.
+// Ajv does not check the schemas at run time: a test checks them, and the check would take most of the startup time.
 const ajvOptions = { allErrors: true, allowUnionTypes: true, verbose: true, validateSchema: false } as const;
 
-/** Compiles a schema of bodies once; what its fields hold can be stored, too. */
+/** Compiles the schema of a body; the validator also reports texts that the database cannot store. */
 export function compileBodyValidator(schema: JsonObject): BodyValidator {
   const ajv = new Ajv2020({ ...ajvOptions, strictTypes: false });
   const validate: ValidateFunction = ajv.compile(schema);
@@ -83,7 +83,7 @@ export function compileBodyValidator(schema: JsonObject): BodyValidator {
   };
 }
 
-/** Compiles any schema of a body once; `formats` are the formats that it names. */
+/** Compiles a schema of a body without the check for storable texts; `formats` are the formats that the schema names. */
 export function compileSchemaValidator(schema: JsonObject, formats: Readonly<Record<string, RegExp>>): BodyValidator {
   const validate: ValidateFunction = new Ajv2020({ ...ajvOptions, formats: { ...formats } }).compile(schema);
   return (body) => (validate(body) ? [] : fieldProblems(validate.errors ?? []));
@@ -96,7 +96,7 @@ function isStorable(value: Json): boolean {
 }
 
 function fieldProblems(errors: readonly ErrorObject[]): readonly FieldProblem[] {
-  // What comes of a choice, or of a condition, says more than each of its parts.
+  // The error of a choice or a condition says more than the errors of its branches.
   const told = errors.filter(
     ({ keyword, schemaPath }) => keyword !== 'if' && keyword !== 'propertyNames' && !schemaPath.includes('/anyOf/'),
   );
@@ -122,7 +122,7 @@ function fieldProblem({
   return { field: instancePath, reason: message };
 }
 
-/** What a schema says of the values it takes: a pattern says it to machines alone. */
+/** Returns the explanation of a pattern, which the schema keeps in `$comment`. */
 function patternHint(schema: unknown): string | undefined {
   const hint = isObject(schema) ? schema['$comment'] : undefined;
   return typeof hint === 'string' ? `must have the form: ${hint}` : undefined;

@@ -13,7 +13,7 @@ type OtherEnd = { readonly id: string; readonly name: string; readonly managed_b
 
 const endColumns = ['id', 'name', 'managed_by'] as const;
 
-/** Replaces the edges that an object lists; the other ends whose edges change get a new revision. */
+/** Replaces the edges that an object lists. The objects at the other end of a changed edge get a new revision if they list it. */
 export async function replaceEdges(trx: Transaction<Tables>, { sides }: Collection, write: EdgeWrite): Promise<void> {
   for (const side of sides) {
     if (side.field === undefined) continue;
@@ -31,7 +31,7 @@ export async function replaceEdges(trx: Transaction<Tables>, { sides }: Collecti
   }
 }
 
-/** Prepares the other ends for the removal of an object; the database removes the edges with it. */
+/** Gives the objects at the other ends a new revision before an object is removed; the database removes the edges. */
 export async function releaseEdges(trx: Transaction<Tables>, { sides }: Collection, id: string, author: Author): Promise<void> {
   for (const side of sides) {
     const rows = await trx.selectFrom(side.table).select(side.other).where(side.own, '=', id).execute();
@@ -41,7 +41,7 @@ export async function releaseEdges(trx: Transaction<Tables>, { sides }: Collecti
   }
 }
 
-/** Gives the other ends a new revision where they list the edges, and tells which of them there are. */
+/** Gives the objects at the other ends a new revision if they list the edges; returns those that exist. */
 async function bumpOtherEnds(trx: Transaction<Tables>, side: EdgeSide, { ids, author }: OtherEndWrite): Promise<readonly OtherEnd[]> {
   if (!side.listedThere) return trx.selectFrom(side.otherTable).select(endColumns).where('id', '=', anyId(ids)).execute();
   return trx
@@ -65,7 +65,7 @@ function checkKnown(
   );
 }
 
-/** A rule's writer may not change what a managed connection lists; a connection's own writer may choose its rules. */
+/** Rejects a rule that would change what a connection of another manager lists. A connection may choose its own rules. */
 function checkManager({ own, otherKind }: EdgeSide, others: readonly OtherEnd[], author: Author): void {
   const managed = own === 'rule_id' ? others.find(({ managed_by: manager }) => manager !== '' && manager !== author.manager) : undefined;
   if (managed !== undefined) throw new Rejection(409, `${otherKind} ${managed.name} is managed by ${managed.managed_by}`);
@@ -76,7 +76,7 @@ async function insertEdges(trx: Transaction<Tables>, { table, own, other }: Edge
   await sql`insert into ${sql.table(table)} (${columns}) select ${edges.id}, unnest(${edges.others}::uuid[])`.execute(trx);
 }
 
-/** One parameter, however many ids. */
+/** Passes all ids as one parameter, so that the text of the statement stays the same. */
 function anyId(ids: readonly string[]): RawBuilder<string> {
   return sql<string>`any(${ids}::uuid[])`;
 }

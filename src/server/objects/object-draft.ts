@@ -8,20 +8,20 @@ import { maxResourceNameLength } from '../resources/resources.openapi.ts';
 import { type GivenSecrets, readSecrets } from '../store/secrets.ts';
 import { uuidPattern } from '../store/tables.ts';
 
-/** An object as a caller wants it, whole: every field has its value. */
+/** The desired state of an object, with a value for every field. */
 export type ObjectDraft = {
-  /** What identifies it among its kind. */
+  /** The identity of the object among its kind. */
   readonly name: string;
   readonly spec: JsonObject;
   readonly secrets: GivenSecrets;
-  /** The other ends of its edges, by field. */
+  /** The ids at the other ends of its edges, by field. */
   readonly edges: Readonly<Record<string, readonly string[]>>;
 };
 
-// An index entry of the database holds no more; only addresses of repositories can be so long.
+// The largest entry of a database index; only the addresses of repositories can be that long.
 const maxIdentityBytes = 2048;
 
-/** Reads a body of a create or a full replace; throws with everything that is wrong with it. */
+/** Reads the body of a create or replace request. Throws `InvalidBody` with all problems. */
 export function readObjectDraft(collection: Collection, validate: BodyValidator, body: JsonObject): ObjectDraft {
   requireNoProblems(validate(body));
   const { kind, fields } = collection;
@@ -54,7 +54,7 @@ function checkName({ byName, identityField }: Collection, name: string): readonl
   return Buffer.byteLength(name) > maxIdentityBytes ? [{ field, reason: `is longer than ${maxIdentityBytes} bytes` }] : [];
 }
 
-/** A name that is longer than a resource may have one cannot stand in for it. */
+/** Checks the name of the resource, which is the name of the object by default: resources have shorter names. */
 function checkResourceName({ resourceField }: Collection, spec: JsonObject): readonly FieldProblem[] {
   const resource = resourceField === undefined ? undefined : spec[resourceField];
   if (resourceField === undefined || typeof resource !== 'string' || Array.from(resource).length <= maxResourceNameLength) return [];
@@ -74,7 +74,7 @@ function withoutNulls(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** Compiles what a body of the kind must be, once. */
+/** Compiles the validator for bodies of a kind. */
 export function compileObjectValidator(collection: Collection): BodyValidator {
   return compileBodyValidator(objectBodySchema(collection));
 }

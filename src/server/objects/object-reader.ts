@@ -8,25 +8,25 @@ import { openSecrets, type Secrets } from '../store/secrets.ts';
 import type { Store } from '../store/store.ts';
 import { uuidPattern } from '../store/tables.ts';
 
-/** An object as it is stored, opened. */
+/** A stored object with its secrets opened. */
 export type StoredObject = {
   readonly id: string;
-  /** What identifies it among its kind. */
+  /** The identity of the object among its kind. */
   readonly name: string;
   readonly spec: JsonObject;
   readonly secrets: Secrets;
-  /** The other ends of its edges, by field. */
+  /** The ids at the other ends of its edges, by field. */
   readonly edges: Readonly<Record<string, readonly string[]>>;
   readonly secretsUpdatedAt: Date | null;
   readonly managedBy: string;
-  /** Whether the agent that serves it is online; false where none does. */
+  /** Whether its agent is online; false when it has no agent. */
   readonly online: boolean;
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
 
-/** A row as one JSON text, times as text: ten columns of ten thousand rows cost three times as much. */
+/** A row as one JSON text, with times as text: reading ten columns of ten thousand rows takes three times as long. */
 type ObjectJsonRow = Omit<StoredObject, 'secrets' | 'secretsUpdatedAt' | 'createdAt' | 'updatedAt'> & {
   readonly sealed: string | null;
   readonly secretsUpdatedAt: string | null;
@@ -39,7 +39,7 @@ export async function listObjects(store: Store, collection: Collection): Promise
   return selectObjects(store, collection, { rest: orderBy(collection) });
 }
 
-/** Reads one page and the number of all objects, both as of one moment. */
+/** Reads one page of objects and the total number, both from the same snapshot. */
 export function pageObjects(
   store: Store,
   collection: Collection,
@@ -48,7 +48,7 @@ export function pageObjects(
   return selectPage(store.db, {
     page,
     from: sql`from ${sql.table(collection.table)}`,
-    // The page is cut out first: what rows hold besides is only read for those that are on it.
+    // The page is selected first, so that edges are read only for its rows.
     select(db, bounds) {
       const cut = sql`(select * from ${sql.table(collection.table)} o ${orderBy(collection)} ${bounds})`;
       return selectObjects({ ...store, db }, collection, { cut, rest: orderBy(collection) });
@@ -56,7 +56,7 @@ export function pageObjects(
   });
 }
 
-/** Finds one object by its id, or by its name where the kind allows that; any text may be asked for. */
+/** Finds an object by its id, or by its name if the kind allows that; `text` may be any text. */
 export async function findObject(store: Store, collection: Collection, text: string): Promise<StoredObject | undefined> {
   const isId = uuidPattern.test(text);
   if (!isId && (!collection.byName || text.includes('\0'))) return undefined;
@@ -64,12 +64,12 @@ export async function findObject(store: Store, collection: Collection, text: str
   return found;
 }
 
-/** The place of an object's secrets, which their seal is bound to. */
+/** Returns the path (`table/id/column`) that the secrets of an object are sealed for. */
 export function secretsPath({ table }: Collection, id: string): string {
   return `${table}/${id}/secrets`;
 }
 
-/** Which rows are read: all of a table, or the few that are cut out of it; `rest` names them `o`. */
+/** The rows to read: the whole table, or the `cut` of it; `rest` names them `o`. */
 type RowSelection = { readonly cut?: RawBuilder<unknown>; readonly rest: RawBuilder<unknown> };
 
 async function selectObjects(
@@ -101,7 +101,7 @@ async function selectObjects(
   }));
 }
 
-/** Joins the other ends of all edges that the collection lists, each field as one array; looks them up one by one for a few rows. */
+/** Joins the other ends of all listed edges, as one array per field; for few rows it looks them up row by row. */
 function edgeJoins(
   { sides }: Collection,
   few: boolean,
@@ -121,7 +121,7 @@ function edgeJoins(
   };
 }
 
-/** Goes through the id, which the database can also look edges up by. */
+/** Selects by name through the id, so that the database can use the id for the edges, too. */
 function whereName({ table }: Collection, name: string): RawBuilder<unknown> {
   return sql`where o.id = (select named.id from ${sql.table(table)} named where named.name = ${name})`;
 }
@@ -133,7 +133,7 @@ function orderBy({ identityField }: Collection): RawBuilder<unknown> {
 
 const sliceSize = 250;
 
-/** Maps a list in parts; between them other requests have their turn. */
+/** Maps a list in slices and yields to other requests between them. */
 export async function mapYielding<From, To>(list: readonly From[], make: (one: From) => To): Promise<readonly To[]> {
   const made: To[] = [];
   for (let start = 0; start < list.length; start += sliceSize) {

@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 
 type CollectionOptions = { readonly store: Store; readonly now: () => Date };
 
-/** Serves create, list, read, full replace and delete of one kind. */
+/** Serves create, list, read, replace and delete of one kind. */
 export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: CollectionOptions): void {
   const validate = compileObjectValidator(collection);
   const respond = (c: Context<AppEnv>, object: StoredObject, status: 200 | 201): Response =>
@@ -54,7 +54,7 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
   });
 }
 
-/** Spells an object as it travels: every field of its kind, then what only the gateway knows. Only admins see secrets. */
+/** Returns the JSON of an object in responses: all fields of its kind, then the read-only fields. Only admins see secret values. */
 export function objectJson(collection: Collection, stored: StoredObject, role: Role): JsonObject {
   const object = role === 'admin' ? stored : { ...stored, secrets: hideSecrets(stored.secrets) };
   const answer: Record<string, Json> = { id: object.id };
@@ -73,7 +73,7 @@ export function objectJson(collection: Collection, stored: StoredObject, role: R
   return answer;
 }
 
-/** That there are secrets, and their names. */
+/** Replaces secret values by null and keeps the names. */
 function hideSecrets(secrets: Secrets): GivenSecrets {
   const entries = Object.entries(secrets).map(([field, value]) => {
     return [field, typeof value === 'string' ? null : Object.fromEntries(Object.keys(value).map((key) => [key, null]))] as const;

@@ -47,7 +47,7 @@ export async function createObject(
   });
 }
 
-/** Replaces an object whole, with its edges; a secret that the draft keeps stays. */
+/** Replaces an object as a whole, with its edges; secrets that the draft sends as null stay. */
 export async function replaceObject(
   store: Store,
   collection: Collection,
@@ -113,8 +113,8 @@ function sortEdges(edges: ObjectDraft['edges']): ObjectDraft['edges'] {
 }
 
 /**
- * Gives a spec its agent and its resource, and tells whether the agent is online: an agent that does not exist is
- * refused, a resource that does not exist is made like the spec, and one that does stays as it is.
+ * Ensures that the agent and the resource of a spec exist; returns whether the agent is online. Creates a missing resource with the
+ * type of the spec; an existing resource stays unchanged. Throws `InvalidBody` when the agent does not exist.
  */
 export async function ensureAgentAndResource(
   trx: Transaction<Tables>,
@@ -123,7 +123,7 @@ export async function ensureAgentAndResource(
 ): Promise<boolean> {
   if (agentField === undefined || resourceField === undefined) return false;
   const agent = text(spec, agentField);
-  // One statement, as every write of a connection waits for it.
+  // One statement: it is part of every write of a connection.
   const { rows } = await sql<{ readonly last_seen: Date | null }>`
     with served as (select id, last_seen from agents where id = ${agent}),
     made as (

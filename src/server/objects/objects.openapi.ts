@@ -15,7 +15,7 @@ import {
 } from '../api/api-section.ts';
 import type { Collection } from '../collections.ts';
 
-/** Tells of create, list, read, full replace and delete of one kind. */
+/** Describes the create, list, read, replace and delete operations of one kind. */
 export function collectionSection(collection: Collection): ApiSection {
   const { kind, path, byName, texts } = collection;
   const { one, many, create, replace } = texts;
@@ -77,7 +77,7 @@ function listOf(kind: string): JsonObject {
   return { oneOf: [{ type: 'array', items: schemaRef(kind) }, pageSchema(schemaRef(kind))] };
 }
 
-/** What only the gateway knows of objects, whatever their kind. */
+/** Read-only fields of objects of every kind. */
 const commonFields: JsonObject = {
   id: idSchema,
   managed_by: { type: 'string', description: 'Who manages the object, which nobody else may then write; empty: nobody.' },
@@ -89,7 +89,7 @@ const secretFields: JsonObject = {
   secrets_updated_at: { type: ['string', 'null'], format: 'date-time', description: 'When a secret last changed; null: never had one.' },
 };
 
-/** The schema of a body that creates or replaces an object; read-only fields are let through, so that an answer can be sent back. */
+/** Returns the schema of a body that creates or replaces an object. It accepts read-only fields, so that a response can be sent back. */
 export function objectBodySchema(collection: Collection): JsonObject {
   const { kind, readOnly, narrowed } = collection;
   const wire = wireSchema(kind);
@@ -103,7 +103,7 @@ export function objectBodySchema(collection: Collection): JsonObject {
   };
 }
 
-/** The schema of an object as it is answered: every field, none more. */
+/** Returns the schema of an object in responses: exactly its fields, all of them. */
 export function objectSchema(collection: Collection): JsonObject {
   const { kind, fields, hasSecrets, readOnly } = collection;
   const wire = wireSchema(kind);
@@ -115,7 +115,7 @@ export function objectSchema(collection: Collection): JsonObject {
   return { ...wire, required: Object.keys(properties), properties };
 }
 
-/** The fields of a kind as they travel, with the forms that they have here alone. */
+/** Returns the schemas of the fields of a kind, including the extra forms of `localForms`. */
 function fieldSchemas({ kind, localForms }: Collection): JsonObject {
   const { properties } = wireSchema(kind);
   const entries = Object.entries(isObject(properties) ? properties : {}).map(([field, schema]): [string, Json] => {
@@ -126,7 +126,7 @@ function fieldSchemas({ kind, localForms }: Collection): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** An answer has a value for every field: null only where that is the empty one, or a secret that is not shown. */
+/** Returns the schema of a field in responses, where it always has a value: null only as the empty value or for a hidden secret. */
 function answeredSchema({ empty, secret }: FieldRule, schema: Json | undefined): Json {
   if (!isObject(schema)) return schema ?? true;
   const { default: _default, writeOnly: _writeOnly, type, ...rest } = schema;

@@ -9,7 +9,7 @@ import { inWriteLock } from '../store/write-lock.ts';
 
 type BackgroundJobOptions = { readonly log: Log; readonly now: () => Date; readonly auditKeepDays?: number | undefined };
 
-/** Starts what the server does beside answering: it encrypts anew what an earlier key encrypted, and prunes the audit log. */
+/** Starts the jobs beside requests: encrypting secrets of earlier keys again, and pruning the audit log. */
 export function startBackgroundJobs(
   store: Store,
   { log, now, auditKeepDays: days }: BackgroundJobOptions,
@@ -35,8 +35,8 @@ const resealBatchSize = 100;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Seals everything with the current key that another key sealed, a hundred texts a transaction; objects keep their
- * versions. Tells the log whether the earlier keys are still needed.
+ * Encrypts all texts of earlier keys with the current key, a hundred per transaction. Objects keep their versions. Logs whether
+ * the earlier keys are still needed.
  */
 export async function resealAll(store: Store, { log, stopped }: ResealOptions): Promise<void> {
   let resealed = 0;
@@ -83,7 +83,7 @@ function tryOpen(open: () => string): string | undefined {
 }
 
 export type AuditRetention = {
-  /** How many days an entry stays. */
+  /** How many days the audit log keeps an entry. */
   readonly days: number;
   readonly now: () => Date;
   readonly log: Log;
@@ -92,7 +92,7 @@ export type AuditRetention = {
 const dayMs = 86_400_000;
 const auditBatchSize = 5000;
 
-/** Removes entries of the audit log that are older than they may become: now, and once a day until it is stopped. */
+/** Removes audit entries that are older than the limit: at once, then daily until `stop`. */
 export function startAuditRetention(store: Store, retention: AuditRetention): { readonly stop: () => Promise<void> } {
   let stopped = false;
   const run = (): Promise<void> =>
@@ -126,7 +126,7 @@ async function pruneAuditLog(store: Store, { days, now, log }: AuditRetention, s
     log({ level: 'info', message: `removed ${removed} of the audit log's entries: all from before ${before.toISOString()}` });
 }
 
-/** Removes the oldest entries, and leaves one that says how many; tells their number. */
+/** Removes a batch of the oldest entries and records how many; returns their number. */
 function pruneAuditBatch(
   { db }: Store,
   { at, before, days }: { readonly at: Date; readonly before: Date; readonly days: number },

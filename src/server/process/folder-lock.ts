@@ -3,14 +3,14 @@ import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../model/errors.ts';
 
-/** A lock that is held; `release` removes it. */
+/** A lock that this process holds; `release` removes it. */
 export type FolderLock = { readonly release: () => Promise<void> };
 
-// A takeover lasts a millisecond; a second of them means that a process died in the middle of one.
+// A takeover takes a millisecond; after a second, the process that started it is dead.
 const attempts = 50;
 const pause = 20;
 
-/** Takes the lock file for this process; a lock that a dead process left is taken over, a living one refuses. */
+/** Creates the lock file for this process. Replaces the lock of a dead process; throws `AppError` when the process is alive. */
 export async function lockFolder(path: string): Promise<FolderLock> {
   const claim = `${path}.${randomUUID()}`;
   await writeFile(claim, `${process.pid} ${await startOf(process.pid)}\n`, { mode: 0o600 });
@@ -39,7 +39,7 @@ async function refuseLiving(path: string, holder: string): Promise<void> {
   });
 }
 
-/** Replaces a dead process's lock; one process at a time, so that none replaces the lock that another one has just taken. */
+/** Replaces the lock of a dead process. Only one process at a time may do so; otherwise it could replace a new lock. */
 async function takeOver(path: string, claim: string, stale: string): Promise<boolean> {
   const turn = `${path}.takeover`;
   if (!(await succeeds(link(claim, turn)))) return false;
@@ -62,7 +62,7 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
   return (await startOf(pid)) === start;
 }
 
-/** When the process started, in the kernel's ticks: tells a process from a later one of the same number. Only Linux says. */
+/** Returns when the process started, in kernel ticks; this distinguishes it from a later process with the same id. Only Linux has it. */
 async function startOf(pid: number): Promise<string> {
   const stat = await textOf(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';

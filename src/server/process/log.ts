@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 
 export type LogLevel = 'info' | 'warn' | 'error';
 
-/** Something worth a line; never a query, a header, a body or a secret. `details` stand in JSON alone. */
+/** A log entry. It never contains a query, a header, a body or a secret; only the JSON format has `details`. */
 export type LogEntry = {
   readonly level: LogLevel;
   readonly message: string;
@@ -12,12 +12,12 @@ export type LogEntry = {
 
 export type Log = (entry: LogEntry) => void;
 
-/** How lines are written: for people, or one JSON object each. */
+/** The formats of the log: text for people, or one JSON object per line. */
 export const logFormats = ['text', 'json'] as const;
 
 export type LogFormat = (typeof logFormats)[number];
 
-/** Makes a log that writes each entry as one line. */
+/** Creates a log that writes each entry as one line. */
 export function createLog(write: (line: string) => void, form: LogFormat, now: () => Date): Log {
   return (entry) => write(form === 'json' ? jsonLine(entry, now()) : textLine(entry));
 }
@@ -27,7 +27,7 @@ function jsonLine({ level, message, requestId, details }: LogEntry, now: Date): 
   return JSON.stringify({ time: now.toISOString(), level, message, ...id, ...details });
 }
 
-/** A stack keeps its lines: it is for the one who repairs. */
+/** A stack keeps its lines, for readability. */
 function textLine({ message, requestId, details }: LogEntry): string {
   const stack = details?.['stack'];
   return [message, requestId, typeof stack === 'string' ? stack : undefined].filter((part) => part !== undefined).join(' ');

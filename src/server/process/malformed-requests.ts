@@ -11,7 +11,7 @@ const answersByCode: Readonly<Record<string, MalformedAnswer>> = {
   HPE_HEADER_OVERFLOW: { status: 431, reason: 'Request Header Fields Too Large', message: 'the headers are larger than 16 KiB' },
 };
 
-/** Answers what no route ever sees, because it cannot be read, in the form of all refusals; and logs it. */
+/** Answers and logs requests that no route sees because they are not valid HTTP. */
 export function rejectMalformedRequests(server: Server, log: Log): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -26,7 +26,7 @@ export function rejectMalformedRequests(server: Server, log: Log): void {
   });
 }
 
-/** Answers a request whose address makes no URL. */
+/** Answers and logs requests whose path does not form a URL. */
 export function answerMalformedUrls(log: Log): (error: unknown) => Response {
   return (error) => {
     const refused: MalformedAnswer =

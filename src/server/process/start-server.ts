@@ -19,61 +19,61 @@ import { answerMalformedUrls, rejectMalformedRequests } from './malformed-reques
 
 export type ServeOptions = {
   readonly database: DatabaseOptions;
-  /** Makes the folder of a database, and those that it lies in, where it is not there. */
+  /** Creates the folder of a database and its parents if they do not exist. */
   readonly makeFolder: StoreOptions['makeFolder'];
-  /** 127.0.0.1 unless given. */
+  /** 127.0.0.1 by default. */
   readonly host?: string;
-  /** 0: any that is free. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly registry: Registry;
-  /** The key of an admin whose objects nobody manages; without it the database must have an admin's key. */
+  /** The key of an admin that writes for no manager; without it the database must have an admin key. */
   readonly adminKey?: string | undefined;
   /** A key whose objects carry `managed_by`. */
   readonly managerKey?: { readonly key: string; readonly manager: string };
-  /** Agents to register; `default` unless given. */
+  /** The agents to register; `default` by default. */
   readonly agents?: readonly string[];
-  /** 32 bytes, also as base64 or hex; PostgreSQL needs one, a folder keeps its own. */
+  /** 32 bytes, also as base64 or hex. PostgreSQL requires one; a database folder keeps its own. */
   readonly encryptionKey?: Buffer | string;
-  /** Keys that secrets may still be sealed with, separated by commas; all is sealed anew in the background. */
+  /** Earlier encryption keys, separated by commas; a background job encrypts their secrets again. */
   readonly previousEncryptionKeys?: string | undefined;
   readonly now: () => Date;
-  /** How many days an entry of the audit log stays; left out: for good. */
+  /** How many days the audit log keeps an entry; undefined keeps all. */
   readonly auditKeepDays?: number | undefined;
-  /** A proxy of ours stands before the gateway, and tells in `X-Forwarded-For` where requests come from. */
+  /** Whether a trusted proxy stands in front of the gateway and sets `X-Forwarded-For`. */
   readonly trustProxy?: boolean;
   readonly log: Log;
   readonly version: string;
-  /** How long slow callers are waited for. */
+  /** How long the server waits for slow callers. */
   readonly timeouts?: Partial<RequestTimeouts>;
-  /** For so long after `close` callers are still served, while `/readyz` sends new ones elsewhere; 0 unless given. */
+  /** How many milliseconds the server still serves after `close`, while `/readyz` fails; 0 by default. */
   readonly drainMs?: number;
   /** For tests: makes requests fail. */
   readonly chaos?: Chaos | undefined;
-  /** For tests: lets configurations of runbooks name repositories on the disk of the server. */
+  /** For tests: allows runbook configurations to name repositories on the disk of the server. */
   readonly localRepositories?: boolean;
-  /** How repositories of runbooks are read; left out: they are not. */
+  /** Reads the repositories of runbooks; without it no repository can be read. */
   readonly runbooks?: RunbookSource;
-  /** Finds what is in `runbooks` unless given. */
+  /** Searches runbooks; searches `runbooks` by default. */
   readonly searchRunbooks?: RunbookSearch;
 };
 
-/** Milliseconds that a request line with its headers, a whole request, and the next request of a connection may take. */
+/** Limits in milliseconds: for the request line with its headers, for a whole request, and for the next request of a connection. */
 export type RequestTimeouts = { readonly headers: number; readonly request: number; readonly keepAlive: number };
 
-/** A gateway that answers at `url`; `close` finishes what is in flight, then closes the database. */
+/** A running gateway. `close` finishes the requests in flight, then closes the database. */
 export type RunningServer = {
   readonly url: string;
-  /** Everything it serves, as `GET /connections/:id`. */
+  /** All routes, as `GET /connections/:id`. */
   readonly routes: readonly string[];
   readonly close: () => Promise<void>;
 };
 
-// A request that is still not finished then is cut off.
+// `close` cuts off requests that take longer.
 const closeTimeoutMs = 10_000;
-// Connections are kept longer than the minute after which proxies usually drop theirs.
+// Connections stay open longer than the 60 seconds after which proxies usually close theirs.
 const defaultTimeouts: RequestTimeouts = { headers: 10_000, request: 60_000, keepAlive: 65_000 };
 
-/** Starts the gateway; when this returns, it answers. */
+/** Starts the gateway and returns when it accepts requests. Throws `AppError` when the port, the database or a key cannot be used. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const keys = environmentKeys(options);
   const collections = collectionsOf(options.registry, options);
@@ -131,7 +131,7 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
-/** Half-sent requests are looked for as often as the shortest of them may take. */
+/** Node looks for incomplete requests as often as the shortest limit. */
 function serverOptions({ headers, request, keepAlive }: RequestTimeouts): ServerOptions {
   return {
     headersTimeout: headers,
@@ -150,7 +150,7 @@ type StopOptions = {
 
 async function stopServer(server: Server, { opened, chores, runbooks, drainMs }: StopOptions): Promise<void> {
   if (drainMs > 0) await delay(drainMs);
-  // Who waits for a repository is answered without it.
+  // Requests that wait for a repository are answered without it.
   await runbooks?.close?.();
   const cutOff = setTimeout(() => server.closeAllConnections(), closeTimeoutMs);
   await new Promise<void>((resolve) => {

@@ -19,7 +19,7 @@ import { defaultPage, readPageRequest } from '../store/paging.ts';
 import type { Store } from '../store/store.ts';
 import { uuidPattern } from '../store/tables.ts';
 
-/** Serves the resources that connections belong to: list with filters, read, create, full replace and delete, all by name. */
+/** Serves the resources that connections belong to: list with filters, read, create, replace and delete, by name. */
 export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly store: Store; readonly now: () => Date }): void {
   const validate = compileBodyValidator(resourceBodySchema);
   const read = async (c: Context<AppEnv>): Promise<ResourceDraft> => {
@@ -68,7 +68,7 @@ function filterOf(c: Context<AppEnv>): ResourceFilter {
   return { search: asked('search'), name: asked('name'), type: asked('type'), subtype: asked('subtype'), agentId };
 }
 
-/** Only an admin sees the values of the environment; others see which there are. */
+/** Returns the JSON of a resource in responses. Only admins see the values of its environment. */
 function resourceJson(c: Context<AppEnv>, { id, name, type, subtype, agentId, secrets, createdAt, updatedAt }: StoredResource): JsonObject {
   const values = Object.entries(typeof secrets['env_vars'] === 'object' ? secrets['env_vars'] : {});
   const seen = c.get('principal').role === 'admin';

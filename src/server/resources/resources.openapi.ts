@@ -24,10 +24,10 @@ function filter(of: string, description: string, schema: Parameter['schema'] = t
   return { name: of, in: 'query', description, schema };
 }
 
-/** The most characters that the name of a resource has. */
+/** The maximum length of a resource name, in characters. */
 export const maxResourceNameLength = 128;
 
-/** What a body of a create or a full replace of a resource must be; read-only fields are let through and ignored. */
+/** The schema of a body that creates or replaces a resource; read-only fields are accepted and ignored. */
 export const resourceBodySchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Resource',
@@ -67,7 +67,7 @@ export const resourceBodySchema: JsonObject = {
   },
 };
 
-/** Tells of the resources that connections belong to. */
+/** Describes the resources that connections belong to. */
 export const resourceSection: ApiSection = {
   name: 'Resources',
   description: `Groupings of connections. Writing a connection makes the resource of its \`resource_name\`, with its type, subtype and agent;

@@ -11,21 +11,21 @@ import type { Store } from '../store/store.ts';
 import { type Tables, uuidPattern } from '../store/tables.ts';
 import { inWriteLock, withUniqueName } from '../store/write-lock.ts';
 
-/** A grouping of connections as it is stored, opened. */
+/** A stored resource (a group of connections) with its secrets opened. */
 export type StoredResource = {
   readonly id: string;
   readonly name: string;
   readonly type: string;
   readonly subtype: string;
   readonly agentId: string;
-  /** Its environment under `env_vars`, where it has one. */
+  /** The environment, as the secret `env_vars`, if there is one. */
   readonly secrets: Secrets;
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
 
-/** Which resources are asked for; an empty text asks for all. `search` is part of the name, the type or the subtype. */
+/** The filters of a resource list; an empty text matches everything. `search` matches a part of the name, type or subtype. */
 export type ResourceFilter = {
   readonly search: string;
   readonly name: string;
@@ -36,7 +36,7 @@ export type ResourceFilter = {
 
 type ResourceQueryRow = Omit<StoredResource, 'secrets'> & { readonly sealed: string | null };
 
-/** The field that holds the secrets of a resource. */
+/** The field with the secrets of a resource. */
 export const environmentField: FieldRule = {
   name: 'env_vars',
   shape: 'map',
@@ -46,7 +46,7 @@ export const environmentField: FieldRule = {
   secret: 'base64',
 };
 
-/** Reads one page, sorted by name, and the number of all that match, both as of one moment. */
+/** Reads one page of resources, sorted by name, and the total number of matches, both from the same snapshot. */
 export async function listResourcePage(
   store: Store,
   filter: ResourceFilter,
@@ -60,7 +60,7 @@ export async function listResourcePage(
   });
 }
 
-/** Finds one resource by its name, else by its id, as no path can hold the name `..`; any text may be asked for. */
+/** Finds a resource by its name, else by its id: no path can contain the name `..`. `text` may be any text. */
 export async function findResource(store: Store, text: string): Promise<StoredResource | undefined> {
   if (text.includes('\0')) return undefined;
   const [named] = await selectResources(store, sql`where r.name = ${text}`);
@@ -69,19 +69,19 @@ export async function findResource(store: Store, text: string): Promise<StoredRe
   return found;
 }
 
-/** The place of a resource's secrets, which their seal is bound to. */
+/** Returns the path (`table/id/column`) that the secrets of a resource are sealed for. */
 export function resourceSecretsPath(id: string): string {
   return `resources/${id}/env_vars`;
 }
 
-/** Tells whether one of the columns holds the text, capitals and small letters alike; no character of it means another. */
+/** Returns a condition: one of the columns contains the text, ignoring case; the text has no wildcards. */
 export function containsText(text: string, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
-  // Names are compared byte by byte, which knows the case of ASCII letters alone.
+  // Names have the collation "C", which lowers ASCII letters only.
   const tests = columns.map((column) => sql`strpos(lower(${column} collate "default"), lower(${text}::text collate "default")) > 0`);
   return sql`(${sql.join(tests, sql` or `)})`;
 }
 
-/** One statement for all filters: the embedded database keeps each text it has seen. */
+/** Filters with one statement for all combinations: the embedded database keeps every text as a prepared statement. */
 function resourceFilterSql({ search, name, type, subtype, agentId }: ResourceFilter): RawBuilder<unknown> {
   return sql`where (${search} = '' or ${containsText(search, [sql`r.name`, sql`r.type`, sql`r.subtype`])})
     and (${name} = '' or r.name = ${name}) and (${type} = '' or r.type = ${type})
@@ -96,20 +96,20 @@ async function selectResources({ db, cipher }: Store, rest: RawBuilder<unknown>)
   return rows.map(({ sealed, ...row }) => ({ ...row, secrets: openSecrets(cipher, sealed, resourceSecretsPath(row.id)) }));
 }
 
-/** A resource as a caller wants it, whole. */
+/** The desired state of a resource. */
 export type ResourceDraft = Pick<StoredResource, 'name' | 'type' | 'subtype' | 'agentId'> & { readonly secrets: GivenSecrets };
 
 type ResourceColumns = Pick<StoredResource, 'name' | 'type' | 'subtype'> & { readonly agent_id: string | null };
 type ConnectionName = { readonly name: string; readonly managed_by: string };
 
-/** Reads a body that has the shape of its schema. */
+/** Reads a valid body. */
 export function readResourceDraft(body: JsonObject): ResourceDraft {
   const text = (field: string): string => (typeof body[field] === 'string' ? body[field] : '');
   const secrets = readSecrets([environmentField], body);
   return { name: text('name'), type: text('type'), subtype: text('subtype'), agentId: text('agent_id').toLowerCase(), secrets };
 }
 
-/** Creates a resource that no connection needs yet. */
+/** Creates a resource without connections. */
 export async function createResource(store: Store, draft: ResourceDraft, author: Author): Promise<StoredResource> {
   const { now } = author;
   const id = randomUUID();
@@ -124,7 +124,7 @@ export async function createResource(store: Store, draft: ResourceDraft, author:
   });
 }
 
-/** Replaces a resource whole; its connections follow a new name, and stand in the way of a new type. */
+/** Replaces a resource. A new name is written to its connections; throws a 409 when the type changes and it has connections. */
 export async function replaceResource(store: Store, target: WriteTarget, draft: ResourceDraft, author: Author): Promise<StoredResource> {
   return inWriteLock(store.db, async (trx) => {
     const stored = await requireWritableResource({ ...store, db: trx }, target);
@@ -148,7 +148,7 @@ export async function replaceResource(store: Store, target: WriteTarget, draft: 
   });
 }
 
-/** Removes a resource that no connection names. */
+/** Removes a resource. Throws a 409 when it has connections. */
 export async function removeResource(store: Store, target: WriteTarget, author: Author): Promise<void> {
   await inWriteLock(store.db, async (trx) => {
     const stored = await requireWritableResource({ ...store, db: trx }, target);
@@ -158,7 +158,7 @@ export async function removeResource(store: Store, target: WriteTarget, author: 
   });
 }
 
-/** A draft as the audit log keeps it. */
+/** Returns a draft as the audit log stores it. */
 function resourcePayload({ name, type, subtype, agentId, secrets }: ResourceDraft): JsonObject {
   return redactedPayload([environmentField], { name, spec: { type, subtype, agent_id: agentId }, secrets, edges: {} });
 }

@@ -5,23 +5,23 @@ import { type ReviewType, reviewTypes, type StoredTimeWindow } from './review.ts
 import type { ReviewAction } from './transitions.ts';
 import { uuidPattern } from '../store/tables.ts';
 
-/** A review as somebody asks for it. */
+/** A request for a review. */
 export type ReviewRequest = {
   /** The name or id of the connection. */
   readonly connection: string;
   readonly session: string | undefined;
   readonly type: ReviewType;
-  /** Nanoseconds; undefined where the usual time will do. */
+  /** Nanoseconds; undefined for the default. */
   readonly accessDuration: number | undefined;
   readonly window: StoredTimeWindow | null;
 };
 
-/** What somebody wants to become of a review. */
+/** A requested action on a review. */
 export type ReviewDecision = { readonly ask: ReviewAction; readonly window: StoredTimeWindow | null };
 
 const time = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', $comment: 'HH:MM' };
 
-/** The hours of a day in which a session may be executed. */
+/** The schema of a time window: the hours of a day in which a session may be executed. */
 export const timeWindowSchema: JsonObject = {
   type: ['object', 'null'],
   additionalProperties: false,
@@ -37,7 +37,7 @@ export const timeWindowSchema: JsonObject = {
   },
 };
 
-/** What `POST /reviews` takes. */
+/** The schema of `POST /reviews`. */
 export const reviewRequestSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
@@ -51,7 +51,7 @@ export const reviewRequestSchema: JsonObject = {
   },
 };
 
-/** What `PUT /reviews/{id}` takes. */
+/** The schema of `PUT /reviews/{id}`. */
 export const reviewDecisionSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
@@ -63,7 +63,7 @@ export const reviewDecisionSchema: JsonObject = {
   },
 };
 
-/** What `POST /reviews/{id}/execution` takes. */
+/** The schema of `POST /reviews/{id}/execution`. */
 export const reviewExecutionSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
@@ -76,7 +76,7 @@ const validateRequest = compileSchemaValidator(reviewRequestSchema, formats);
 const validateDecision = compileSchemaValidator(reviewDecisionSchema, formats);
 const validateExecution = compileSchemaValidator(reviewExecutionSchema, formats);
 
-/** Reads what somebody asks for; throws with everything that is wrong with it. */
+/** Reads a request for a review. Throws `InvalidBody` with all problems. */
 export function readReviewRequest(body: JsonObject): ReviewRequest {
   const window = readWindow(body['time_window']);
   const duration = body['access_duration'];
@@ -95,7 +95,7 @@ export function readReviewRequest(body: JsonObject): ReviewRequest {
   };
 }
 
-/** Reads a decision; throws with everything that is wrong with it. */
+/** Reads a decision. Throws `InvalidBody` with all problems. */
 export function readReviewDecision(body: JsonObject): ReviewDecision {
   const { status, force_review: force } = body;
   const window = readWindow(body['time_window']);
@@ -111,13 +111,13 @@ export function readReviewDecision(body: JsonObject): ReviewDecision {
   return { ask: status === 'REJECTED' ? 'reject' : 'revoke', window };
 }
 
-/** Reads what the execution of a review has come to. */
+/** Reads a report on the execution. Throws `InvalidBody` with all problems. */
 export function readReviewExecution(body: JsonObject): ReviewDecision {
   requireNoProblems(validateExecution(body));
   return { ask: body['status'] === 'PROCESSING' ? 'start' : 'finish', window: null };
 }
 
-/** A window as it is stored; null where there is none, or none that reads. */
+/** Reads a time window; null when there is none or it is malformed. */
 function readWindow(value: Json | undefined): StoredTimeWindow | null {
   const configuration = isObject(value) ? value['configuration'] : undefined;
   if (!isObject(configuration)) return null;

@@ -12,9 +12,9 @@ import type { Store } from '../store/store.ts';
 
 type Parts = { readonly store: Pick<Store, 'db'>; readonly now: () => Date };
 
-/** Serves reviews: asking for one, reading them, deciding them, and telling of their execution. */
+/** Serves reviews: request, read, decide, and report the execution. */
 export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): void {
-  /** Carries a decision out on the review as it is then; whoever decides at the same time waits. */
+  /** Applies a decision to the locked review; concurrent decisions wait. */
   async function handleDecision(c: Context<AppEnv>, read: (body: JsonObject) => ReviewDecision): Promise<Response> {
     const body = await readBody(c.env.incoming);
     const decision = read(body);
@@ -72,7 +72,7 @@ function respond(c: Context<AppEnv>, review: StoredReview, status: 200 | 201): R
   return c.json(reviewJson(review), status, { ETag: entityTag(review) });
 }
 
-/** How the audit log names a review: by its connection, which is what people know. */
+/** Returns the name of a review in the audit log: its connection, which people recognize. */
 function auditSubject({ id, connection }: StoredReview): { readonly id: string; readonly name: string } {
   return { id, name: connection ?? '' };
 }
@@ -82,7 +82,7 @@ function changedReviewFields(before: StoredReview, after: StoredReview): readonl
   return Object.keys(later).filter((field) => !equal(earlier[field], later[field]));
 }
 
-/** A window is set once: whoever approves later may say the same, and nothing else. */
+/** Throws a 409 when a decision sets another time window than the stored one. */
 function requireSameWindow({ window: stored }: StoredReview, { window: given }: ReviewDecision): void {
   if (stored === null || given === null) return;
   const [is, asked] = [stored, given].map(({ configuration: { start_time: start, end_time: end } }) => `${start}-${end}`);

@@ -8,7 +8,7 @@ import { pendingGroup } from './transitions.ts';
 import { type PageRequest, selectPage } from '../store/paging.ts';
 import { type Tables, uuidPattern } from '../store/tables.ts';
 
-/** Which reviews a list shows; what is undefined lets all through. */
+/** The filters of a review list; undefined matches everything. */
 export type ReviewFilter = {
   readonly status: ReviewStatus | undefined;
   readonly type: ReviewType | undefined;
@@ -17,7 +17,7 @@ export type ReviewFilter = {
   readonly connection: string | undefined;
 };
 
-/** A row as one JSON text, so that times and whole numbers come as they are. */
+/** A row as one JSON text, which keeps times and integers exact. */
 type ReviewJsonRow = Omit<StoredReview, 'createdAt' | 'revokedAt'> & { readonly createdAt: string; readonly revokedAt: string | null };
 
 /** Reads the reviews that the caller may see, newest first. */
@@ -25,7 +25,7 @@ export async function listReviews(db: Kysely<Tables>, principal: Principal, filt
   return selectReviews(db, sql`where ${isVisibleTo(principal)} and ${reviewFilterSql(filter)} order by r.created_at desc, r.id`);
 }
 
-/** Reads one page of them and how many there are, both as of one moment. */
+/** Reads one page of these reviews and the total number, both from the same snapshot. */
 export async function pageReviews(
   db: Kysely<Tables>,
   principal: Principal,
@@ -39,22 +39,22 @@ export async function pageReviews(
   });
 }
 
-/** Finds a review that the caller may see by its id or its session; any text may be asked for. */
+/** Finds a review that the caller may see, by its id or session; `text` may be any text. */
 export async function findReview(db: Kysely<Tables>, principal: Principal, text: string): Promise<StoredReview | undefined> {
   if (!uuidPattern.test(text)) return undefined;
   const [found] = await selectReviews(db, sql`where ${byIdOrSession(text)} and ${isVisibleTo(principal)}`);
   return found;
 }
 
-/** Finds it as `findReview` does, and keeps everybody else from changing it until the transaction ends. */
+/** Finds a review as `findReview` does and locks it until the transaction ends. */
 export async function lockReview(trx: Transaction<Tables>, principal: Principal, text: string): Promise<StoredReview | undefined> {
   if (!uuidPattern.test(text)) return undefined;
-  // What is read with the lock may be older than the lock; the second read is not.
+  // The row that the locking read returns may be older than the lock; a second read is not.
   await sql`select from reviews r where ${byIdOrSession(text)} for update`.execute(trx);
   return findReview(trx, principal, text);
 }
 
-/** Writes down what a move changed. */
+/** Writes the fields that a transition changes. */
 export async function saveReview(trx: Transaction<Tables>, review: StoredReview): Promise<void> {
   const { status, groups, window, revision, revokedAt } = review;
   await sql`
@@ -82,14 +82,14 @@ function byIdOrSession(text: string): RawBuilder<unknown> {
   return sql`(r.id = ${text}::uuid or r.session = ${text}::uuid)`;
 }
 
-/** Admins and auditors see all; others what they asked for, and what they may approve or force. */
+/** Returns a condition: admins and auditors see all reviews, others their own and those that their groups may approve or force. */
 function isVisibleTo({ id, groups, role }: Principal): RawBuilder<unknown> {
   const own = sql`${groups}::text[]`;
   return sql`(${role !== 'standard'}::boolean or r.owner_id = ${id}::uuid
     or jsonb_path_query_array(r.groups, '$[*].group') ?| ${own} or ${forceGroups} ?| ${own})`;
 }
 
-/** One text for all filters: each distinct text is a prepared statement. */
+/** Builds one statement for all filters: each distinct text becomes a prepared statement. */
 function reviewFilterSql({ status, type, session, connection }: ReviewFilter): RawBuilder<unknown> {
   const named = sql.join([equals(sql`c.name`, connection), equals(sql`c.id::text`, connection?.toLowerCase())], sql` or `);
   const others = [equals(sql`r.status`, status), equals(sql`r.type`, type), equals(sql`r.session::text`, session)];
@@ -100,13 +100,13 @@ function equals(column: RawBuilder<unknown>, value: string | undefined): RawBuil
   return sql`(${value ?? null}::text is null or ${column} = ${value ?? null}::text)`;
 }
 
-/** The part of a connection that a review needs. */
+/** The fields of a connection that a review needs. */
 type ReviewedConnection = {
   readonly id: string;
   readonly name: string;
   readonly reviewers: readonly string[];
   readonly forceGroups: readonly string[];
-  /** How many of the reviewers have to approve; null: all of them. */
+  /** How many reviewers must approve; null: all of them. */
   readonly needed: number | null;
   /** Seconds. */
   readonly longest: number | null;
@@ -114,10 +114,10 @@ type ReviewedConnection = {
 
 const secondNs = 1_000_000_000;
 const defaultDuration = 1800 * secondNs;
-// Where the connection sets no limit: two days.
+// The limit where the connection sets none: two days.
 const maxDuration = 172_800 * secondNs;
 
-/** Opens a review of every group that reviews the connection; throws where there is nothing to review. */
+/** Opens a review for every reviewer group of the connection. Throws when the connection has no reviewers or does not exist, and for auditors. */
 export async function openReview(
   trx: Transaction<Tables>,
   request: ReviewRequest,
@@ -148,13 +148,13 @@ export async function openReview(
   return review;
 }
 
-/** A onetime review gives no access for a time, so its duration is the usual one whatever the connection's limit is. */
+/** Returns the access duration in nanoseconds. A onetime review grants no access for a time, so its duration is always the default. */
 function accessDurationOf({ type, accessDuration = defaultDuration }: ReviewRequest, { longest }: ReviewedConnection): number {
   if (type === 'onetime') return defaultDuration;
   return Math.min(accessDuration, longest === null ? maxDuration : longest * secondNs);
 }
 
-/** Reads the connection, which stays until the transaction ends. */
+/** Reads the connection and prevents its deletion until the transaction ends. */
 async function lockConnection(trx: Transaction<Tables>, text: string): Promise<ReviewedConnection | undefined> {
   if (text.includes('\0')) return undefined;
   const named = uuidPattern.test(text) ? sql`c.id = ${text}::uuid` : sql`c.name = ${text}`;

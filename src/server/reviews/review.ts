@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../model/json.ts';
 
-/** Where a review stands; `UNKNOWN` is never written by this gateway. */
+/** The statuses of a review. This gateway never writes `UNKNOWN`. */
 export const reviewStatuses = ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED', 'PROCESSING', 'EXECUTED', 'UNKNOWN'] as const;
 
-/** What a review is for: one execution, or access for a time. */
+/** The types of a review: one execution, or access for a time. */
 export const reviewTypes = ['onetime', 'jit'] as const;
 
 export type ReviewStatus = (typeof reviewStatuses)[number];
@@ -12,7 +12,7 @@ export type ReviewType = (typeof reviewTypes)[number];
 /** The hours of a day, in UTC, in which the session may be executed. */
 export type StoredTimeWindow = { readonly configuration: { readonly start_time: string; readonly end_time: string } };
 
-/** What one group said, as it is stored and as it travels. */
+/** The decision of one group, as it is stored and returned. */
 export type StoredReviewGroup = {
   readonly id: string;
   readonly group: string;
@@ -22,7 +22,7 @@ export type StoredReviewGroup = {
   readonly reviewed_by: { readonly id: string; readonly name: string; readonly email: string; readonly chat_id: string } | null;
 };
 
-/** A review as it is stored. */
+/** A stored review. */
 export type StoredReview = {
   readonly id: string;
   readonly session: string;
@@ -32,20 +32,20 @@ export type StoredReview = {
   readonly accessDuration: number;
   readonly window: StoredTimeWindow | null;
   readonly groups: readonly StoredReviewGroup[];
-  /** How many of the groups have to approve; null: all of them. */
+  /** How many groups must approve; null: all of them. */
   readonly needed: number | null;
-  /** Who asked for it. */
+  /** The caller that requested the review. */
   readonly ownerId: string;
-  /** The name of its connection; null where that is gone. */
+  /** The name of the connection; null when it was deleted. */
   readonly connection: string | null;
-  /** Groups that may force its approval, as the connection has them now. */
+  /** The groups that may force an approval, according to the connection now. */
   readonly forceGroups: readonly string[];
   readonly revision: number;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
 };
 
-/** Spells a review as it travels. */
+/** Returns the JSON of a review in responses. */
 export function reviewJson(review: StoredReview): JsonObject {
   return {
     id: review.id,

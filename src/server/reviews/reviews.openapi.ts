@@ -33,7 +33,7 @@ const timeWindow: JsonObject = {
   description: 'The hours of a day, in UTC, in which the session may be executed; one that ends before it starts goes over midnight.',
 };
 
-/** Tells of the reviews. */
+/** Describes reviews. */
 export const reviewSection: ApiSection = {
   name: 'Reviews',
   description: `Approvals that gate the execution on a connection. The interface shows neither the transitions nor how a review comes to be;

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Principal } from '../auth/principal.ts';
 import { type ReviewStatus, reviewStatuses, type StoredReview, type StoredReviewGroup, type StoredTimeWindow } from './review.ts';
 
-/** What is asked of a review: the first four by `PUT /reviews/{id}`, the others by its execution. */
+/** The actions on a review: the first four by `PUT /reviews/{id}`, the others by its execution. */
 export type ReviewAction = 'approve' | 'force' | 'reject' | 'revoke' | 'start' | 'finish';
 
-/** What becomes of a review. */
+/** The effect of an action on a review. */
 export type TransitionEffect = 'vote' | 'force' | 'end' | 'start' | 'finish';
 
-/** What may be true of the caller, or of the review at this moment; `awaited`: in one of its groups that has not spoken yet. */
+/** Properties of the caller and the review; `awaited`: the caller is in a group that has not decided yet. */
 const traits = [
   'always',
   'auditor',
@@ -28,7 +28,7 @@ type TransitionOutcome = { readonly move: TransitionEffect } | { readonly status
 type TransitionRow = {
   readonly asks: readonly ReviewAction[];
   readonly from: readonly ReviewStatus[];
-  /** One of them is enough. */
+  /** One of these traits must hold. */
   readonly when: readonly TransitionTrait[];
   readonly outcome: TransitionOutcome;
 };
@@ -38,7 +38,7 @@ const executionActions = ['start', 'finish'] as const;
 const anybody = ['always'] as const;
 const openStatuses = ['PENDING', 'APPROVED'] as const;
 
-/** The first row that fits decides; the last rows of each request fit everybody, so that one always does. */
+/** The transitions; the first matching row applies. For each action the last row accepts everybody, so that one always matches. */
 const transitions: readonly TransitionRow[] = [
   row([...decisionActions, ...executionActions], reviewStatuses, ['auditor'], refusal(403, 'an auditor reads reviews and decides none')),
 
@@ -70,7 +70,7 @@ const transitions: readonly TransitionRow[] = [
   row(['finish'], reviewStatuses, anybody, refusal(409, 'it is not being executed')),
 ];
 
-/** Finds what becomes of a review that this caller asks something of, or why nothing does. */
+/** Decides whether a caller may perform an action on a review: returns the effect, or the status and reason of the refusal. */
 export function decide(
   ask: ReviewAction,
   review: StoredReview,
@@ -101,7 +101,7 @@ function findTraits(review: StoredReview, principal: Principal, now: Date): Read
   return new Set(traits.filter((trait) => held[trait]));
 }
 
-/** A window that ends before it starts goes over midnight. */
+/** Tells whether the time is in the window; a window whose end is before its start crosses midnight. */
 function isInWindow({ configuration: { start_time: start, end_time: end } }: StoredTimeWindow, now: Date): boolean {
   const time = now.toISOString().slice(11, 16);
   return start < end ? start <= time && time < end : start <= time || time < end;
@@ -120,7 +120,7 @@ function refusal(status: 403 | 409, reason: string): TransitionOutcome {
   return { status, reason };
 }
 
-/** Who moves a review, when, and with which time window. */
+/** The caller that acts on a review, the time, and the requested time window. */
 export type Actor = { readonly principal: Principal; readonly now: Date; readonly window: StoredTimeWindow | null };
 
 const statusAfter: Readonly<Record<ReviewAction, ReviewStatus>> = {
@@ -132,7 +132,7 @@ const statusAfter: Readonly<Record<ReviewAction, ReviewStatus>> = {
   finish: 'EXECUTED',
 };
 
-/** The review after a move that its transitions allow. */
+/** Returns the review after an action that `decide` allows. */
 export function applyTransition(
   review: StoredReview,
   { ask, move }: { readonly ask: ReviewAction; readonly move: TransitionEffect },
@@ -147,7 +147,7 @@ export function applyTransition(
   return { ...next, groups, status, revokedAt: status === 'REVOKED' ? mover.now : null };
 }
 
-/** The groups of the caller speak: those that have not yet where they approve, all of them where they end it. */
+/** Signs for the groups of the caller: pending groups on an approval, all of them otherwise. */
 function signGroups({ groups }: StoredReview, status: ReviewStatus, mover: Actor): readonly StoredReviewGroup[] {
   const { principal } = mover;
   const speaks = (one: StoredReviewGroup): boolean =>
@@ -157,13 +157,13 @@ function signGroups({ groups }: StoredReview, status: ReviewStatus, mover: Actor
   return [...groups, signGroup(pendingGroup(group), status, mover)];
 }
 
-/** A connection that asks for more approvals than it has groups asks for all of them. */
+/** Tells whether enough groups have approved. A connection that requires more approvals than it has groups requires all of them. */
 function hasEnoughApprovals({ groups, needed }: StoredReview): boolean {
   const approved = groups.filter(({ status }) => status === 'APPROVED');
   return approved.length >= Math.min(needed ?? groups.length, groups.length);
 }
 
-/** One group that may speaks for all; the others stay as they are. */
+/** Approves for all groups in the name of one that may force; the other groups stay unchanged. */
 function forceApproval({ groups, forceGroups }: StoredReview, mover: Actor): readonly StoredReviewGroup[] {
   const group = forceGroups.find((one) => mover.principal.groups.includes(one)) ?? '';
   const sign = (one: StoredReviewGroup): StoredReviewGroup => ({ ...signGroup(one, 'APPROVED', mover), forced_review: true });
@@ -171,7 +171,7 @@ function forceApproval({ groups, forceGroups }: StoredReview, mover: Actor): rea
   return groups.map((one) => (one.group === group ? sign(one) : one));
 }
 
-/** A group that has not spoken yet. */
+/** Creates a group without a decision. */
 export function pendingGroup(group: string): StoredReviewGroup {
   return { id: randomUUID(), group, status: 'PENDING', forced_review: false, review_date: null, reviewed_by: null };
 }

@@ -6,7 +6,7 @@ import type { Log } from '../process/log.ts';
 import { readTemplate } from './template.ts';
 import type { Store } from '../store/store.ts';
 
-/** A repository as its configuration describes it; empty texts stand for nothing. */
+/** A repository according to its configuration; an empty text means none. */
 export type RunbookRepository = {
   readonly url: string;
   readonly user: string;
@@ -15,7 +15,7 @@ export type RunbookRepository = {
   readonly sshKeyPassphrase: string;
 };
 
-/** The head of a repository: its commit and the files that may be runbooks; no content: too large. */
+/** The head of a repository: its commit and the files that may be runbooks. A file without content is too large. */
 export type RepositoryHead = {
   readonly commit: string;
   readonly author: string;
@@ -23,21 +23,21 @@ export type RepositoryHead = {
   readonly files: readonly { readonly path: string; readonly content?: string }[];
 };
 
-/** Reads a repository's head; tells why it cannot, without secrets and in bounded time. */
+/** Reads the head of a repository in bounded time; a failure message contains no secrets. */
 export type ReadRepository = (repository: RunbookRepository) => Promise<{ readonly head: RepositoryHead } | { readonly failure: string }>;
 
 export type RunbookSource = {
   readonly read: ReadRepository;
-  /** Ends all reading; the server calls it when it stops. */
+  /** Ends all reads; the server calls it when it stops. */
   readonly close?: () => Promise<void>;
-  /** Milliseconds that a listing waits for slow repositories, which are read all the same, for the next one; 15 seconds unless given. */
+  /** Milliseconds that a listing waits for slow repositories; their reads continue for the next listing. 15 seconds by default. */
   readonly timeoutMs?: number;
 };
 
-/** A runbook: `error` says why it cannot run. */
+/** A runbook; `error` is the reason why it cannot run. */
 export type Runbook = { readonly name: string; readonly metadata: JsonObject; readonly error: string | null };
 
-/** The runbooks of one repository, as of one commit. */
+/** The runbooks of one repository at one commit. */
 export type RepositoryRunbooks = {
   readonly repository: string;
   readonly commit: string;
@@ -46,7 +46,7 @@ export type RepositoryRunbooks = {
   readonly items: readonly Runbook[];
 };
 
-/** What could be read, and a line for each repository that could not. */
+/** The runbooks of all readable repositories, and one error per unreadable repository. */
 export type RunbookListing = { readonly shelves: readonly RepositoryRunbooks[]; readonly errors: readonly string[] };
 
 export type FoundRunbooks = {
@@ -54,25 +54,25 @@ export type FoundRunbooks = {
   readonly errors: readonly string[];
 };
 
-/** All runbooks of all configured repositories. */
+/** The runbooks of all configured repositories. */
 export interface RunbookLibrary {
   readonly list: () => Promise<RunbookListing>;
-  /** Finds a term in `repository/name`, whatever its case. */
+  /** Finds a term in `repository/name`, ignoring case. */
   readonly search: (term: string) => Promise<FoundRunbooks>;
 }
 
 export type RunbookLibraryOptions = {
   readonly store: Store;
   readonly collection: Collection;
-  /** Left out: no repository can be read. */
+  /** Without it no repository can be read. */
   readonly runbooks?: RunbookSource;
   readonly now: () => Date;
   readonly log: Log;
 };
 
-/** Seconds that a head stays, unless `git_hook_ttl` says otherwise. */
+/** How long a head is cached, in seconds, if `git_hook_ttl` is not set. */
 const defaultTtlSeconds = 300;
-// A repository that cannot be read is not asked again at once, however often it is listed.
+// An unreadable repository is not read again before this time.
 const failureTtlSeconds = 10;
 const maxConcurrentReads = 4;
 const defaultTimeoutMs = 15_000;
@@ -80,7 +80,7 @@ const defaultTimeoutMs = 15_000;
 type ReadOutcome = { readonly shelf: RepositoryRunbooks } | { readonly failure: string };
 type CachedRead = { readonly revision: number; readonly shelved: Promise<ReadOutcome>; expires: number };
 
-/** Keeps what it has read for `git_hook_ttl` seconds; a changed configuration is read anew. */
+/** Creates a library that caches heads for `git_hook_ttl` seconds; a changed configuration is read at once. */
 export function createRunbookLibrary({ store, collection, runbooks, now, log }: RunbookLibraryOptions): RunbookLibrary {
   const kept = new Map<string, CachedRead>();
   const alongside = limitConcurrency(maxConcurrentReads);
@@ -139,7 +139,7 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
   };
 }
 
-/** A runbook's file name holds `.runbook.`. */
+/** Tells whether a file is a runbook: its name contains `.runbook.`. */
 export function isRunbookPath(path: string): boolean {
   return path.slice(path.lastIndexOf('/') + 1).includes('.runbook.');
 }
@@ -148,7 +148,7 @@ async function repositoryRunbooks(repository: string, { commit, author, message,
   const items: Runbook[] = [];
   for (const { path, content } of files.filter((file) => isRunbookPath(file.path))) {
     items.push(runbookOf(path, content));
-    // Other requests come between: a megabyte of template takes its time.
+    // Yields to other requests: a template of a megabyte takes time.
     await nextTurn();
   }
   return { repository, commit, commit_author: author, commit_message: message, items };
@@ -194,7 +194,7 @@ async function withTimeout(milliseconds: number, shelved: Promise<ReadOutcome>):
   return Promise.race([shelved, late]).finally(() => clearTimeout(timer));
 }
 
-/** Runs at most so many at once, in the order in which they came. */
+/** Limits how many functions run at once; the others wait in order. */
 function limitConcurrency(most: number): <T>(act: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -6,7 +6,7 @@ import type { AppEnv } from '../http/request-context.ts';
 import type { Runbook, RunbookLibrary, RunbookListing } from './runbook-library.ts';
 import type { Store } from '../store/store.ts';
 
-/** Serves the runbooks of all repositories: as the interface has it, and as the public gateway does now. */
+/** Serves the runbooks of all repositories in two forms: that of the interface, and that of the public gateway. */
 export function serveRunbooks(app: Hono<AppEnv>, library: RunbookLibrary, store: Store): void {
   app.get('/plugins/runbooks/templates', async (c) => {
     const connections = await connectionNames(store);
@@ -29,7 +29,7 @@ function readFlag(c: Context<AppEnv>, name: string, otherwise: boolean): boolean
   return value === 'true';
 }
 
-/** The top level holds all items, and the commit of the first repository, for callers that know only one. */
+/** Returns the JSON of a listing. Callers that know one repository read the items and the commit at the top level. */
 function listingJson({ shelves, errors }: RunbookListing, spell: (runbook: Runbook) => readonly JsonObject[]): JsonObject {
   const repositories = shelves.map((shelf) => ({ ...shelf, items: shelf.items.flatMap((runbook) => spell(runbook)) }));
   const [first] = repositories;

@@ -59,7 +59,7 @@ changing its configuration fetches it anew. One that cannot be read, or is too s
 A file that is no template, or larger than 1 MB, has an \`error\`. \`metadata\` has the parameters that stand outside of every block.
 The top level has the runbooks of all repositories, and the commit of the first.`;
 
-/** Tells of the runbooks. */
+/** Describes runbooks. */
 export const runbookSection: ApiSection = {
   name: 'Runbooks',
   description: 'Files of git repositories that run on connections.',

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 
-/** What a template asks for, by parameter; or why it is no template. */
+/** The parameters of a template, or the reason why it is invalid. */
 export type RunbookTemplate = { readonly metadata: JsonObject } | { readonly problem: string };
 
 const parameterTypes: ReadonlySet<string> = new Set('text number tel time date url email select textarea password file'.split(' '));
 
-/** Reads the parameters of a runbook: what stands in `{{ .name | … }}` outside of every block. */
+/** Reads the parameters of a runbook: the actions `{{ .name | … }}` outside of every block. */
 export function readTemplate(text: string): RunbookTemplate {
   const actions = readActions(text);
   if ('problem' in actions) return actions;
@@ -39,7 +39,7 @@ const textAttributes: ReadonlySet<string> = new Set(['description', 'default', '
 /** One step of a pipeline: a function with its arguments, or a value. */
 export type TemplateCommand = { readonly words: readonly TemplateWord[] };
 
-/** What stands between `{{` and `}}` outside of every block, and outputs a value. */
+/** An action between `{{` and `}}` that is outside of every block and outputs a value. */
 export type TemplateAction = { readonly line: number; readonly commands: readonly TemplateCommand[] };
 
 const blockKeywords: ReadonlySet<string> = new Set(['if', 'range', 'with', 'define', 'block']);
@@ -52,7 +52,7 @@ const functions: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Reads a text as Go's text/template does, as far as runbooks need it; a mistake is told in Go's words. */
+/** Parses a text like Go's text/template, as far as runbooks need it; error messages are those of Go. */
 export function readActions(text: string): { readonly actions: readonly TemplateAction[] } | { readonly problem: string } {
   const actions: TemplateAction[] = [];
   let depth = 0;
@@ -132,7 +132,7 @@ function readComment(text: string, at: number): ReadAction | TemplateError {
   return { commands: [], comment: true, end: close.lastIndex };
 }
 
-/** Go says where an action began that was left open on a later line. */
+/** Adds the start of the action to an error on a later line, as Go does. */
 function locateProblem({ problem, at, open }: TemplateError, text: string, start: { readonly at: number; readonly line: number }): string {
   if (open === undefined || lineBreaks(text, start.at, at) === 0) return problem;
   return problem.endsWith(' action') ? `${problem} started at :${start.line}` : `${problem} in action started at :${start.line}`;
@@ -144,7 +144,7 @@ function lineBreaks(text: string, from: number, to: number): number {
   return count;
 }
 
-/** One word of an action: as it is written, and what it stands for. */
+/** A word of an action: its text and its value. */
 export type TemplateWord = { readonly text: string; readonly value: string; readonly end: number };
 
 type UnclosedError = { readonly problem: string; readonly at: number; readonly open: true };
@@ -152,7 +152,7 @@ type UnclosedError = { readonly problem: string; readonly at: number; readonly o
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\u0007', b: '\b', f: '\f', v: '\v' };
 const plainWord = /:=|[|(),=]|[.$]?[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*|[+-]?\.?\d[\w.+-]*|\.|\$/uy;
 
-/** Reads the word that begins at a place of an action. */
+/** Reads the word at an offset. */
 export function readWord(text: string, at: number): TemplateWord | UnclosedError {
   const first = text[at];
   if (first === undefined) return { problem: 'unclosed action', at, open: true };

@@ -8,16 +8,16 @@ import type { Log } from '../process/log.ts';
 import { containsText } from '../resources/resources.ts';
 import type { Store } from '../store/store.ts';
 
-/** A runbook that was found: its path, and the repository it lies in. */
+/** A runbook that matches: its path and its repository. */
 export type FoundRunbook = { readonly name: string; readonly repository: string };
 
-/** Finds runbooks whose repository and path hold the term; what could not be searched is told in `errors`. */
+/** Finds runbooks whose repository and path contain the term; `errors` has one line per repository that could not be searched. */
 export type RunbookSearch = (term: string) => Promise<{ readonly runbooks: readonly FoundRunbook[]; readonly errors: readonly string[] }>;
 
 type Parts = { readonly store: Store; readonly now: () => Date; readonly searchRunbooks: RunbookSearch; readonly log: Log };
 type SearchPart = { readonly found: readonly JsonObject[]; readonly errors: readonly string[] };
 
-/** Serves `/search`: a part that cannot be searched is told in `errors`, and the others answer all the same. */
+/** Serves `/search`. A part that fails is reported in `errors`; the other parts still answer. */
 export function serveSearch(app: Hono<AppEnv>, { store, now, searchRunbooks, log }: Parts): void {
   app.get('/search', async (c) => {
     const term = c.req.query('term') ?? '';

@@ -18,7 +18,7 @@ function listOf(entry: JsonObject): JsonObject {
   return { type: 'array', items: entry };
 }
 
-/** Tells of the search. */
+/** Describes the search. */
 export const searchSection: ApiSection = {
   name: 'Search',
   description: 'One term in connections, resources and runbooks.',

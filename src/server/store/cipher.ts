@@ -2,11 +2,11 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { AppError } from '../../model/errors.ts';
 
-/** Seals texts for rest; a sealed text opens only at the place (table/id/column) it was sealed for. */
+/** Encrypts texts for storage. A sealed text opens only with the path (`table/id/column`) that it was sealed for. */
 export type Cipher = {
-  /** The key that it seals with. */
+  /** The id of the key that `seal` uses. */
   readonly keyId: string;
-  /** All keys that it opens with. */
+  /** The ids of all keys that `open` accepts. */
   readonly keyIds: readonly string[];
   readonly seal: (text: string, place: string) => string;
   readonly open: (sealed: string, place: string) => string;
@@ -15,7 +15,7 @@ export type Cipher = {
 const nonceLength = 12;
 const tagLength = 16;
 
-/** AES-256-GCM: seals with the one key, and opens what any of the earlier keys sealed; a sealed text starts with its key's id. */
+/** Creates an AES-256-GCM cipher that seals with the first key and also opens texts of earlier keys. A sealed text starts with the id of its key. */
 export function createCipher(key: Buffer, earlier: readonly Buffer[] = []): Cipher {
   const keys = new Map([key, ...earlier].map((one) => [keyIdOf(one), one]));
   const keyId = keyIdOf(key);
@@ -42,14 +42,14 @@ export function createCipher(key: Buffer, earlier: readonly Buffer[] = []): Ciph
   };
 }
 
-/** Tells keys apart without telling anything of them. */
+/** Returns the id of a key, a hash that reveals nothing of the key. */
 function keyIdOf(key: Buffer): string {
   return createHash('sha256').update('ostiary key id\0').update(key).digest('hex').slice(0, 16);
 }
 
 const keyLength = 32;
 
-/** Reads a key that the operator gave: 32 bytes, as they are or as base64 or hex. */
+/** Returns a key of the operator as bytes: 32 bytes, or their base64 or hex. Throws `AppError` for another length. */
 export function parseEncryptionKey(given: Buffer | string): Buffer {
   const key = typeof given === 'string' ? decodeKey(given.trim()) : given;
   if (key.length === keyLength) return key;
@@ -58,7 +58,7 @@ export function parseEncryptionKey(given: Buffer | string): Buffer {
   });
 }
 
-/** Reads the key file of a database folder, and makes it where there is none; only one process may do so at a time. */
+/** Reads the key file of a database folder; creates it if it does not exist. The caller must hold the folder lock. */
 export async function readOrCreateKeyFile(path: string): Promise<Buffer> {
   try {
     return parseEncryptionKey(await readFile(path, 'utf8'));
@@ -71,7 +71,7 @@ export async function readOrCreateKeyFile(path: string): Promise<Buffer> {
   return key;
 }
 
-/** Reads the keys that secrets may still be sealed with: several are separated by commas. */
+/** Returns the earlier keys of a list that commas separate. */
 export function parsePreviousKeys(given: string): readonly Buffer[] {
   return given.split(',').flatMap((key) => (key.trim() === '' ? [] : [parseEncryptionKey(key)]));
 }

@@ -9,7 +9,7 @@ import type { Log } from '../process/log.ts';
 import { parseEncryptionKey, readOrCreateKeyFile } from './cipher.ts';
 import type { Tables } from './tables.ts';
 
-/** Where objects are kept: a folder of our own (PGlite), a PGlite that somebody else opened and closes, or a PostgreSQL server. */
+/** The location of the database: a folder of Ostiary (PGlite), a PGlite that the caller opens and closes, or a PostgreSQL server. */
 export type DatabaseOptions = { readonly folder: string } | { readonly lite: PGlite } | { readonly url: string };
 
 export type OpenDatabase = {
@@ -21,15 +21,15 @@ export type OpenDatabase = {
 export type OpenOptions = {
   readonly database: DatabaseOptions;
   readonly encryptionKey?: Buffer | string | undefined;
-  /** Makes the folder of a database, and those that it lies in, where it is not there. */
+  /** Creates the folder of a database and its parents if they do not exist. */
   readonly makeFolder: (path: string, mode: number) => void;
   readonly log: Log;
 };
 
-// How long a request waits for a connection before it is answered that the database is away.
+// A request that waits longer for a database connection gets a 503.
 const connectionTimeoutMs = 30_000;
 
-/** Opens the database and finds its encryption key. */
+/** Opens the database and finds its encryption key. Throws `AppError` when either fails. */
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const { database } = options;
   try {
@@ -92,19 +92,19 @@ async function openLite(dataDir: string, log: Log): Promise<Pick<OpenDatabase, '
 
 async function connect(lite: PGlite, log: Log): Promise<Kysely<Tables>> {
   const { createPgConfig } = await import('@electric-sql/pglite/node-postgres');
-  // One connection is all that PGlite has: inside a transaction nothing may ask the pool for another.
+  // PGlite has a single connection: a transaction must never ask the pool for another one.
   const pool = new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 }));
   logLostConnections(pool, log);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPreparedPool(pool) }) });
 }
 
-/** A connection that breaks is replaced; without listeners it would end the process, idle or not. Who was using it is told by its query. */
+/** Logs lost connections, which the pool replaces. Without listeners an error would end the process; the query in progress reports its own error. */
 function logLostConnections(pool: Pool, log: Log): void {
   pool.on('error', (error) => log({ level: 'warn', message: `database connection lost: ${error.message}` }));
   pool.on('connect', (client) => void client.on('error', () => undefined));
 }
 
-/** Where several addresses were tried, the error as a whole says nothing. */
+/** Returns the reasons of all attempts: the message of an `AggregateError` is empty. */
 function errorReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one) => errorReason(one)).join(', ');
   return error instanceof Error ? error.message : String(error);
@@ -112,7 +112,7 @@ function errorReason(error: unknown): string {
 
 const writeCommands = ['UPDATE', 'DELETE', 'INSERT', 'MERGE'] as const;
 
-/** A pool whose statements are parsed once each: half of what a small statement costs PGlite. Their texts must be few. */
+/** Returns a pool that prepares each statement once, which halves the cost of a small statement on PGlite. The number of distinct texts must stay small. */
 export function createPreparedPool(pool: Pool): PostgresPool {
   const names = new Map<string, string>();
   return { connect: async () => new PreparedClient(await pool.connect(), names), end: () => pool.end() };

@@ -3,7 +3,7 @@ import { AppError } from '../../model/errors.ts';
 import { type EdgeTable, kindTables, type KindTables, type ObjectTable } from '../collections.ts';
 import type { SealedColumn, Tables } from './tables.ts';
 
-/** Lists the changes of the database schema in order of their names. A released one never changes again. */
+/** The listed changes of the database schema, in the order of their names. A released one never changes again. */
 const listedMigrations: Readonly<Record<string, Migration>> = {
   '0001-objects': {
     async up(db: Kysely<unknown>): Promise<void> {
@@ -26,7 +26,7 @@ const listedMigrations: Readonly<Record<string, Migration>> = {
   '0005-minimum-approvals': { up: addNeededApprovals },
 };
 
-/** Adds a migration for each name that rows of kinds give beside the listed ones: it creates their tables and key columns. */
+/** All migrations. Rows of kinds add a migration for each name that is not listed: it creates their tables and key columns. */
 const migrations: Readonly<Record<string, Migration>> = {
   ...listedMigrations,
   ...Object.fromEntries(
@@ -37,14 +37,14 @@ const migrations: Readonly<Record<string, Migration>> = {
   ),
 };
 
-/** Brings the database to the shape that this version needs; a database of a later version is refused. */
+/** Migrates the database to this version. Throws `AppError` when it belongs to a later version. */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw new AppError('serve/migration', 1, 'the database could not be brought to this version', { cause: error });
 }
 
-/** Names the migrations of this version that the database has not had. */
+/** Lists the migrations of this version that the database lacks. */
 export async function missingMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
   const { rows } = await sql<{ readonly name: string }>`select name from kysely_migration`.execute(db);
   const done = new Set(rows.map(({ name }) => name));
@@ -71,7 +71,7 @@ async function createReviews(db: Kysely<unknown>): Promise<void> {
   await sql`create index on reviews (created_at desc, id)`.execute(db);
 }
 
-/** How many groups have to approve; null: all of them. */
+/** Adds how many groups must approve; null: all of them. */
 async function addNeededApprovals(db: Kysely<unknown>): Promise<void> {
   await sql`alter table reviews add column needed integer`.execute(db);
 }
@@ -94,7 +94,7 @@ async function createResources(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`create index on connections ((spec ->> 'resource_name'))`.execute(db);
   await sql`create index on connections ((spec ->> 'agent_id'))`.execute(db);
-  // Connections of before have no resource yet; the oldest one gives it its type.
+  // Earlier connections have no resource yet; the oldest connection of a name determines its type.
   await sql`
     insert into resources (id, name, type, subtype, agent_id, revision, created_at, updated_at)
     select distinct on (spec ->> 'resource_name') gen_random_uuid(), spec ->> 'resource_name', spec ->> 'type',
@@ -125,7 +125,7 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
       error_message text not null
     )`.execute(db);
   await sql`create index on audit_logs (created_at)`.execute(db);
-  // A path may be longer than an entry of a sorted index.
+  // A path may be longer than an entry of a B-tree index.
   await sql`create index on audit_logs using hash (http_path)`.execute(db);
   await sql`
     create function refuse_change() returns trigger language plpgsql as
@@ -135,7 +135,7 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
     for each statement execute function refuse_change()`.execute(db);
 }
 
-/** Entries may be removed by a transaction that says so itself, and still never be changed. */
+/** Allows a transaction to remove entries if it sets `ostiary.prunes_audit_log`; changes stay forbidden. */
 async function allowAuditPruning(db: Kysely<unknown>): Promise<void> {
   await sql`
     create or replace function refuse_change() returns trigger language plpgsql as
@@ -165,7 +165,7 @@ async function createApiKeys(db: Kysely<unknown>): Promise<void> {
   await sql`create unique index on api_keys (name) where status = 'active'`.execute(db);
 }
 
-/** The database itself refuses a text whose key it does not know, and to forget a key while a text needs it. */
+/** Makes the database reject texts whose key it does not know, and the removal of a key while a text needs it. */
 async function linkSecretsToKeys(db: Kysely<unknown>, columns: readonly SealedColumn[]): Promise<void> {
   for (const { table, column } of columns) {
     const key = sql.ref(`${column}_key`);

@@ -3,18 +3,18 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type FieldProblem, requireNoProblems } from '../http/rejection.ts';
 import type { Tables } from './tables.ts';
 
-/** A page of a list, counted from 1. */
+/** A page of a list: its number, from 1, and its size. */
 export type PageRequest = { readonly page: number; readonly size: number };
 
-/** What there is to page through: `from` says which rows count, `select` reads those within the bounds. */
+/** The rows to page through: `from` selects them, `select` reads those within the bounds. */
 type PageQuery<T> = {
   readonly page: PageRequest;
-  /** `from TABLE where …`. */
+  /** SQL: `from TABLE where …`. */
   readonly from: RawBuilder<unknown>;
   readonly select: (db: Kysely<Tables>, bounds: RawBuilder<unknown>) => Promise<readonly T[]>;
 };
 
-/** Reads one page and how many rows there are in all, both as of one moment, whatever is written meanwhile. */
+/** Reads one page and the total number of rows, both from the same snapshot. */
 export function selectPage<T>(
   db: Kysely<Tables>,
   { page: { page, size }, from, select }: PageQuery<T>,
@@ -31,10 +31,10 @@ const defaultPageSize = 50;
 const maxPageSize = 100;
 const maxPage = 1_000_000;
 
-/** The page of a list that is never whole, where none is asked for. */
+/** The page of a list without paging parameters, for lists that are always paged. */
 export const defaultPage: PageRequest = { page: 1, size: defaultPageSize };
 
-/** Reads `page` and `page_size`; undefined where neither is given, which asks for the whole list. */
+/** Reads `page` and `page_size`; undefined when neither is given. Throws `InvalidBody` for values out of range. */
 export function readPageRequest(request: HonoRequest): PageRequest | undefined {
   const [page, size] = [request.query('page'), request.query('page_size')];
   if (page === undefined && size === undefined) return undefined;

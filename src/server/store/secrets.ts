@@ -7,7 +7,7 @@ import { InvalidBody, type FieldProblem } from '../http/rejection.ts';
 /** Secret values by field: one text, or a map of texts. */
 export type Secrets = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-/** Secrets as a caller sends them: null stands for the value that is stored. */
+/** Secrets as a caller sends them; null keeps the stored value. */
 export type GivenSecrets = Readonly<Record<string, string | null | Readonly<Record<string, string | null>>>>;
 
 const referenceSource = String.raw`_(cloudsecrets|envjson):[^:\s]+:[^:\s]+`;
@@ -15,13 +15,13 @@ const referenceSource = String.raw`_(cloudsecrets|envjson):[^:\s]+:[^:\s]+`;
 /** A value that is fetched when a session starts: `_cloudsecrets:NAME:KEY` or `_envjson:NAME:KEY`. */
 export const secretReferencePattern: RegExp = new RegExp(`^${referenceSource}$`);
 
-/** What the values of a map of secrets look like, beside null. */
+/** The schema of a value in a map of secrets, except null. */
 export const secretValueSchema: JsonObject = {
   pattern: `^((([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)|${referenceSource})$`,
   $comment: 'base64, _cloudsecrets:NAME:KEY or _envjson:NAME:KEY',
 };
 
-/** Takes the secrets out of a body that has the shape of its schema; an omitted secret is an empty one. */
+/** Returns the secrets of a valid body; an omitted secret is empty. */
 export function readSecrets(fields: readonly FieldRule[], body: JsonObject): GivenSecrets {
   const given: Record<string, string | null | Record<string, string | null>> = {};
   for (const { name, secret } of fields) {
@@ -35,7 +35,7 @@ export function readSecrets(fields: readonly FieldRule[], body: JsonObject): Giv
   return given;
 }
 
-/** Puts stored values where the caller sent null and leaves empty secrets out; throws where a null has no stored value. */
+/** Replaces null by the stored value and drops empty secrets. Throws `InvalidBody` when a null has no stored value. */
 export function resolveSecrets(given: GivenSecrets, stored: Secrets): Secrets {
   const problems: FieldProblem[] = [];
   const secrets: Record<string, string | Record<string, string>> = {};
@@ -59,12 +59,12 @@ export function resolveSecrets(given: GivenSecrets, stored: Secrets): Secrets {
   return secrets;
 }
 
-/** Seals all secrets of one object as one text; null where it has none. */
+/** Seals all secrets of an object as one text; null when it has none. */
 export function sealSecrets(cipher: Cipher, secrets: Secrets, place: string): string | null {
   return Object.keys(secrets).length > 0 ? cipher.seal(JSON.stringify(secrets), place) : null;
 }
 
-/** Opens what `sealSecrets` sealed. */
+/** Opens a text that `sealSecrets` sealed. Throws when its key is unknown or the path differs. */
 export function openSecrets(cipher: Cipher, sealed: string | null, place: string): Secrets {
   return sealed === null ? {} : JSON.parse(cipher.open(sealed, place));
 }

@@ -6,18 +6,18 @@ import { migrate } from './migrations.ts';
 import { sealedColumns, type Tables } from './tables.ts';
 import { inWriteLock } from './write-lock.ts';
 
-/** The database (or a transaction of it), what opens its secrets, and the clock. */
+/** The database (or a transaction), the cipher of its secrets, and the clock. */
 export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher; readonly now: () => Date };
 
 export type StoreOptions = OpenOptions & {
-  /** Keys that secrets may still be sealed with, separated by commas. */
+  /** Earlier encryption keys, separated by commas. */
   readonly previousEncryptionKeys?: string | undefined;
   readonly now: () => Date;
 };
 
 export type OpenStore = { readonly store: Store; readonly close: () => Promise<void> };
 
-/** Opens the database in the shape of this version, with keys that open all of its secrets. */
+/** Opens and migrates the database. Throws `AppError` when the keys cannot open all of its secrets. */
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const earlier = parsePreviousKeys(options.previousEncryptionKeys ?? '');
   const { db, encryptionKey, close } = await openDatabase(options);
@@ -32,13 +32,13 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
   }
 }
 
-/** A key that the database knows, and how many texts it seals there. */
+/** An encryption key that the database knows, and the number of texts that it seals. */
 export type EncryptionKey = { readonly id: string; readonly created_at: Date; readonly sealed: number };
 
 /**
- * Makes the cipher's key one that the database accepts writes with. A first start ties the database to the key; later one of
- * the keys must be known, and all that still seal something must be there. Keys that seal nothing any more and are not
- * given are forgotten: from then on the database refuses what is sealed with them.
+ * Registers the key of the cipher in the database. The first start binds the database to its key; later starts must pass a known
+ * key and every key that still seals a text. The keys that seal nothing and are not passed are removed: the database then rejects
+ * texts that they seal. Throws `AppError` when a key is missing.
  */
 export async function registerEncryptionKey(
   db: Kysely<Tables>,
@@ -64,7 +64,7 @@ export async function registerEncryptionKey(
   });
 }
 
-/** The keys that the database knows, oldest first. */
+/** Lists the keys that the database knows, oldest first. */
 export async function listEncryptionKeys(db: Kysely<Tables>): Promise<readonly EncryptionKey[]> {
   const counts = sealedColumns.map(
     ({ table, column }) => sql`(select count(*) from ${sql.table(table)} where ${sql.ref(`${column}_key`)} = k.id)`,

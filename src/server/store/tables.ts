@@ -2,7 +2,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import { type EdgeTable, kindTables, type ObjectTable } from '../collections.ts';
 
-/** One object of a kind; `spec` has all fields but secrets and edges, `secrets` is sealed, `name` identifies it. */
+/** An object of a kind: `spec` has all fields but secrets and edges, `secrets` is sealed, `name` identifies the object. */
 type ObjectRow = {
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ type ObjectRow = {
 };
 
 type EdgeRow = { readonly connection_id: string; readonly rule_id: string };
-/** `token_hash` is null until a token is made; `last_seen` until the agent comes. */
+/** An agent: `token_hash` is null until a token exists, `last_seen` until the first heartbeat. */
 type AgentRow = {
   readonly id: string;
   readonly name: string;
@@ -28,7 +28,7 @@ type AgentRow = {
   readonly platform: Generated<string>;
 };
 
-/** A grouping of connections; `env_vars` is sealed. Connections name theirs in `resource_name`. */
+/** A group of connections, which name it in `resource_name`; `env_vars` is sealed. */
 type ResourceRow = {
   readonly id: string;
   readonly name: string;
@@ -41,7 +41,7 @@ type ResourceRow = {
   readonly updated_at: Date;
 };
 
-/** A key that opens the gateway; `groups` decide its role. */
+/** An API key; its groups determine the role. */
 export type ApiKeyRow = {
   readonly id: string;
   readonly name: string;
@@ -58,7 +58,7 @@ export type ApiKeyRow = {
   readonly last_used_at: Date | null;
 };
 
-/** A write that somebody tried; entries are never changed. */
+/** An attempted write. Entries never change. */
 type AuditRow = {
   readonly seq: GeneratedAlways<string>;
   readonly id: string;
@@ -101,5 +101,5 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'resources', column: 'env_vars' },
 ];
 
-/** An id as text. */
+/** The text form of an id. */
 export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -2,10 +2,10 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { Rejection } from '../http/rejection.ts';
 import type { Tables } from './tables.ts';
 
-// Any number will do, as long as every version of the server takes the same one.
+// An arbitrary number. Every version of the server must use the same one.
 const writeLock = 5_712_009;
 
-/** Runs one write at a time: what it reads stays true until it commits, and no two writes wait for each other's rows. */
+/** Runs one write at a time: its reads stay valid until it commits, and no two writes deadlock. Throws 503 when the encryption key is retired. */
 export function inWriteLock<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
   const written = db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(writeLock)})`.execute(trx);
@@ -18,12 +18,12 @@ export function inWriteLock<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables
   });
 }
 
-/** The database refuses texts that are sealed with a key it does not know any more. */
+/** Tells whether the database rejected a text because it does not know the key. */
 function violatesKeyReference(error: unknown): boolean {
   return error instanceof Error && 'constraint' in error && String(error.constraint).endsWith('_key_fkey');
 }
 
-/** Runs a statement that gives `what` its name; a name that is taken is a conflict. */
+/** Runs a statement that gives `what` its name. Throws a 409 when the name is taken. */
 export async function withUniqueName(what: string, statement: Promise<unknown>): Promise<void> {
   try {
     await statement;
