@@ -31,7 +31,7 @@ import { type RunbookSearch, serveSearch } from './search/search-routes.ts';
 import { searchSection } from './search/search.openapi.ts';
 import type { Store } from './store/store.ts';
 
-export type AppParts = ObserveOptions & {
+export type AppOptions = ObserveOptions & {
   readonly store: Store;
   readonly collections: readonly Collection[];
   readonly library: RunbookLibrary;
@@ -43,27 +43,27 @@ export type AppParts = ObserveOptions & {
 };
 
 /** Creates the HTTP application: middleware, routes, and error responses. */
-export function createApp(parts: AppParts): Hono<AppEnv> {
-  const { log } = parts;
+export function createApp(options: AppOptions): Hono<AppEnv> {
+  const { log } = options;
   const app = new Hono<AppEnv>();
   app.onError(answerErrors(log));
-  app.use(observeRequests(parts));
-  app.use(parts.chaos === undefined ? rejectChaos : injectChaos(parts.chaos));
+  app.use(observeRequests(options));
+  app.use(options.chaos === undefined ? rejectChaos : injectChaos(options.chaos));
 
-  serveHealth(app, parts);
-  serveDocument(app, describeApi(apiSections(parts.collections), parts.version));
-  serveHeartbeat(app, parts);
-  app.use(authenticateRequest(parts), auditWrites(parts), requirePermission);
-  serveIdentity(app, parts);
-  serveApiKeys(app, parts);
-  serveAuditLog(app, parts);
-  serveEncryptionKeys(app, parts);
-  serveAgents(app, parts);
-  serveResources(app, parts);
-  serveSearch(app, { ...parts, searchRunbooks: parts.searchRunbooks ?? parts.library.search });
-  for (const collection of parts.collections) serveCollection(app, collection, parts);
-  serveRunbooks(app, parts.library, parts.store);
-  serveReviews(app, parts);
+  serveHealth(app, options);
+  serveDocument(app, describeApi(apiSections(options.collections), options.version));
+  serveHeartbeat(app, options);
+  app.use(authenticateRequest(options), auditWrites(options), requirePermission);
+  serveIdentity(app, options);
+  serveApiKeys(app, options);
+  serveAuditLog(app, options);
+  serveEncryptionKeys(app, options);
+  serveAgents(app, options);
+  serveResources(app, options);
+  serveSearch(app, { ...options, searchRunbooks: options.searchRunbooks ?? options.library.search });
+  for (const collection of options.collections) serveCollection(app, collection, options);
+  serveRunbooks(app, options.library, options.store);
+  serveReviews(app, options);
   refuseOtherMethods(app);
   app.notFound((c) => c.json({ message: 'there is no such route' }, 404));
   return app;

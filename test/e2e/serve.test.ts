@@ -27,7 +27,7 @@ async function addressOf(running: Running): Promise<string> {
   }
 }
 
-test('without a terminal every line on stderr is a JSON object, from the start to the end', async () => {
+test('without a terminal every line on stderr is a JSON object', async () => {
   const { running, call } = await serve('--agent edge --agent edge');
   expect((await call('GET', '/agents')).list).toMatchObject([{ name: 'edge', status: 'offline' }]);
   running.child.kill('SIGTERM');
@@ -41,7 +41,7 @@ test('without a terminal every line on stderr is a JSON object, from the start t
   ]);
 });
 
-test('lines for people where they are asked for; none for requests where it is to be quiet', async () => {
+test('--log text prints text, and --quiet omits requests', async () => {
   const { running, call } = await serve('--log text');
   await call('GET', '/agents');
   running.child.kill('SIGINT');
@@ -54,7 +54,7 @@ test('lines for people where they are asked for; none for requests where it is t
   expect((await quiet.running.ended).stderr).toMatch(/^ostiary \S+ serves on http:\S+ from a folder\n$/);
 });
 
-test('requests can ask to fail with --chaos alone, and that is told', async () => {
+test('only --chaos enables failing requests, and the log warns about it', async () => {
   const headers = { 'Ostiary-Chaos': 'status=503' };
   const { running, call } = await serve('--chaos');
   expect((await call('GET', '/agents', { headers })).status).toBe(503);
@@ -62,7 +62,7 @@ test('requests can ask to fail with --chaos alone, and that is told', async () =
   expect((await running.ended).stderr).toContain('"level":"warn","message":"callers can make requests fail (--chaos): for tests only"');
 });
 
-test('--drain serves on after SIGTERM, and is not ready', async () => {
+test('--drain keeps serving after SIGTERM, but is not ready', async () => {
   const { running, call } = await serve('--drain 1');
   expect((await call('GET', '/readyz')).status).toBe(200);
   running.child.kill('SIGTERM');

@@ -22,7 +22,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
 
   const beat = (token: string, body?: Parameters<Call>[2]): Promise<Answer> => call('POST', '/agents/heartbeat', { key: token, ...body });
 
-  test('a new agent gets a token, once, and is offline until it comes', async () => {
+  test('a new agent gets a token once, and is offline until its first heartbeat', async () => {
     const created = await call('POST', '/agents', { body: { name: 'new' } });
     expect(created.status).toBe(201);
     expect(created.headers.get('Location')).toBe(`/agents/${idOf(created)}`);
@@ -43,7 +43,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     expect(server.log.join('\n')).not.toContain(token);
   });
 
-  test('an agent has a tag that changes with its token alone, and is written only where it still has it', async () => {
+  test('the ETag of an agent changes only with its token, and If-Match is checked', async () => {
     const created = await call('POST', '/agents', { body: { name: 'tagged' } });
     const tag = async (): Promise<string> => (await call('GET', '/agents/tagged')).headers.get('ETag') ?? '';
     const first = await tag();
@@ -62,7 +62,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     expect((await call('DELETE', '/agents/tagged', { headers: { 'If-Match': await tag() } })).status).toBe(204);
   });
 
-  test('an agent is online while it comes within the timeout, and so are its connections, in every answer', async () => {
+  test('an agent and its connections are online while heartbeats arrive within the timeout', async () => {
     const agent = await call('POST', '/agents', { body: { name: 'beats' } });
     const statuses = async (): Promise<readonly unknown[]> => {
       const body = connectionBody('served', idOf(agent));
@@ -93,7 +93,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     await call('DELETE', '/connections/served');
   });
 
-  test('a heartbeat changes no connection: its entity tag and its times stay', async () => {
+  test('a heartbeat does not change the ETag or the times of a connection', async () => {
     const agent = await call('POST', '/agents', { body: { name: 'quiet' } });
     const created = await call('POST', '/connections', { body: connectionBody('same', idOf(agent)) });
     at += 1000;
@@ -104,7 +104,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     await call('DELETE', '/connections/same');
   });
 
-  test("an agent's token opens the heartbeat and nothing else; a caller's key does not open the heartbeat", async () => {
+  test('the token of an agent allows only the heartbeat; the key of a caller does not allow it', async () => {
     const token = tokenOf(await call('POST', '/agents', { body: { name: 'locked' } }));
     for (const path of ['/connections', '/agents', '/agents/heartbeat', '/search?term=a', '/resources', '/serverinfo', '/nothing'])
       expect((await call('GET', path, { key: token })).status).toBe(401);
@@ -117,7 +117,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     }
   });
 
-  test('who tries tokens has to wait', async () => {
+  test('failed tokens are limited by address', async () => {
     const token = tokenOf(await call('POST', '/agents', { body: { name: 'guessed' } }));
     const tries = await Promise.all(Array.from({ length: 30 }, () => beat('osa_guess')));
     expect(tries.some(({ status, headers }) => status === 429 && Number(headers.get('Retry-After')) > 0)).toBe(true);
@@ -125,7 +125,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     at += 3_600_000;
   });
 
-  test('a registered agent without a token gets one, and a new token ends the one before', async () => {
+  test('a registered agent without a token gets one, and a new token replaces the earlier one', async () => {
     const path = '/agents/prod-agent/token';
     const [first, second] = [await call('POST', path), await call('POST', path)];
     expect([first.status, second.status]).toEqual([201, 201]);
@@ -134,7 +134,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     expect((await call('POST', '/agents/none/token')).status).toBe(404);
   });
 
-  test('agents are asked for by their status', async () => {
+  test('agents are filtered by status', async () => {
     const names = async (status: string): Promise<readonly unknown[]> =>
       (await call('GET', `/agents?status=${status}`)).list.map(({ name }) => name);
     await beat(tokenOf(await call('POST', '/agents', { body: { name: 'here' } })));
@@ -144,7 +144,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     expect((await call('GET', '/agents?status=CONNECTED')).status).toBe(422);
   });
 
-  test('an agent that serves a connection stays; one that serves none goes, and its token with it', async () => {
+  test('only an agent without connections can be deleted, with its token', async () => {
     const agent = await call('POST', '/agents', { body: { name: 'used' } });
     for (const name of ['u1', 'u2', 'u3', 'u4', 'u5']) await call('POST', '/connections', { body: connectionBody(name, idOf(agent)) });
     const refused = await call('DELETE', '/agents/used');
@@ -170,14 +170,14 @@ describe.each(databases)('agents on %s', (_name, start) => {
     ['a name beyond 254 characters', { name: 'a'.repeat(255) }, 422],
     ['a name that looks like an id', { name: unknownId }, 422],
     ['a name that is no text', { name: ['a'] }, 422],
-    ['a field nobody knows', { name: 'more', token: 'mine' }, 422],
+    ['an unknown field', { name: 'more', token: 'mine' }, 422],
   ])('%s is refused', async (_text, body, status) => {
     expect((await call('POST', '/agents', { body })).status).toBe(status);
   });
 
   test.each([
     ['no object', { text: '[]' }, 400],
-    ['a field nobody knows', { body: { status: 'online' } }, 422],
+    ['an unknown field', { body: { status: 'online' } }, 422],
     ['a number for a text', { body: { hostname: 1 } }, 422],
     ['a NUL', { body: { hostname: 'a\0' } }, 422],
     ['too much', { body: { hostname: 'a'.repeat(256) } }, 422],
@@ -199,7 +199,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
   });
 });
 
-test('two servers on one database tell the same of an agent, whichever it comes to', async () => {
+test('two servers on one database report the same status of an agent', async () => {
   const { url, drop } = await createDatabase();
   let at = Date.parse('2026-01-01T00:00:00.000Z');
   const options = { database: { url }, now: () => new Date(at) };

@@ -19,7 +19,7 @@ describe.each(databases)('keys on %s', (_name, start) => {
     return call('GET', '/serverinfo', { key }).then((answer) => answer.status);
   }
 
-  test('one is told once, when it is made', async () => {
+  test('the key text is returned once, on creation', async () => {
     const created = await call('POST', '/api-keys', { body: { name: 'ci', groups: ['admin', 'ops', 'ops'] } });
     expect(created.status).toBe(201);
     const { key: made, ...told } = created.body;
@@ -53,7 +53,7 @@ describe.each(databases)('keys on %s', (_name, start) => {
     expect(server.log.join('\n')).not.toContain(key);
   });
 
-  test('one that is revoked opens nothing, for good, and stays in the list', async () => {
+  test('a revoked key stays invalid and stays in the list', async () => {
     const key = await makeKey(call, 'leaver', []);
     expect(await status(key)).toBe(200);
     const { body } = await call('GET', '/api-keys/leaver');
@@ -69,7 +69,7 @@ describe.each(databases)('keys on %s', (_name, start) => {
     expect([await status(key), await status(second)]).toEqual([401, 200]);
   });
 
-  test('another admin’s words take effect at once', async () => {
+  test('changes by another admin take effect immediately', async () => {
     const key = await makeKey(call, 'mover', ['admin']);
     expect((await call('GET', '/guardrails', { key })).status).toBe(200);
     const body = { name: 'moved', groups: ['dev'], manager: '' };
@@ -80,7 +80,7 @@ describe.each(databases)('keys on %s', (_name, start) => {
     expect((await call('PUT', '/api-keys/moved', { body: { ...changed.body } })).status).toBe(200);
   });
 
-  test('a version that was read before is not written over', async () => {
+  test('a write of an earlier version is rejected', async () => {
     await makeKey(call, 'versioned', []);
     const { headers } = await call('GET', '/api-keys/versioned');
     const stale = { headers: { 'If-Match': headers.get('ETag') ?? '' } };
@@ -90,7 +90,7 @@ describe.each(databases)('keys on %s', (_name, start) => {
     expect((await call('GET', '/api-keys/versioned')).body).toMatchObject({ groups: ['a'], status: 'active' });
   });
 
-  test('what a manager’s key makes, only that manager’s keys change', async () => {
+  test('only keys of the same manager may change an object', async () => {
     const [first, second, other] = [
       await makeKey(call, 'terraform', ['admin'], 'terraform'),
       await makeKey(call, 'terraform 2', ['admin'], 'terraform'),
@@ -120,20 +120,20 @@ describe.each(databases)('keys on %s', (_name, start) => {
     expect(answer.body['errors']).toEqual([expect.objectContaining({ field })]);
   });
 
-  test('two active ones cannot have one name', async () => {
+  test('active keys have unique names', async () => {
     await makeKey(call, 'one', []);
     await makeKey(call, 'two', []);
     expect((await call('POST', '/api-keys', { body: { name: 'one' } })).status).toBe(409);
     expect((await call('PUT', '/api-keys/two', { body: { name: 'one' } })).status).toBe(409);
   });
 
-  test.each(['none', unknown, '%00', '%ED%A0%80', ''.padEnd(3000, 'x')])('there is none called %s', async (reference) => {
+  test.each(['none', unknown, '%00', '%ED%A0%80', ''.padEnd(3000, 'x')])('the key %s is not found', async (reference) => {
     for (const method of ['GET', 'DELETE']) expect((await call(method, `/api-keys/${reference}`)).status).toBe(404);
     expect((await call('PUT', `/api-keys/${reference}`, { body: { name: 'x' } })).status).toBe(404);
   });
 });
 
-test('while there are no keys, nothing is said of groups', async () => {
+test('without keys the list of groups is null', async () => {
   const server = await startPgliteServer();
   const groups = async (): Promise<unknown> => (await fetch(`${server.url}/users/groups`, { headers: { 'Api-Key': server.key } })).json();
   expect(await groups()).toBeNull();

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createDatabase, makeFolder, startTestServer } from '../support/servers.ts';
 import { callerOf, rowsOf } from './client.ts';
 
-test.each([['a folder'], ['PostgreSQL']])('%s keeps entries for good, or for as many days as it is told', async (where) => {
+test.each([['a folder'], ['PostgreSQL']])('%s keeps audit entries forever, or for the configured number of days', async (where) => {
   const home = await mkdtemp(join(tmpdir(), 'ostiary-audit-'));
   const database = await createDatabase();
   const place = where === 'PostgreSQL' ? { url: database.url } : { folder: await makeFolder(home) };

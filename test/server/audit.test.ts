@@ -17,7 +17,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     return rowsOf(await call('GET', `/audit/logs?page_size=${count}`));
   }
 
-  test('tells who wrote what, when and from where, newest first', async () => {
+  test('lists the author, time, address and content of writes, newest first', async () => {
     const key = await makeKey(call, 'ci', ['admin']);
     const secret = { 'envvar:PASS': base64(canary) };
     const created = await call('POST', '/connections', { body: connectionBody('audited', gateway.agent, { secret }), key });
@@ -73,7 +73,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     expect(deleted).toMatchObject({ ...actor, ...about, action: 'delete', http_status: 204, request_payload_redacted: {} });
   });
 
-  test('has keys too, without the key', async () => {
+  test('contains writes of keys, without the key texts', async () => {
     const key = await makeKey(call, 'short-lived', ['dba'], 'terraform');
     await call('PUT', '/api-keys/short-lived', { body: { name: 'short-lived', groups: ['dba', 'dev'] } });
     await call('DELETE', '/api-keys/short-lived');
@@ -110,7 +110,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     expect(JSON.stringify(entry)).not.toContain(canary);
   });
 
-  test('has the longest paths', async () => {
+  test('contains the longest paths', async () => {
     const name = '😀'.repeat(254);
     const path = `/connections/${encodeURIComponent(name)}`;
     expect((await call('POST', '/connections', { body: connectionBody(name, gateway.agent, { resource_name: 'far' }) })).status).toBe(201);
@@ -122,7 +122,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     expect(await latest()).toMatchObject([{ http_path: `/guardrails/${'x'.repeat(8000)}`, http_status: 404 }]);
   });
 
-  test('has those who may not, but neither reads nor strangers', async () => {
+  test('contains forbidden requests, but neither reads nor unauthenticated requests', async () => {
     const key = await makeKey(call, 'curious', []);
     await call('POST', '/connections', { key, body: { name: canary } });
     const [before] = await latest();
@@ -135,7 +135,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     expect(await latest()).toEqual([before]);
   });
 
-  test('is read by page and by what it is about', async () => {
+  test('is paged and filtered', async () => {
     const total = async (query: string): Promise<Json | undefined> => {
       const { body } = await call('GET', `/audit/logs?page_size=1&${query}`);
       return JSON.parse(JSON.stringify(body['pages'])).total;
@@ -177,7 +177,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     },
   );
 
-  test('has one entry for every write, whatever is sent, and none for a read', async () => {
+  test('has exactly one entry for every write, valid or not, and none for a read', async () => {
     const bodies: Arbitrary<Json> = oneof(
       record({ name: constantFrom('p', 'q') }),
       constant({ name: 'p', input: { rules: [{ type: 'deny_words_list', words: ['a'] }] } }),
@@ -204,7 +204,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
   });
 });
 
-test('nobody changes or empties the log in the database', async () => {
+test('the database refuses to change or empty the log', async () => {
   const database = await createDatabase();
   const server = await startTestServer({ database: { url: database.url } });
   await callerOf(server)('POST', '/guardrails', { body: { name: 'a' } });
@@ -218,7 +218,7 @@ test('nobody changes or empties the log in the database', async () => {
   await database.drop();
 });
 
-test('a write whose entry cannot be made does not happen', async () => {
+test('a write whose entry cannot be stored is rolled back', async () => {
   const database = await createDatabase();
   const server = await startTestServer({ database: { url: database.url } });
   const call = callerOf(server);
@@ -234,7 +234,7 @@ test('a write whose entry cannot be made does not happen', async () => {
   await database.drop();
 });
 
-test('a write that happened, though its answer was lost, is in the log', async () => {
+test('a committed write whose response was lost is in the log', async () => {
   const server = await startPgliteServer({ chaos: ({ method }) => (method === 'POST' ? { status500AfterCommit: true } : undefined) });
   const call = callerOf(server);
   expect((await call('POST', '/guardrails', { body: { name: 'a' } })).status).toBe(500);

@@ -12,7 +12,7 @@ async function withChaos(chaos: Chaos): Promise<Call> {
   return callerOf(server);
 }
 
-test('effects are chosen by request, and each does what it says', async () => {
+test('each request gets the chosen chaos effect', async () => {
   const seen: number[] = [];
   const call = await withChaos(({ method, path, n }) => {
     seen.push(n);
@@ -34,7 +34,7 @@ test('effects are chosen by request, and each does what it says', async () => {
   expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-test('each request switches its own effects, where the server is started for it', async () => {
+test('each request selects its own effects when the server was started with chaos', async () => {
   const call = await withChaos(chaosFromSwitches);
   const post = (name: string, switches: string): ReturnType<Call> =>
     call('POST', '/guardrails', { body: { name }, headers: { 'Ostiary-Chaos': switches } });
@@ -50,7 +50,7 @@ test('each request switches its own effects, where the server is started for it'
   expect(list.map(({ name }) => name)).toEqual(['after', 'failed', 'late']);
 });
 
-test('switches that there are not are refused', async () => {
+test('unknown switches are rejected', async () => {
   const call = await withChaos(chaosFromSwitches);
   const wrong = [
     '',
@@ -69,7 +69,7 @@ test('switches that there are not are refused', async () => {
   }
 });
 
-test('a server that is not started for tests refuses the switches, and does nothing', async () => {
+test('a server without chaos rejects the switches', async () => {
   server = await startPgliteServer();
   const call = callerOf(server);
   const headers = { 'Ostiary-Chaos': 'fail=after-commit' };
@@ -78,7 +78,7 @@ test('a server that is not started for tests refuses the switches, and does noth
   expect((await call('GET', '/guardrails')).list).toEqual([]);
 });
 
-test('closing finishes what is in flight', async () => {
+test('closing finishes the requests in flight', async () => {
   const call = await withChaos(({ method }) => (method === 'POST' ? { delayMs: 200 } : undefined));
   const late = call('POST', '/guardrails', { body: { name: 'late' } });
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -4,17 +4,17 @@ import { useServer } from './use-server.ts';
 
 const numbers = Array.from({ length: 40 }, (_, index) => index);
 
-describe.each(databases)('writes at once on %s', (_name, start) => {
+describe.each(databases)('concurrent writes on %s', (_name, start) => {
   const gateway = useServer(start);
   const { call } = gateway;
 
-  test('of one name, one is created', async () => {
+  test('of concurrent creates with one name, one succeeds', async () => {
     const answers = await Promise.all(numbers.map(() => call('POST', '/connections', { body: connectionBody('once', gateway.agent) })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(numbers.length - 1);
   });
 
-  test('against one version, one is written', async () => {
+  test('of concurrent writes of one version, one succeeds', async () => {
     const created = await call('POST', '/connections', { body: connectionBody('version', gateway.agent) });
     const headers = { 'If-Match': created.headers.get('ETag') ?? '' };
     const writes = numbers.map((n) =>
@@ -25,7 +25,7 @@ describe.each(databases)('writes at once on %s', (_name, start) => {
     expect(statuses.filter((status) => status === 412)).toHaveLength(numbers.length - 1);
   });
 
-  test('on both ends of the same edges, neither end is lost and no write fails', async () => {
+  test('concurrent writes of both ends of the same edges all succeed and stay consistent', async () => {
     const ids = await Promise.all(
       numbers.map(async (n) => idOf(await call('POST', '/connections', { body: connectionBody(`c${n}`, gateway.agent) }))),
     );
@@ -42,7 +42,7 @@ describe.each(databases)('writes at once on %s', (_name, start) => {
     expect(held).toEqual(ids.map(() => [rule]));
   });
 
-  test('an edge never points at what was deleted meanwhile', async () => {
+  test('an edge never refers to a deleted object', async () => {
     const rules = await Promise.all(numbers.map(async (n) => idOf(await call('POST', '/guardrails', { body: { name: `d${n}` } }))));
     const answers = await Promise.all(
       rules.flatMap((rule, n) => [
@@ -58,7 +58,7 @@ describe.each(databases)('writes at once on %s', (_name, start) => {
     expect(left).toEqual([]);
   });
 
-  test('a list read meanwhile is whole', async () => {
+  test('a list during writes is consistent', async () => {
     const before = (await call('GET', '/connections')).list.length;
     const writes = numbers.map((n) => call('PUT', `/connections/c${n}`, { body: connectionBody(`c${n}`, gateway.agent) }));
     const reads = await Promise.all(numbers.map(() => call('GET', '/connections')));

@@ -36,7 +36,7 @@ class Way {
   }
 }
 
-test('while the database is away callers are told to come back; then all is as before', async () => {
+test('while the database is unavailable, requests get a 503 with Retry-After; then everything works again', async () => {
   const database = await createDatabase();
   const url = new URL(database.url);
   const way = new Way({ host: url.hostname, port: Number(url.port) });

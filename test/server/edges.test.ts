@@ -14,7 +14,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     return (await call('GET', path)).headers.get('ETag');
   }
 
-  test('a guardrail edge is seen and replaced from both ends', async () => {
+  test('a guardrail edge is listed and replaced from both ends', async () => {
     const [a, b] = [await connection('g-a'), await connection('g-b')];
     const rule = await call('POST', '/guardrails', { body: { name: 'g', connection_ids: [a.toUpperCase(), a] } });
     expect(idsIn(rule, 'connection_ids')).toEqual([a]);
@@ -38,7 +38,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     expect(idsIn(await call('GET', path), 'connection_ids')).toEqual([]);
   });
 
-  test('a deleted end takes its edges with it', async () => {
+  test('deleting an object deletes its edges', async () => {
     const id = await connection('d-a');
     const rule = await call('POST', '/guardrails', { body: { name: 'd', connection_ids: [id] } });
     const mask = await call('POST', '/datamasking-rules', { body: { name: 'd', connection_ids: [id] } });
@@ -52,7 +52,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     expect(idsIn(await call('GET', '/connections/d-b'), 'guardrail_rules')).toEqual([]);
   });
 
-  test('an unknown end refuses the write and leaves nothing behind', async () => {
+  test('a write with an unknown id is rejected and stores nothing', async () => {
     const unknown = '00000000-0000-4000-8000-000000000000';
     const id = await connection('u-a');
     const answer = await call('POST', '/guardrails', { body: { name: 'u', connection_ids: [id, unknown] } });
@@ -62,7 +62,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     expect(idsIn(await call('GET', '/connections/u-a'), 'guardrail_rules')).toEqual([]);
   });
 
-  test('the entity tag changes with every write of the object or of its edges, from either end, and with nothing else', async () => {
+  test('the ETag changes exactly with every write of the object or its edges, from either end', async () => {
     const id = await connection('e-a');
     const rule = await call('POST', '/guardrails', { body: { name: 'e' } });
     const path = `/guardrails/${idOf(rule)}`;
@@ -82,7 +82,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     expect(seen.at(-1)).toMatch(/^"[^"]+"$/);
   });
 
-  test('a write or delete against another version is answered with 412', async () => {
+  test('a write or delete of another version is rejected with 412', async () => {
     const created = await call('POST', '/connections', { body: connectionBody('v', gateway.agent) });
     const first = created.headers.get('ETag') ?? '';
     const body = connectionBody('v', gateway.agent, { reviewers: ['x'] });
@@ -95,7 +95,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     expect((await call('DELETE', '/connections/v', { headers: { 'If-Match': '*' } })).status).toBe(204);
   });
 
-  test('what a manager made, nobody else writes', async () => {
+  test('only the manager of an object may write it', async () => {
     const key = gateway.server.managerKey;
     const id = await connection('managed', key);
     const body = connectionBody('managed', gateway.agent, { reviewers: ['x'] });
@@ -112,7 +112,7 @@ describe.each(databases)('edges on %s', (_name, start) => {
     expect((await call('DELETE', '/connections/managed', { key })).status).toBe(204);
   });
 
-  test('a rule that anybody may write cannot leave a managed connection, nor be deleted from under it', async () => {
+  test('an unmanaged rule cannot be detached from a managed connection or deleted while attached', async () => {
     const key = gateway.server.managerKey;
     const rule = await call('POST', '/guardrails', { body: { name: 'shared' } });
     const body = connectionBody('holds', gateway.agent, { guardrail_rules: [idOf(rule)] });

@@ -67,7 +67,7 @@ describe.each(places)('the encryption key of %s', (_name, make) => {
   });
   afterAll(() => place.drop());
 
-  test('is changed without losing a secret, and the earlier one can be retired', async () => {
+  test('can be replaced without losing a secret, and the earlier one can be retired', async () => {
     const written = await during(place, [first], async (call) => {
       const agent = await agentId(call);
       const numbers = Array.from({ length: 120 }, (_, n) => n);
@@ -101,7 +101,7 @@ describe.each(places)('the encryption key of %s', (_name, make) => {
   });
 });
 
-test('what is written while both keys are known is sealed with the new one', async () => {
+test('writes are sealed with the new key while both keys are known', async () => {
   const { url, drop } = await createDatabase();
   const place: Place = { database: { url }, drop };
   await during(place, [first], async (call, firstServer) => {
@@ -125,7 +125,7 @@ test('what is written while both keys are known is sealed with the new one', asy
   await drop();
 });
 
-test('a folder leaves the key that it made itself for one of the environment', async () => {
+test('a folder can switch from its own key to one of the environment', async () => {
   const folder = await makeFolder(join(home, 'own'));
   const usual = { port: 0, makeFolder: makeFolders, registry, adminKey, version: '0', now: () => new Date(), log: () => {} };
   const own = await startServer({ ...usual, database: { folder } });

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { connectionBody, databases, idOf, rowsOf } from './client.ts';
 import { useServer } from './use-server.ts';
 
-describe.each(databases)('the gateway says what is wrong on %s', (_name, start) => {
+describe.each(databases)('error messages on %s', (_name, start) => {
   const gateway = useServer(start);
   const { call } = gateway;
 
@@ -26,14 +26,14 @@ describe.each(databases)('the gateway says what is wrong on %s', (_name, start) 
     expect([answer.status, answer.body['message']]).toEqual([422, message]);
   });
 
-  test('of a custom entity type without its patterns once', async () => {
+  test('a custom entity type without patterns is reported once', async () => {
     const body = { name: 'r', custom_entity_types: [{ name: 'X', deny_list: [] }] };
     expect((await call('POST', '/datamasking-rules', { body })).body['message']).toBe(
       '/custom_entity_types/0 must have the form: a regex, or a deny_list that is not empty',
     );
   });
 
-  test('of bytes that are no UTF-8, and stores nothing', async () => {
+  test('bytes that are not UTF-8 are rejected, and nothing is stored', async () => {
     const response = await fetch(`${gateway.server.url}/guardrails`, {
       method: 'POST',
       headers: { 'Api-Key': gateway.server.key },
@@ -43,14 +43,14 @@ describe.each(databases)('the gateway says what is wrong on %s', (_name, start) 
     expect((await call('GET', '/guardrails')).list).toEqual([]);
   });
 
-  test('of a parameter that is neither true nor false', async () => {
+  test('a flag that is neither true nor false is rejected', async () => {
     expect(await call('GET', '/runbooks?list_connections=yes')).toMatchObject({
       status: 422,
       body: { errors: [{ field: 'list_connections', reason: 'must be true or false' }] },
     });
   });
 
-  test('nothing of a resource that no path can name: its id stands for the name', async () => {
+  test('a resource whose name no path can contain is addressed by its id', async () => {
     await call('POST', '/resources', { body: { name: '..', type: 'custom' } });
     const [found] = rowsOf(await call('GET', '/resources?name=..'));
     const path = `/resources/${idOf({ body: found ?? {} })}`;
@@ -58,7 +58,7 @@ describe.each(databases)('the gateway says what is wrong on %s', (_name, start) 
     expect((await call('DELETE', path)).status).toBe(204);
   });
 
-  test('of an API key that is revoked', async () => {
+  test('a revoked API key is reported', async () => {
     const path = `/api-keys/${idOf(await call('POST', '/api-keys', { body: { name: 'gone' } }))}`;
     await call('DELETE', path);
     expect(await call('PUT', path, { body: { name: 'gone' } })).toMatchObject({
@@ -67,13 +67,13 @@ describe.each(databases)('the gateway says what is wrong on %s', (_name, start) 
     });
   });
 
-  test.each(['a\nb', '\u0000', '\u009b'])('of the name %j of a key or a group', async (text) => {
+  test.each(['a\nb', '\u0000', '\u009b'])('the name %j of a key or a group is rejected', async (text) => {
     for (const body of [{ name: text }, { name: 'k', groups: [text] }, { name: 'k', manager: text }]) {
       expect((await call('POST', '/api-keys', { body })).status).toBe(422);
     }
   });
 
-  test('of two keys in one request: Api-Key counts', async () => {
+  test('Api-Key takes precedence over Authorization', async () => {
     const wrong = await call('GET', '/userinfo', { headers: { 'Api-Key': 'wrong' } });
     const right = await call('GET', '/userinfo', { key: 'wrong', headers: { 'Api-Key': gateway.server.key } });
     expect([wrong.status, right.status]).toEqual([401, 200]);

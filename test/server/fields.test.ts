@@ -113,7 +113,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
     expect(errors.some((at: Json) => typeof at === 'string' && at.split('/')[1] === field)).toBe(true);
   }
 
-  test.each(Object.entries(tables))('%s: every field is required, or has its value where it is omitted or null', async (_kind, table) => {
+  test.each(Object.entries(tables))('%s: every field is required, or has a default when omitted or null', async (_kind, table) => {
     const least = leastOf(table);
     const names = Object.keys(table.fields).filter((field) => !(field in least));
     for (const more of [{}, Object.fromEntries(names.map((field) => [field, null]))]) {
@@ -132,7 +132,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
     }
   });
 
-  test.each(Object.entries(tables))('%s: no field takes a value of another type', async (_kind, table) => {
+  test.each(Object.entries(tables))('%s: no field accepts a value of another type', async (_kind, table) => {
     const wrong = Object.entries(table.fields).flatMap(([field, { takes }]) =>
       Object.entries(samples).flatMap(([type, value]) => (takes.some((taken) => taken === type) ? [] : [[field, value] as const])),
     );
@@ -140,7 +140,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
     for (const [field, value] of wrong) await refused(table.path, { ...leastOf(table), [field]: value }, field);
   });
 
-  test.each(Object.entries(tables))('%s: what the gateway sets is ignored where it is sent', async (_kind, table) => {
+  test.each(Object.entries(tables))('%s: read-only fields are ignored in bodies', async (_kind, table) => {
     const created = await call('POST', table.path, { body: { ...leastOf(table), ...table.readOnly } });
     expect(created.status).toBe(201);
     for (const [field, value] of Object.entries(table.readOnly))
@@ -189,7 +189,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
     await refused(path, { ...leastOf(table), ...more }, field);
   });
 
-  test('every connection that keeps to the tables is stored as it was written', async () => {
+  test('every valid connection is stored unchanged', async () => {
     await assert(
       asyncProperty(connections, resources, async (given, resource) => {
         const more: JsonObject = { ...given, resource_name: resource };

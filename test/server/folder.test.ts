@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-test('a folder keeps everything over a restart, and is served by one process at a time', async () => {
+test('a folder keeps everything across restarts, and one process at a time can serve it', async () => {
   const folder = join(home, 'db');
   const start = async (): Promise<readonly [TestServer, Call]> => {
     const server = await startTestServer({ database: { folder } });
@@ -36,7 +36,7 @@ test('a folder keeps everything over a restart, and is served by one process at 
   await second.close();
 });
 
-test('a killed server leaves its lock and its data; the next one takes both over', async () => {
+test('the next server takes over the lock and the data of a killed one', async () => {
   const folder = await makeFolder(join(home, 'killed'));
   const child = spawn(process.execPath, [await bundle(new URL('../support/serve-child.ts', import.meta.url)), folder, adminKey], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -59,14 +59,14 @@ test('a killed server leaves its lock and its data; the next one takes both over
   expect(existsSync(join(folder, 'ostiary.lock'))).toBe(false);
 });
 
-test('of many that find a stale lock, one takes it', async () => {
+test('of many processes that find a stale lock, one takes it over', async () => {
   const path = join(home, 'stale.lock');
   await writeFile(path, '999999999 1\n');
   const attempts = await Promise.allSettled(Array.from({ length: 20 }, () => lockFolder(path)));
   expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
-test('a later process of the same number does not hold the lock', async () => {
+test('a later process with the same id does not hold the lock', async () => {
   const path = join(home, 'reused.lock');
   await writeFile(path, `${process.pid} 1\n`);
   const lock = await lockFolder(path);

@@ -41,7 +41,7 @@ const head = {
   ],
 };
 
-describe.each(databases)('requests made up from the document on %s', (_name, start) => {
+describe.each(databases)('requests generated from the API document on %s', (_name, start) => {
   let server: TestServer;
   let document: JsonObject = {};
   let validators: Validators;
@@ -57,7 +57,7 @@ describe.each(databases)('requests made up from the document on %s', (_name, sta
   });
   afterAll(() => server.close());
 
-  test('valid or not, are never answered with 5xx, and always as the document says', async () => {
+  test('valid and invalid requests never get a 5xx, and always a documented response', async () => {
     const operations = operationsOf(document).toSorted((left, right) => turnOf(left) - turnOf(right));
     await tryAll(operations);
     // What chance left out is tried again, after all that makes what it needs.

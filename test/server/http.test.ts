@@ -11,7 +11,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
   const gateway = useServer(start);
   const { call } = gateway;
 
-  test('says who it is', async () => {
+  test('reports its name, version and role', async () => {
     const { status, body, headers } = await call('GET', '/serverinfo');
     expect({ status, body }).toEqual({
       status: 200,
@@ -27,7 +27,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('lists the registered agents, none of them online', async () => {
+  test('lists the registered agents, all offline', async () => {
     const { list } = await call('GET', '/agents');
     expect(list.map(({ name, status }) => ({ name, status }))).toEqual([
       { name: 'default', status: 'offline' },
@@ -35,7 +35,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     ]);
   });
 
-  test('answers its health without a key', async () => {
+  test('serves its health without a key', async () => {
     expect(await call('GET', '/healthz', { key: null })).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 
@@ -73,7 +73,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     expect(answer.body['message']).toBeTypeOf('string');
   });
 
-  test.each(roots)('answers 404 for what is not in %s', async (root) => {
+  test.each(roots)('returns 404 for an unknown id in %s', async (root) => {
     for (const id of [unknownId, 'no-uuid']) {
       expect((await call('GET', `${root}/${id}`)).status).toBe(404);
       expect((await call('DELETE', `${root}/${id}`)).status).toBe(404);
@@ -102,17 +102,17 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     }
   });
 
-  test('answers a body of more than 1 MiB with 413, and one just below it as any other', async () => {
+  test('rejects a body of more than 1 MiB with 413, and accepts one just below', async () => {
     const description = 'x'.repeat(1024 * 1024);
     expect((await call('POST', '/guardrails', { body: { name: 'large', description } })).status).toBe(413);
     expect((await call('POST', '/guardrails', { body: { name: 'large', description: description.slice(100) } })).status).toBe(201);
   });
 
-  test('answers a large body of unsaid length with 413', async () => {
+  test('rejects a large body without Content-Length with 413', async () => {
     expect(await sendChunks(gateway.server, 3)).toContain(' 413 ');
   });
 
-  test('pages a list with one total', async () => {
+  test('pages a list with the same total on every page', async () => {
     for (const name of ['p-c', 'p-a', 'p-b']) await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
     const whole = await call('GET', '/connections');
     expect(whole.list.map(({ name }) => name)).toEqual(['p-a', 'p-b', 'p-c']);

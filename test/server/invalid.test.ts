@@ -6,7 +6,7 @@ import { useServer } from './use-server.ts';
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
 const connections: readonly (readonly [text: string, more: JsonObject, field: string])[] = [
-  ['a field nobody knows', { pasword: 'x' }, '/pasword'],
+  ['an unknown field', { pasword: 'x' }, '/pasword'],
   ['an access mode of its own', { access_mode_exec: 'maybe' }, '/access_mode_exec'],
   ['a name with a slash', { name: 'a/b' }, '/name'],
   ['a name that looks like an id', { name: unknownId }, '/name'],
@@ -70,7 +70,7 @@ describe.each(databases)('invalid bodies on %s', (_name, start) => {
     await call('POST', '/connections', { body: connectionBody('there', gateway.agent) });
   });
 
-  test.each(connections)('a connection with %s is answered with 422, created or replaced', async (_text, more, field) => {
+  test.each(connections)('a connection with %s is rejected with 422 on create and replace', async (_text, more, field) => {
     const body = connectionBody('there', gateway.agent, more);
     const answers = [
       await call('POST', '/connections', { body: { ...connectionBody('new', gateway.agent), ...more } }),
@@ -82,14 +82,14 @@ describe.each(databases)('invalid bodies on %s', (_name, start) => {
     }
   });
 
-  test.each(rules)('%s is answered with 422', async (_text, path, body, field) => {
+  test.each(rules)('%s is rejected with 422', async (_text, path, body, field) => {
     const answer = await call('POST', path, { body });
     expect(answer.status).toBe(422);
     expect(fieldsOf(answer.body['errors'])).toContain(field);
     expect(JSON.stringify(answer.body)).not.toContain('canary');
   });
 
-  test('all that is wrong is told at once', async () => {
+  test('all problems are reported at once', async () => {
     const { body } = await call('POST', '/connections', { body: { secret: { x: 'y' }, type: 1 } });
     expect(fieldsOf(body['errors'])).toEqual(expect.arrayContaining(['/name', '/agent_id', '/type', '/secret/x']));
   });

@@ -55,7 +55,7 @@ async function write(
   }
 }
 
-test.each(places)('after a kill -9 amid writes, %s has every acknowledged one whole, and its entry in the log', async (_name, make) => {
+test.each(places)('after a kill -9 during writes, %s has every acknowledged write and its audit entry', async (_name, make) => {
   const { place, drop } = await make();
   const told: Acknowledged = new Map();
   let served = await serve(place);

@@ -9,7 +9,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
   const gateway = useServer(start, { now: () => at });
   const { call } = gateway;
 
-  test('a connection that gives only what it must gets every other field', async () => {
+  test('a connection with only required fields gets every other field', async () => {
     const { status, body, headers } = await call('POST', '/connections', { body: connectionBody('least', gateway.agent) });
     expect(status).toBe(201);
     expect(headers.get('Location')).toBe(`/connections/${idOf({ body })}`);
@@ -53,7 +53,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
     secret,
   };
 
-  test('a list, a detail and the answer to a write tell the same, secrets included', async () => {
+  test('a list, a single read and the response to a write are equal, including secrets', async () => {
     const created = await call('POST', '/connections', { body: connectionBody('whole', gateway.agent, whole) });
     expect(created.body).toMatchObject({ ...whole, default_database: 'orders', redact_enabled: true });
     expect(created.body['command']).toContain('psql');
@@ -63,7 +63,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect((await call('GET', `/connections/${idOf(created)}`)).body).toEqual(created.body);
   });
 
-  test('a full replace empties what it omits, secrets too, and keeps id and creation', async () => {
+  test('a replace empties omitted fields, including secrets, and keeps id and creation time', async () => {
     const created = await call('POST', '/connections', { body: connectionBody('replaced', gateway.agent, whole) });
     at = new Date('2026-01-02T00:00:00.000Z');
     const replaced = await call('PUT', '/connections/replaced', { body: connectionBody('replaced', gateway.agent, { command: ['sh'] }) });
@@ -73,7 +73,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect(replaced.body['secrets_updated_at']).toBe(at.toISOString());
   });
 
-  test('a replace that keeps the secrets keeps their time', async () => {
+  test('a replace without secret changes keeps their time', async () => {
     const created = await call('POST', '/connections', { body: connectionBody('kept', gateway.agent, { secret }) });
     at = new Date('2026-01-03T00:00:00.000Z');
     const kept = { 'envvar:DB': null, 'envvar:PASS': '_cloudsecrets:orders:pass', 'filesystem:CA': null };
@@ -85,7 +85,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect(unknown).toMatchObject({ status: 422, body: { errors: [{ field: '/secret/envvar:NONE' }] } });
   });
 
-  test('a secret may be as large as a body', async () => {
+  test('a secret may be as large as the body limit', async () => {
     const large = { 'filesystem:CA': Buffer.alloc(750_000, 1).toString('base64') };
     await call('POST', '/connections', { body: connectionBody('large', gateway.agent, { secret: large }) });
     expect((await call('GET', '/connections/large')).body['secret']).toEqual(large);
@@ -96,28 +96,28 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect((await call('DELETE', '/connections/large')).status).toBe(204);
   });
 
-  test('a name may hold whatever a path can escape', async () => {
+  test('a name may contain any character that a path can escape', async () => {
     const name = 'ä %2F? #&+ "quoted"';
     await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
     expect((await call('GET', `/connections/${encodeURIComponent(name)}`)).body['name']).toBe(name);
     expect((await call('DELETE', `/connections/${encodeURIComponent(name)}`)).status).toBe(204);
   });
 
-  test('a command follows the subtype only where none is given', async () => {
+  test('a command is derived from the subtype only when omitted', async () => {
     const given = await call('POST', '/connections', { body: connectionBody('own', gateway.agent, { subtype: 'mysql', command: ['my'] }) });
     expect(given.body['command']).toEqual(['my']);
     const empty = await call('PUT', '/connections/own', { body: connectionBody('own', gateway.agent, { subtype: 'mysql', command: [] }) });
     expect(empty.body['command']).toContain('-D$DB');
   });
 
-  test('redact_enabled follows redact_types, whatever is sent', async () => {
+  test('redact_enabled follows redact_types, whatever the body contains', async () => {
     const body = connectionBody('redacts', gateway.agent, { redact_enabled: true });
     expect((await call('POST', '/connections', { body })).body['redact_enabled']).toBe(false);
     const types = { ...body, redact_enabled: false, redact_types: ['URL'] };
     expect((await call('PUT', '/connections/redacts', { body: types })).body['redact_enabled']).toBe(true);
   });
 
-  test('secrets of a runbook configuration: omitted is emptied, null is kept', async () => {
+  test('secrets of a runbook configuration: omitted ones are emptied, null keeps them', async () => {
     const body = { git_url: 'https://git.example.com/ops/runbooks.git', git_user: 'oauth2', git_password: 'p w', ssh_key: 'k' };
     const created = await call('POST', '/runbooks/configurations', { body });
     expect(created).toMatchObject({ status: 201, body: { ...body, ssh_keypass: '', git_hook_ttl: 0 } });
@@ -140,7 +140,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect(addresses.length).toBeGreaterThan(2);
   });
 
-  test('names: connections and masking rules keep theirs, guardrail rules may change it, none is taken twice', async () => {
+  test('names: only guardrail rules can be renamed, and names are unique', async () => {
     await call('POST', '/connections', { body: connectionBody('fixed', gateway.agent) });
     const renamed = await call('PUT', '/connections/fixed', { body: connectionBody('other', gateway.agent) });
     expect(renamed).toMatchObject({ status: 422, body: { errors: [{ field: '/name' }] } });
@@ -155,7 +155,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect(await call('GET', path)).toMatchObject({ body: { name: 'rule2' } });
   });
 
-  test('what is deleted is gone, by id and by name', async () => {
+  test('a deleted object is not found, by id or by name', async () => {
     const created = await call('POST', '/connections', { body: connectionBody('gone', gateway.agent) });
     await call('POST', '/connections', { body: connectionBody('gone too', gateway.agent) });
     expect((await call('DELETE', `/connections/${idOf(created)}`)).status).toBe(204);
@@ -164,7 +164,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect((await call('DELETE', '/connections/gone')).status).toBe(404);
   });
 
-  test.each([...registry.values()].map((kind) => [kind.name]))('every answer about a %s can be sent back as it is', async (kind) => {
+  test.each([...registry.values()].map((kind) => [kind.name]))('every response for a %s can be sent back unchanged', async (kind) => {
     const samples: Readonly<Record<string, readonly [path: string, body: JsonObject]>> = {
       Connection: ['/connections', connectionBody('back', gateway.agent, whole)],
       DataMaskingRule: ['/datamasking-rules', { name: 'back', custom_entity_types: [{ name: 'E', regex: 'E-[0-9]+', score: 0.5 }] }],

@@ -37,7 +37,7 @@ function withoutTypes(value: Json): readonly string[] {
   return Object.entries(value).flatMap(([name, schema]) => (isObject(schema) && Object.keys(schema).length > 0 ? [] : [name]));
 }
 
-test('an independent validator takes the document', async () => {
+test('an independent validator accepts the document', async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(document));
   expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
 });
@@ -51,7 +51,7 @@ test('all of its schemas are schemas', () => {
   expect([...named, ...bodies].filter((schema) => ajv.validateSchema(schema) !== true)).toEqual([]);
 });
 
-test('every route is in the document, and nothing else', () => {
+test('the document contains exactly the routes', () => {
   expect(
     described()
       .map(({ route }) => route)
@@ -70,7 +70,7 @@ test('every operation has its own id, words, and the parameters of its path', ()
   }
 });
 
-test.each(['auditor', 'standard'])('what a key of the group %s may not do, is told', async (group) => {
+test.each(['auditor', 'standard'])('the document contains the restrictions of the group %s', async (group) => {
   const call = callerOf(server);
   const key = await makeKey(call, group, [group]);
   for (const { route, operation } of described()) {
@@ -86,16 +86,19 @@ test.each(['auditor', 'standard'])('what a key of the group %s may not do, is to
   }
 });
 
-test.each(['GET /userinfo', 'POST /agents/heartbeat'])('what %s answers strangers, is told', async (route) => {
-  const [method = '', path = ''] = route.split(' ');
-  const statuses = new Set<number>();
-  for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(server)(method, path, { key: 'stranger' })).status);
-  expect([...statuses]).toEqual([401, 429]);
-  const responses = described().find((one) => one.route === route)?.operation['responses'];
-  expect(responses).toMatchObject({ 401: {}, 429: {} });
-});
+test.each(['GET /userinfo', 'POST /agents/heartbeat'])(
+  'the document contains the response of %s to unauthenticated requests',
+  async (route) => {
+    const [method = '', path = ''] = route.split(' ');
+    const statuses = new Set<number>();
+    for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(server)(method, path, { key: 'stranger' })).status);
+    expect([...statuses]).toEqual([401, 429]);
+    const responses = described().find((one) => one.route === route)?.operation['responses'];
+    expect(responses).toMatchObject({ 401: {}, 429: {} });
+  },
+);
 
-test('every field that travels has a schema', () => {
+test('every field on the wire has a schema', () => {
   const schemas = objectAt(objectAt(document, 'components'), 'schemas');
   const wanting = Object.entries(schemas).flatMap(([name, schema]) =>
     withoutTypes(objectAt(isObject(schema) ? schema : {}, 'properties')).map((field) => `${name}.${field}`),
@@ -103,12 +106,12 @@ test('every field that travels has a schema', () => {
   expect(wanting).toEqual([]);
 });
 
-test('the document holds nothing that only manifests have', () => {
+test('the document contains no field that only manifests have', () => {
   const found = JSON.stringify(document).match(/x-ostiary|urn:ostiary|valueFrom|connection_selector|Omitted|by name or id|manifest/g);
   expect(found).toEqual(null);
 });
 
-test('the page is whole: nothing to run, nothing to load, every operation', async () => {
+test('the page contains every operation, without scripts and external assets', async () => {
   const { headers } = await fetch(`${server.url}/docs`);
   expect(headers.get('Content-Type')).toMatch(/^text\/html/);
   expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]+';/);
@@ -116,7 +119,7 @@ test('the page is whole: nothing to run, nothing to load, every operation', asyn
   for (const { operation } of described()) expect(page).toContain(`id=${JSON.stringify(operation['operationId'])}`);
 });
 
-test('every link of the page leads somewhere', () => {
+test('every link of the page has a target', () => {
   const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
   const targets = [...page.matchAll(/href="([^"]+)"/g)].map((match) => match[1] ?? '');
   expect(targets.filter((target) => target !== 'openapi.json' && !ids.has(target.slice(1)))).toEqual([]);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createDatabase, startTestServer } from '../support/servers.ts';
 import { agentId, base64, callerOf, connectionBody } from './client.ts';
 
-test('connections of before resources were kept get theirs from the oldest of them; what they hold is sealed', async () => {
+test('the migration creates resources from the oldest connections; their secrets are sealed', async () => {
   const { url, drop } = await createDatabase();
   const options = { database: { url } };
   const first = await startTestServer(options);
@@ -31,7 +31,7 @@ test('connections of before resources were kept get theirs from the oldest of th
   await drop();
 });
 
-test('every write of a resource and of an agent is in the audit log, without what is secret', async () => {
+test('the audit log contains every write of a resource and of an agent, without secrets', async () => {
   const { url, drop } = await createDatabase();
   const server = await startTestServer({ database: { url } });
   const call = callerOf(server);
@@ -63,7 +63,7 @@ test('every write of a resource and of an agent is in the audit log, without wha
   await drop();
 });
 
-test('the environment of a resource is encrypted anew when the key changes', async () => {
+test('the environment of a resource is encrypted again when the key changes', async () => {
   const { url, drop } = await createDatabase();
   const [before, after] = [base64('a'.repeat(32)), base64('b'.repeat(32))];
   const first = await startTestServer({ database: { url }, encryptionKey: before });

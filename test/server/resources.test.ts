@@ -22,7 +22,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
 
   const found = async (query: string): Promise<readonly unknown[]> => namesOf(await call('GET', `/resources?${query}`));
 
-  test('a connection makes the resource that it names, like itself, once', async () => {
+  test('a connection creates the resource that it names, with its own type, once', async () => {
     const more = { subtype: 'postgres', resource_name: 'orders', secret: { 'envvar:PASS': base64('x') } };
     await call('POST', '/connections', { body: connectionBody('orders-ro', gateway.agent, more) });
     at = new Date('2026-01-02T00:00:00.000Z');
@@ -43,7 +43,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect(dataOf(await call('GET', '/resources?name=orders'))).toEqual([body]);
   });
 
-  test('without a resource a connection is one of its own, and a replace may move it', async () => {
+  test('a connection without a resource name gets its own resource; a replace may change it', async () => {
     await call('POST', '/connections', { body: connectionBody('alone', gateway.agent) });
     expect((await call('GET', '/resources/alone')).status).toBe(200);
     await call('PUT', '/connections/alone', { body: connectionBody('alone', gateway.agent, { resource_name: 'together' }) });
@@ -51,7 +51,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect((await call('GET', '/resources/alone')).status).toBe(200);
   });
 
-  test('a resource stays when its last connection goes, until it is deleted', async () => {
+  test('a resource stays after its last connection is deleted, until it is deleted itself', async () => {
     await call('POST', '/connections', { body: connectionBody('last', gateway.agent) });
     const refused = await call('DELETE', '/resources/last');
     expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('(last)') } });
@@ -62,14 +62,14 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect((await call('DELETE', '/resources/last')).status).toBe(404);
   });
 
-  test('a write that is refused makes no resource', async () => {
+  test('a rejected write creates no resource', async () => {
     const taken = await call('POST', '/connections', { body: connectionBody('orders-ro', gateway.agent, { resource_name: 'never' }) });
     const unknown = await call('POST', '/connections', { body: connectionBody('u', gateway.agent, { guardrail_rules: [unknownId] }) });
     expect([taken.status, unknown.status]).toEqual([409, 422]);
     for (const name of ['never', 'u']) expect((await call('GET', `/resources/${name}`)).status).toBe(404);
   });
 
-  test('a name too long for a resource needs a resource name', async () => {
+  test('a connection whose name is too long for a resource requires a resource name', async () => {
     const name = 'n'.repeat(200);
     const refused = await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
     expect(refused).toMatchObject({ status: 422, body: { errors: [{ field: '/resource_name' }] } });
@@ -94,7 +94,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect((await call('DELETE', path)).status).toBe(204);
   });
 
-  test('a new name is given to the connections; what is managed by others stands in the way', async () => {
+  test('a new name is written to the connections, unless another manager manages one', async () => {
     const before = await call('POST', '/connections', { body: connectionBody('follows', gateway.agent, { resource_name: 'first' }) });
     const body = { name: 'second', type: 'database' };
     expect((await call('PUT', '/resources/first', { body })).status).toBe(200);
@@ -120,7 +120,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect((await call('PUT', '/resources/typed', { body: { ...body, agent_id: '' } })).status).toBe(200);
   });
 
-  test('a write that names another version is refused', async () => {
+  test('a write of another version is rejected', async () => {
     const body = { name: 'versions', type: 'custom' };
     const created = await call('POST', '/resources', { body });
     const headers = { 'If-Match': created.headers.get('ETag') ?? '' };
@@ -130,7 +130,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect((await call('DELETE', '/resources/versions')).status).toBe(204);
   });
 
-  test('the list is sorted, always paged, and counts what matches', async () => {
+  test('the list is sorted, always paged, and counts the matches', async () => {
     for (const name of ['page-b', 'page-a', 'page-C']) await call('POST', '/resources', { body: { name, type: 'custom', subtype: 'p_%' } });
     const { body, ...all } = await call('GET', '/resources?subtype=p_%25');
     expect(namesOf({ body, ...all })).toEqual(['page-C', 'page-a', 'page-b']);
@@ -143,7 +143,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect(whole).toEqual(whole.toSorted(compareText));
   });
 
-  test('filters are exact, search finds parts in any case, and together they narrow', async () => {
+  test('filters are exact, search ignores case, and together they narrow the list', async () => {
     expect(await found('name=page-C')).toEqual(['page-C']);
     expect(await found('name=page')).toEqual([]);
     expect(await found('name=page-_')).toEqual([]);
@@ -175,14 +175,14 @@ describe.each(databases)('resources on %s', (_name, start) => {
     ['a variable without a prefix', { name: 'x', type: 'custom', env_vars: { A: 'YQ==' } }, '/env_vars/A'],
     ['a value that is not base64', { name: 'x', type: 'custom', env_vars: { 'envvar:A': 'canary!' } }, '/env_vars/envvar:A'],
     ['a value to keep that is not there', { name: 'x', type: 'custom', env_vars: { 'envvar:A': null } }, '/env_vars/envvar:A'],
-    ['a field nobody knows', { name: 'x', type: 'custom', roles: [] }, '/roles'],
-  ])('%s is answered with 422', async (_text, body, field) => {
+    ['an unknown field', { name: 'x', type: 'custom', roles: [] }, '/roles'],
+  ])('%s is rejected with 422', async (_text, body, field) => {
     const answer = await call('POST', '/resources', { body });
     expect(answer).toMatchObject({ status: 422, body: { errors: [{ field }] } });
     expect(JSON.stringify(answer.body)).not.toContain('canary');
   });
 
-  test('only admins write, and see what the environment holds; others see its names', async () => {
+  test('only admins write resources and see the values of the environment; others see the names', async () => {
     const keyOf = async (group: string): Promise<string> => {
       const made = await call('POST', '/api-keys', { body: { name: `resources ${group}`, groups: [group] } });
       return typeof made.body['key'] === 'string' ? made.body['key'] : '';
@@ -208,7 +208,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect((await call('PUT', '/resources/seen', { body: { ...body, env_vars: { 'envvar:A': null } } })).body).toMatchObject(body);
   });
 
-  test('no request gives a name twice', async () => {
+  test('no request creates a duplicate name', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => call('POST', '/resources', { body: { name: 'raced', type: 'custom' } })),
     );

@@ -71,7 +71,7 @@ describe.each(databases)('roles on %s', (_name, start) => {
     return call(method, path, { key: keys.get(role) ?? '', ...(body === undefined ? {} : { body }) });
   }
 
-  test.each(answers)('%s is answered as the role may', async (request, ...statuses) => {
+  test.each(answers)('%s is allowed according to the role', async (request, ...statuses) => {
     const [method = '', path = ''] = request.split(' ');
     const body = method === 'POST' || method === 'PUT' ? {} : undefined;
     const found = await Promise.all(roles.map((role) => as(role, method, path, body)));
@@ -80,7 +80,7 @@ describe.each(databases)('roles on %s', (_name, start) => {
     for (const { body: said } of refused) expect(said['message']).toMatch(/^access denied: the role (?:auditor|standard) may not /);
   });
 
-  test('each is told who it is', async () => {
+  test('each caller sees its own identity', async () => {
     for (const role of roles) {
       expect((await as(role, 'GET', '/serverinfo')).body).toMatchObject({ role });
       const { body } = await as(role, 'GET', '/userinfo');
@@ -91,7 +91,7 @@ describe.each(databases)('roles on %s', (_name, start) => {
     expect(await groups.json()).toEqual(['admin', 'auditor', 'dba', 'dev']);
   });
 
-  test('only admins see secrets, others see which there are and when they changed', async () => {
+  test('only admins see secret values; others see their names and the time of the last change', async () => {
     const [whole, ...others] = await Promise.all(roles.map((role) => as(role, 'GET', '/connections/c')));
     expect(whole?.body).toMatchObject({ default_database: 'orders', secret: { 'envvar:PASS': base64('canary') } });
     const changed = whole?.body['secrets_updated_at'];
@@ -110,7 +110,7 @@ describe.each(databases)('roles on %s', (_name, start) => {
     expect(one.body).toEqual(configuration);
   });
 
-  test('an auditor’s answer, sent back by an admin, changes no secret', async () => {
+  test('a response to an auditor, sent back by an admin, changes no secret', async () => {
     const before = await as('admin', 'GET', '/connections/c');
     const seen = await as('auditor', 'GET', '/connections/c');
     expect((await as('admin', 'PUT', '/connections/c', seen.body)).status).toBe(200);
@@ -118,7 +118,7 @@ describe.each(databases)('roles on %s', (_name, start) => {
     expect(after.body).toEqual({ ...before.body, updated_at: after.body['updated_at'] });
   });
 
-  test('what a refused caller sent is not read', async () => {
+  test('the body of a forbidden request is not read', async () => {
     const answer = await call('POST', '/connections', { key: keys.get('standard') ?? '', text: '{' });
     expect(answer.status).toBe(403);
   });

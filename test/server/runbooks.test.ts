@@ -75,7 +75,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
     });
   });
 
-  test('without a configuration are none', async () => {
+  test('without a configuration the list is empty', async () => {
     expect((await call('GET', templates)).body).toEqual({
       errors: [],
       repositories: [],
@@ -86,7 +86,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
     });
   });
 
-  test('of several repositories are listed together; those that cannot be read are told, without secrets', async () => {
+  test('of several repositories are listed together; unreadable ones are reported without secrets', async () => {
     await configure('other');
     await configure('ops');
     await configure('none');
@@ -113,7 +113,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
     expect(server.log.join('\n')).not.toContain('canary');
   });
 
-  test('are kept for git_hook_ttl seconds, or five minutes', async () => {
+  test('are cached for git_hook_ttl seconds, or five minutes', async () => {
     const before = fetches();
     await configure('ops', { git_hook_ttl: 20 });
     await configure('other');
@@ -131,7 +131,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
     expect(await after(280)).toBeGreaterThan(again);
   });
 
-  test('are read anew when their configuration changes, and gone with it', async () => {
+  test('are read again when their configuration changes, and removed with it', async () => {
     const id = await configure('ops', { git_hook_ttl: 10_000, git_password: 'canary-wrong' });
     expect((await call('GET', templates)).body).toMatchObject({ items: [], errors: [expect.stringContaining('Authentication failed')] });
     const body = { git_url: `${git.url}/ops.git`, git_user: login.user, git_password: login.password };
@@ -141,7 +141,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
     expect((await call('GET', templates)).body).toMatchObject({ items: [], errors: [] });
   });
 
-  test('that cannot be read are tried again after a while, not at once', async () => {
+  test('that cannot be read are not read again immediately', async () => {
     await configure('none');
     const before = fetches();
     await call('GET', templates);
@@ -153,7 +153,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
     expect(fetches() - before).toBeGreaterThan(first);
   });
 
-  test('are listed by connection as the public gateway does', async () => {
+  test('are listed by connection like on the public gateway', async () => {
     await configure('other');
     const nothing = await call('GET', '/runbooks');
     expect(nothing.body).toMatchObject({
@@ -170,8 +170,8 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
   });
 });
 
-describe.each(databases.slice(0, 1))('a gateway whose repositories are slow, on %s', (_name, start) => {
-  test('answers without them, and with them once they are there', async () => {
+describe.each(databases.slice(0, 1))('slow repositories on %s', (_name, start) => {
+  test('a listing omits them until they are read', async () => {
     const waiting: ((read: { readonly failure: string }) => void)[] = [];
     const read: RunbookSource['read'] = () => new Promise((resolve) => waiting.push(resolve));
     const server = await start({ runbooks: { read, timeoutMs: 50 } });
@@ -207,7 +207,7 @@ function fetches(): number {
   return git.asked.filter(({ path: asked }) => asked.includes('/info/refs')).length;
 }
 
-test('of the disk of the server are listed where it was started so, for tests', async () => {
+test('repositories on the disk of the server are listed when localRepositories is set', async () => {
   const runbooks = createRemoteReader({ env: { PATH: process.env['PATH'] }, wanted: isRunbookPath, scratch: folder, local: true });
   const server = await startPgliteServer({ localRepositories: true, runbooks });
   const call = callerOf(server);

@@ -39,7 +39,7 @@ describe.each(databases)('search on %s', (_name, start) => {
 
   const search = (term: string): Promise<Answer> => call('GET', `/search?term=${encodeURIComponent(term)}`);
 
-  test('finds connections, resources and runbooks, each with what identifies it', async () => {
+  test('finds connections, resources and runbooks with their identifying fields', async () => {
     expect(await search('shop')).toMatchObject({ status: 200, body: { connections: [], runbooks: [], errors: [] } });
     const { body } = await search('postgres');
     const connection = (await call('GET', '/connections/Orders-db')).body;
@@ -85,12 +85,12 @@ describe.each(databases)('search on %s', (_name, start) => {
     expect(namesIn(answer, 'connections')).toEqual(names);
   });
 
-  test('resources are found in any case too', async () => {
+  test('the search for resources ignores case', async () => {
     expect(namesIn(await search('SHOP'), 'resources')).toEqual(['shop']);
     expect(namesIn(await search('FAR A'), 'resources')).toEqual(['far away']);
   });
 
-  test('what one part cannot do is told, and the others answer', async () => {
+  test('a failed part is reported, and the others answer', async () => {
     expect((await search('half')).body).toMatchObject({ errors: ['git.example.com/other cannot be read'] });
     const failed = await search('fail');
     expect(failed).toMatchObject({
@@ -116,7 +116,7 @@ describe.each(databases)('search on %s', (_name, start) => {
   });
 });
 
-test('a database that lost a part of itself is searched for the rest', async () => {
+test('a missing table fails only its part of the search', async () => {
   const { url, drop } = await createDatabase();
   const server = await startTestServer({ database: { url } });
   const call = callerOf(server);

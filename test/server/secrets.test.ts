@@ -42,7 +42,7 @@ async function writeCanaries(server: TestServer): Promise<string> {
   return JSON.stringify(refused.map((answer) => answer.body)) + server.log.join('\n');
 }
 
-test('no secret lies in a PGlite folder, in a log or in an error', async () => {
+test('no secret is in a PGlite folder, in a log or in an error', async () => {
   const server = await startTestServer({ database: { folder: await makeFolder(join(folder, 'db')) } });
   const told = await writeCanaries(server);
   const open = await bytesBelow(folder);
@@ -54,7 +54,7 @@ test('no secret lies in a PGlite folder, in a log or in an error', async () => {
     expect({ form, told: told.includes(form), stored: bytes.includes(form) }).toEqual({ form, told: false, stored: false });
 });
 
-test('no secret lies in a PostgreSQL database', async () => {
+test('no secret is in a PostgreSQL database', async () => {
   const database = await createDatabase();
   const server = await startTestServer({ database: { url: database.url } });
   await writeCanaries(server);
@@ -65,7 +65,7 @@ test('no secret lies in a PostgreSQL database', async () => {
   for (const form of [...forms, ...keys]) expect(dump).not.toContain(form);
 });
 
-test('a sealed text opens at its own place alone, under its own key alone, and never looks the same twice', () => {
+test('a sealed text opens only with its own path and key, and differs each time', () => {
   const cipher = createCipher(Buffer.alloc(32, 1));
   const sealed = cipher.seal('ä secret', 'connections/1/secrets');
   expect(cipher.open(sealed, 'connections/1/secrets')).toBe('ä secret');
@@ -75,7 +75,7 @@ test('a sealed text opens at its own place alone, under its own key alone, and n
   expect(() => createCipher(Buffer.alloc(32, 2)).open(sealed, 'connections/1/secrets')).toThrow('another encryption key');
 });
 
-test('PostgreSQL is not served without a key, nor with another one than it was created with', async () => {
+test('PostgreSQL requires the encryption key that it was created with', async () => {
   const database = await createDatabase();
   const start = (encryptionKey: string): Promise<TestServer> => startTestServer({ database: { url: database.url }, encryptionKey });
   await expect(start('')).rejects.toThrow('needs an encryption key');

@@ -36,19 +36,19 @@ test.each<[string, Partial<ServeOptions>, string]>([
   await expect(start(options)).rejects.toMatchObject({ code, exitCode: 3 });
 });
 
-test('a database that cannot be reached is told without its password', async () => {
+test('the error for an unreachable database does not contain its password', async () => {
   const url = 'postgres://user:canary@127.0.0.1:1/db';
   const failure = await start({ database: { url }, encryptionKey }).catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: 'serve/database', message: expect.stringContaining('ECONNREFUSED') });
   expect(String(failure)).not.toContain('canary');
 });
 
-test('a folder that cannot be one is told', async () => {
+test('a folder that cannot be created is an error', async () => {
   await writeFile(join(home, 'file'), '');
   await expect(start({ database: { folder: join(home, 'file', 'db') } })).rejects.toMatchObject({ code: 'serve/database' });
 });
 
-test.runIf(process.platform === 'linux')('a folder below one that takes none is told at once', async () => {
+test.runIf(process.platform === 'linux')('a folder below a read-only one is an immediate error', async () => {
   for (const folder of ['/proc/none', '/proc/none/deeper/db', '/proc/self'])
     await expect(start({ database: { folder } })).rejects.toMatchObject({
       code: 'serve/database',
@@ -58,13 +58,13 @@ test.runIf(process.platform === 'linux')('a folder below one that takes none is 
     });
 });
 
-test('the folders that it makes are its owner’s alone', async () => {
+test('only the owner can read the created folders', async () => {
   const folder = join(home, 'outer', 'inner');
   await expect(start({ database: { folder }, encryptionKey: 'short' })).rejects.toMatchObject({ code: 'serve/encryption-key' });
   for (const made of [folder, join(home, 'outer')]) expect((await stat(made)).mode & 0o777).toBe(0o700);
 });
 
-test('where the port is taken, the folder is free again', async () => {
+test('when the port is in use, the folder is unlocked again', async () => {
   const taken = await startPgliteServer();
   const folder = await makeFolder(join(home, 'db'));
   await expect(start({ database: { folder }, port: Number(new URL(taken.url).port) })).rejects.toMatchObject({

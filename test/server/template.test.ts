@@ -1,12 +1,12 @@
 import { array, assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTemplate, type RunbookTemplate } from '../../src/server/runbooks/template.ts';
+import { readTemplate, type ParsedTemplate } from '../../src/server/runbooks/template.ts';
 import { tries } from '../support/chance.ts';
 import { worked } from '../support/worked.ts';
 
 const plain = { type: 'text', required: false, description: '' };
 
-function metadataOf(template: RunbookTemplate): unknown {
+function metadataOf(template: ParsedTemplate): unknown {
   return 'metadata' in template ? template.metadata : template.problem;
 }
 
@@ -42,7 +42,7 @@ describe('the parameters of a runbook', () => {
       '{{ .city | options "Rome" "New York" | type "select" | default "a | b" }}',
       { city: { ...plain, type: 'select', options: ['Rome', 'New York'], default: 'a | b' } },
     ],
-    ['a type that nobody knows', '{{ .a | type "color" | order "first" }}', { a: plain }],
+    ['an unknown type', '{{ .a | type "color" | order "first" }}', { a: plain }],
     ['functions that say nothing of it', '{{ .a | squote | pattern "^[0-9]+" | encodeb64 }}', { a: plain }],
     ['the same twice', '{{ .a | required "r" }} {{ .a }}', { a: { ...plain, required: true } }],
     ['some in comments and blocks', '{{/* {{ .no }} */}}{{ if .x }}{{ .inner }}{{ else }}{{ end }}{{ .a }}', { a: plain }],
@@ -52,7 +52,7 @@ describe('the parameters of a runbook', () => {
     expect(metadataOf(readTemplate(text))).toEqual(metadata);
   });
 
-  test('may be called __proto__', () => {
+  test('may have the name __proto__', () => {
     expect(JSON.stringify(metadataOf(readTemplate('{{ .__proto__ }}')))).toBe(`{"__proto__":${JSON.stringify(plain)}}`);
   });
 });
@@ -87,7 +87,7 @@ function law(text: string): void {
   expect(JSON.parse(JSON.stringify(template))).toEqual(template);
 }
 
-test('any text is read or told, and its answer is JSON', () => {
+test('any text gives parameters or an error, as JSON', () => {
   const parts = constantFrom(
     '{{',
     '}}',
@@ -115,7 +115,7 @@ test('any text is read or told, and its answer is JSON', () => {
   assert(property(string({ unit: 'binary' }), law));
 });
 
-test('a megabyte of anything is read in a moment', () => {
+test('a megabyte is parsed in bounded time', () => {
   const million = 1_000_000;
   const texts = ['{{ .a }}', '{{', '{{ "', '{{ .a |', '{{/*', '{{ (', '\n', '{{ `', "{{ '\\", '{{ .a | x "\\'];
   for (const part of texts) {

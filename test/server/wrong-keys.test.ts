@@ -4,7 +4,7 @@ import { callerOf, makeKey, rowsOf, type Answer } from './client.ts';
 
 const wrong = 'ostk_'.padEnd(48, 'x');
 
-test('who tries many wrong keys is told to wait; a right key is let in all the while', async () => {
+test('too many wrong keys of an address get a 429; a valid key is always accepted', async () => {
   const server = await startPgliteServer();
   const call = callerOf(server);
   const key = await makeKey(call, 'a', []);
@@ -23,7 +23,7 @@ test('who tries many wrong keys is told to wait; a right key is let in all the w
 test.each([
   ['is believed behind a trusted proxy', true, '203.0.113.7'],
   ['is not believed otherwise', false, '127.0.0.1'],
-])('the address that a proxy tells %s', async (_case, trustProxy, address) => {
+])('the address in X-Forwarded-For %s', async (_case, trustProxy, address) => {
   const server = await startPgliteServer({ trustProxy });
   const call = callerOf(server);
   const headers = { 'X-Forwarded-For': '198.51.100.1, 203.0.113.7' };

@@ -18,33 +18,33 @@ import { type AppEnv, authorOf, clientAddress, writeTargetOf } from '../http/req
 import type { Store } from '../store/store.ts';
 import { inWriteLock } from '../store/write-lock.ts';
 
-type Parts = { readonly store: Store; readonly now: () => Date };
+type AgentRoutesOptions = { readonly store: Store; readonly now: () => Date };
 
 /** Serves the heartbeat, the only route for the token of an agent. */
-export function serveHeartbeat(app: Hono<AppEnv>, { store, now, trustProxy }: Parts & { readonly trustProxy: boolean }): void {
+export function serveHeartbeat(app: Hono<AppEnv>, { store, now, trustProxy }: AgentRoutesOptions & { readonly trustProxy: boolean }): void {
   const validate = compileBodyValidator(heartbeatBodySchema);
-  const failedLogins = createFailedLoginCounter();
+  const countFailedLogin = createFailedLoginCounter();
   app.post('/agents/heartbeat', async (c) => {
     const challenge = { 'WWW-Authenticate': 'Bearer' };
     const token = keyFromHeaders(c.req.header('Authorization'), undefined);
     if (token === undefined) throw new Rejection(401, 'an agent token is needed: Authorization: Bearer TOKEN', challenge);
-    const said = await readBody(c.env.incoming, {});
-    requireNoProblems(validate(said));
-    const text = (field: string): string => (typeof said[field] === 'string' ? said[field] : '');
-    const beat = { hostname: text('hostname'), version: text('version'), platform: text('platform') };
+    const body = await readBody(c.env.incoming, {});
+    requireNoProblems(validate(body));
+    const textIn = (field: string): string => (typeof body[field] === 'string' ? body[field] : '');
+    const beat = { hostname: textIn('hostname'), version: textIn('version'), platform: textIn('platform') };
     const agent = await recordHeartbeat(store.db, token, beat, now());
     if (agent === undefined) {
-      const pause = failedLogins(clientAddress(c.env.incoming, trustProxy), now());
-      if (pause > 0) throw new Rejection(429, 'too many wrong tokens came from this address', { 'Retry-After': String(pause) });
+      const waitSeconds = countFailedLogin(clientAddress(c.env.incoming, trustProxy), now());
+      if (waitSeconds > 0) throw new Rejection(429, 'too many wrong tokens came from this address', { 'Retry-After': String(waitSeconds) });
       throw new Rejection(401, 'the agent token is unknown', challenge);
     }
-    c.set('who', `agent ${agent.name}`);
+    c.set('callerName', `agent ${agent.name}`);
     return c.json({ id: agent.id, name: agent.name, status: agent.status, timeout_seconds: agentTimeoutSeconds });
   });
 }
 
 /** Serves the administration of agents. */
-export function serveAgents(app: Hono<AppEnv>, { store, now }: Parts): void {
+export function serveAgents(app: Hono<AppEnv>, { store, now }: AgentRoutesOptions): void {
   const validate = compileBodyValidator(agentBodySchema);
   app.get('/agents', async (c) => {
     const status = c.req.query('status') ?? '';

@@ -137,11 +137,16 @@ export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget,
 }
 
 /** Records a heartbeat of the agent with this token; undefined when no agent has the token. */
-export async function recordHeartbeat(db: Kysely<Tables>, token: string, beat: Heartbeat, now: Date): Promise<RegisteredAgent | undefined> {
+export async function recordHeartbeat(
+  db: Kysely<Tables>,
+  token: string,
+  heartbeat: Heartbeat,
+  now: Date,
+): Promise<RegisteredAgent | undefined> {
   if (!token.startsWith(tokenPrefix)) return undefined;
   const row = await db
     .updateTable('agents')
-    .set({ ...beat, last_seen: now })
+    .set({ ...heartbeat, last_seen: now })
     .where('token_hash', '=', hashToken(token))
     .returning(agentColumns)
     .executeTakeFirst();

@@ -70,9 +70,9 @@ ${schemas.map(([name, schema]) => renderSchema(name, schema)).join('\n')}
 `;
 }
 
-type Served = { readonly method: string; readonly path: string; readonly operation: JsonObject };
+type ServedOperation = { readonly method: string; readonly path: string; readonly operation: JsonObject };
 
-function operationsOf(document: JsonObject): readonly Served[] {
+function operationsOf(document: JsonObject): readonly ServedOperation[] {
   return Object.entries(objectAt(document, 'paths')).flatMap(([path, methods]) =>
     Object.entries(isObject(methods) ? methods : {}).flatMap(([method, operation]) =>
       isObject(operation) ? [{ method, path, operation }] : [],
@@ -80,11 +80,11 @@ function operationsOf(document: JsonObject): readonly Served[] {
   );
 }
 
-function ofTag(tag: string, operations: readonly Served[]): readonly Served[] {
+function ofTag(tag: string, operations: readonly ServedOperation[]): readonly ServedOperation[] {
   return operations.filter(({ operation }) => listAt(operation, 'tags').includes(tag));
 }
 
-function renderContents(tag: string, operations: readonly Served[]): string {
+function renderContents(tag: string, operations: readonly ServedOperation[]): string {
   const entries = ofTag(tag, operations).map(
     ({ operation }) =>
       `<li><a href="#${escapeText(textAt(operation, 'operationId'))}">${escapeText(textAt(operation, 'summary'))}</a></li>`,
@@ -92,13 +92,13 @@ function renderContents(tag: string, operations: readonly Served[]): string {
   return `<strong>${escapeText(tag)}</strong><ul>${entries.join('')}</ul>`;
 }
 
-function renderSection(tag: JsonObject, operations: readonly Served[]): string {
+function renderSection(tag: JsonObject, operations: readonly ServedOperation[]): string {
   const name = textAt(tag, 'name');
-  const served = ofTag(name, operations).map((one) => renderOperation(one));
-  return `<section><h2>${escapeText(name)}</h2>\n${renderText(textAt(tag, 'description'))}\n${served.join('\n')}</section>`;
+  const articles = ofTag(name, operations).map((one) => renderOperation(one));
+  return `<section><h2>${escapeText(name)}</h2>\n${renderText(textAt(tag, 'description'))}\n${articles.join('\n')}</section>`;
 }
 
-function renderOperation({ method, path, operation }: Served): string {
+function renderOperation({ method, path, operation }: ServedOperation): string {
   const parameters = listAt(operation, 'parameters').filter((parameter) => isObject(parameter));
   const body = schemaOf(objectAt(operation, 'requestBody'));
   const needs = listAt(operation, 'security').length > 0 ? 'needs the token of an agent' : 'needs no key';

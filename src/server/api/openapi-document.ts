@@ -115,7 +115,7 @@ function operationJson(tag: string, operation: ApiOperation): JsonObject {
   } = operation;
   const roles = restrictedRoles(operation);
   const words = [description, roles === undefined ? undefined : `Roles: ${roles.join(', ')}.`].filter((text) => text !== undefined);
-  const refusals = errorStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
+  const errors = errorStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
   return {
     operationId: id,
     tags: [tag],
@@ -125,7 +125,7 @@ function operationJson(tag: string, operation: ApiOperation): JsonObject {
     ...(byAgent === true ? { security: [{ agent: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: bodyless !== true, content: { 'application/json': { schema: body } } } }),
-    responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, responseJson(answer)]), ...refusals]),
+    responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, responseJson(answer)]), ...errors]),
   };
 }
 

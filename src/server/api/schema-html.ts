@@ -28,15 +28,15 @@ function rowsOf(schema: Json | undefined, parent: string): readonly string[] {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = listOf(schema['required']);
   // Where every field is required, as in responses, the word would be noise.
-  const telling = Object.keys(properties).some((name) => !required.includes(name));
+  const hasOptional = Object.keys(properties).some((name) => !required.includes(name));
   return Object.entries(properties).flatMap(([name, property]) => {
     if (isObject(property) && property['readOnly'] === true) return [];
     const path = parent === '' ? name : `${parent}.${name}`;
-    const mark = telling && required.includes(name) ? ' <span class="required">required</span>' : '';
-    const told = isObject(property) ? meaningOf(property) : '';
+    const mark = hasOptional && required.includes(name) ? ' <span class="required">required</span>' : '';
+    const meaning = isObject(property) ? meaningOf(property) : '';
     const inner = rowsOf(property, path);
     const shape = renderShape(inner.length === 0 ? property : withoutFields(property));
-    return [`<tr><td><code>${escapeText(path)}</code>${mark}</td><td>${shape}</td><td>${told}</td></tr>`, ...inner];
+    return [`<tr><td><code>${escapeText(path)}</code>${mark}</td><td>${shape}</td><td>${meaning}</td></tr>`, ...inner];
   });
 }
 

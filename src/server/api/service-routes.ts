@@ -8,20 +8,20 @@ import type { Log } from '../process/log.ts';
 import { missingMigrations } from '../store/migrations.ts';
 import type { Store } from '../store/store.ts';
 
-type Parts = { readonly store: Store; readonly closing: () => boolean; readonly log: Log };
+type HealthOptions = { readonly store: Store; readonly closing: () => boolean; readonly log: Log };
 
 // Health checks usually time out after seconds; a slower database is unavailable for callers, too.
 const databaseTimeoutMs = 2000;
 
 /** Serves `/healthz` (the process is alive) and `/readyz` (it can serve requests); neither needs a key. */
-export function serveHealth(app: Hono<AppEnv>, { store, closing, log }: Parts): void {
+export function serveHealth(app: Hono<AppEnv>, { store, closing, log }: HealthOptions): void {
   // Runs one check at a time: a database that hangs must not use a connection per request.
-  let asked: Promise<readonly string[]> | undefined;
+  let pending: Promise<readonly string[]> | undefined;
   const missingNow = (): Promise<readonly string[]> => {
-    asked ??= missingMigrations(store.db).finally(() => {
-      asked = undefined;
+    pending ??= missingMigrations(store.db).finally(() => {
+      pending = undefined;
     });
-    return withTimeout(asked);
+    return withTimeout(pending);
   };
 
   app.get('/healthz', (c) => c.json({ status: 'ok' }));

@@ -46,7 +46,7 @@ export function serveAuditLog(app: Hono<AppEnv>, { store: { db } }: { readonly s
         return found.rows;
       },
     });
-    const data = rows.map((one) => ({ ...one.row, created_at: new Date(one.row.created_at).toISOString() }));
+    const data = rows.map((found) => ({ ...found.row, created_at: new Date(found.row.created_at).toISOString() }));
     return c.json({ pages: { total, ...page }, data });
   });
 }

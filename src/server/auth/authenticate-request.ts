@@ -18,18 +18,18 @@ const challenge = { 'WWW-Authenticate': 'Bearer' };
 
 /** Requires a valid key. The limit on failed attempts never rejects a valid key. */
 export function authenticateRequest({ store, keys, now, trustProxy }: AuthenticationOptions): MiddlewareHandler<AppEnv> {
-  const failedLogins = createFailedLoginCounter();
+  const countFailedLogin = createFailedLoginCounter();
   return async (c, next) => {
     const key = keyFromHeaders(c.req.header('Authorization'), c.req.header('Api-Key'));
     if (key === undefined) throw new Rejection(401, 'a key is needed: Authorization: Bearer KEY, or Api-Key: KEY', challenge);
     const principal = findPrincipal(key, keys) ?? (await findKeyHolder(store.db, key, now()));
     if (principal === undefined) {
-      const pause = failedLogins(clientAddress(c.env.incoming, trustProxy), now());
-      if (pause > 0) throw new Rejection(429, 'too many wrong keys came from this address', { 'Retry-After': String(pause) });
+      const waitSeconds = countFailedLogin(clientAddress(c.env.incoming, trustProxy), now());
+      if (waitSeconds > 0) throw new Rejection(429, 'too many wrong keys came from this address', { 'Retry-After': String(waitSeconds) });
       throw new Rejection(401, 'the key is unknown', challenge);
     }
     c.set('principal', principal);
-    c.set('who', principal.name);
+    c.set('callerName', principal.name);
     await next();
   };
 }

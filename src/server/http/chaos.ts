@@ -72,7 +72,7 @@ const chaosStatuses = [429, 500, 502, 503, 504] as const;
 const dropEffects: Readonly<Record<string, ChaosEffect>> = { before: { dropBefore: true }, after: { dropAfter: true } };
 
 /** Injects the failures that the header of a request lists, such as `delay=200, status=429, retry-after=1`. */
-export const chaosFromSwitches: Chaos = ({ switches: asked }) => (asked === undefined ? undefined : readSwitches(asked));
+export const chaosFromSwitches: Chaos = ({ switches }) => (switches === undefined ? undefined : readSwitches(switches));
 
 function readSwitches(text: string): ChaosEffect {
   const effects = text.split(',').map((part) => {

@@ -41,14 +41,14 @@ export function observeRequests(options: ObserveOptions): MiddlewareHandler<AppE
   };
 }
 
-function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, took: number): void {
+function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, tookMs: number): void {
   const { method } = c.req;
   const path = escapeUnprintable((c.env.incoming.url ?? '').split('?')[0] ?? '');
   const { status } = c.res;
-  const ms = Number(took.toFixed(1));
+  const ms = Number(tookMs.toFixed(1));
   const address = clientAddress(c.env.incoming, trustProxy);
-  const details = { method, path, status, ms, who: c.get('who') ?? null, address };
-  log({ level: 'info', message: `${method} ${path} ${status} ${took.toFixed(1)}ms`, requestId: c.get('requestId'), details });
+  const details = { method, path, status, ms, who: c.get('callerName') ?? null, address };
+  log({ level: 'info', message: `${method} ${path} ${status} ${tookMs.toFixed(1)}ms`, requestId: c.get('requestId'), details });
 }
 
 /** Escapes characters that a terminal would interpret, in the way that paths escape them. */
@@ -65,11 +65,11 @@ export function answerErrors(log: Log): ErrorHandler<AppEnv> {
       return c.json({ message: error.message, ...errors }, error.status);
     }
     const requestId = c.get('requestId');
-    const away = databaseUnavailableReason(error);
-    const message = away ?? 'internal error';
+    const unavailable = databaseUnavailableReason(error);
+    const message = unavailable ?? 'internal error';
     log({ level: 'error', message, requestId, details: { stack: error.stack ?? error.message } });
-    if (away !== undefined) c.header('Retry-After', String(retryAfterSeconds));
-    return c.json({ message, request_id: requestId }, away === undefined ? 500 : 503);
+    if (unavailable !== undefined) c.header('Retry-After', String(retryAfterSeconds));
+    return c.json({ message, request_id: requestId }, unavailable === undefined ? 500 : 503);
   };
 }
 
@@ -92,6 +92,6 @@ export function databaseUnavailableReason(error: unknown): string | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // SQLSTATE classes: 53 is a lack of disk, memory or connections; 08 is the connection, 57P an operator.
   if (code.startsWith('53')) return 'the database has no room left';
-  const isAway = networkErrorCodes.has(code) || /^(08|57P)/.test(code) || driverErrors.test(error.message);
-  return isAway ? 'the database does not answer' : undefined;
+  const isUnavailable = networkErrorCodes.has(code) || /^(08|57P)/.test(code) || driverErrors.test(error.message);
+  return isUnavailable ? 'the database does not answer' : undefined;
 }

@@ -97,10 +97,10 @@ function isStorable(value: Json): boolean {
 
 function fieldProblems(errors: readonly ErrorObject[]): readonly FieldProblem[] {
   // The error of a choice or a condition says more than the errors of its branches.
-  const told = errors.filter(
+  const reported = errors.filter(
     ({ keyword, schemaPath }) => keyword !== 'if' && keyword !== 'propertyNames' && !schemaPath.includes('/anyOf/'),
   );
-  const problems = told.map((error) => fieldProblem(error));
+  const problems = reported.map((error) => fieldProblem(error));
   const distinct = new Map(problems.map((problem) => [`${problem.field} ${problem.reason}`, problem]));
   return [...distinct.values()].slice(0, maxProblems);
 }
@@ -108,12 +108,12 @@ function fieldProblems(errors: readonly ErrorObject[]): readonly FieldProblem[] 
 function fieldProblem({
   instancePath,
   keyword,
-  message: plainly = 'is wrong',
+  message: fallback = 'is wrong',
   params,
   propertyName,
   parentSchema,
 }: ErrorObject): FieldProblem {
-  const message = hintedKeywords.has(keyword) ? (patternHint(parentSchema) ?? plainly) : plainly;
+  const message = hintedKeywords.has(keyword) ? (patternHint(parentSchema) ?? fallback) : fallback;
   const at = (key: unknown): string => `${instancePath}${pointer(String(key))}`;
   if (keyword === 'required') return { field: at(params['missingProperty']), reason: 'is required' };
   if (keyword === 'additionalProperties') return { field: at(params['additionalProperty']), reason: 'is not a field' };

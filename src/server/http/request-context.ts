@@ -18,7 +18,7 @@ export function authorOf(c: Context<AppEnv>, now: Date): Author {
 /** The variables of a request. `callerName` is the name of the caller in the log; only requests that write have `record`. */
 export type AppEnv = {
   readonly Bindings: HttpBindings;
-  readonly Variables: { requestId: string; principal: Principal; who?: string; record: RecordWrite };
+  readonly Variables: { requestId: string; principal: Principal; callerName?: string; record: RecordWrite };
 };
 
 /** A route as it is registered: `GET` `/connections/:id`. */
@@ -35,8 +35,8 @@ export function clientAddress(incoming: Pick<IncomingMessage, 'headers' | 'socke
   const peer = plainAddress(incoming.socket.remoteAddress ?? '');
   if (!trustProxy) return peer;
   const header = incoming.headers['x-forwarded-for'];
-  const told = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').at(-1)?.trim() ?? '';
-  return isIP(told) === 0 ? peer : plainAddress(told);
+  const forwarded = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').at(-1)?.trim() ?? '';
+  return isIP(forwarded) === 0 ? peer : plainAddress(forwarded);
 }
 
 /** Removes the IPv6 prefix of an IPv4 address, so that an address has one form. */
@@ -59,7 +59,7 @@ export function isAllowedVersion(object: VersionedRow, ifMatch: string | undefin
 /** Tells whether an `If-Match` header allows a write of the object with this `ETag`. */
 export function isAllowedTag(tag: string, ifMatch: string | undefined): boolean {
   if (ifMatch === undefined || ifMatch.trim() === '*') return true;
-  return ifMatch.split(',').some((one) => one.trim() === tag);
+  return ifMatch.split(',').some((candidate) => candidate.trim() === tag);
 }
 
 /** The object that a caller names by id or name, and the versions that the caller accepts (`If-Match`). */

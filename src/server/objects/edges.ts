@@ -5,8 +5,8 @@ import type { Collection, EdgeSide } from '../collections.ts';
 import { InvalidBody, Rejection } from '../http/rejection.ts';
 import type { Tables } from '../store/tables.ts';
 
-type EdgeWrite = { readonly id: string; readonly before: Edges; readonly after: Edges; readonly author: Author };
-type Edges = Readonly<Record<string, readonly string[]>>;
+type EdgeWrite = { readonly id: string; readonly before: EdgeIds; readonly after: EdgeIds; readonly author: Author };
+type EdgeIds = Readonly<Record<string, readonly string[]>>;
 type OtherEndWrite = { readonly ids: readonly string[]; readonly author: Author };
 type NewEdges = { readonly id: string; readonly others: readonly string[] };
 type OtherEnd = { readonly id: string; readonly name: string; readonly managed_by: string };

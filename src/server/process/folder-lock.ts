@@ -8,12 +8,12 @@ export type FolderLock = { readonly release: () => Promise<void> };
 
 // A takeover takes a millisecond; after a second, the process that started it is dead.
 const attempts = 50;
-const pause = 20;
+const pauseMs = 20;
 
 /** Creates the lock file for this process. Replaces the lock of a dead process; throws `AppError` when the process is alive. */
 export async function lockFolder(path: string): Promise<FolderLock> {
   const claim = `${path}.${randomUUID()}`;
-  await writeFile(claim, `${process.pid} ${await startOf(process.pid)}\n`, { mode: 0o600 });
+  await writeFile(claim, `${process.pid} ${await startTime(process.pid)}\n`, { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       if (await succeeds(link(claim, path))) return { release: () => rm(path, { force: true }) };
@@ -21,7 +21,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
       if (holder === undefined) continue;
       await refuseLiving(path, holder);
       if (await takeOver(path, claim, holder)) return { release: () => rm(path, { force: true }) };
-      await delay(pause);
+      await delay(pauseMs);
     }
   } finally {
     await rm(claim, { force: true });
@@ -41,14 +41,14 @@ async function refuseLiving(path: string, holder: string): Promise<void> {
 
 /** Replaces the lock of a dead process. Only one process at a time may do so; otherwise it could replace a new lock. */
 async function takeOver(path: string, claim: string, stale: string): Promise<boolean> {
-  const turn = `${path}.takeover`;
-  if (!(await succeeds(link(claim, turn)))) return false;
+  const takeoverPath = `${path}.takeover`;
+  if (!(await succeeds(link(claim, takeoverPath)))) return false;
   try {
     if ((await textOf(path)) !== stale) return false;
     await rename(claim, path);
     return true;
   } finally {
-    await rm(turn, { force: true });
+    await rm(takeoverPath, { force: true });
   }
 }
 
@@ -59,11 +59,11 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
   }
-  return (await startOf(pid)) === start;
+  return (await startTime(pid)) === start;
 }
 
 /** Returns when the process started, in kernel ticks; this distinguishes it from a later process with the same id. Only Linux has it. */
-async function startOf(pid: number): Promise<string> {
+async function startTime(pid: number): Promise<string> {
   const stat = await textOf(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';
 }

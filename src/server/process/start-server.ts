@@ -39,7 +39,7 @@ export type ServeOptions = {
   readonly now: () => Date;
   /** How many days the audit log keeps an entry; undefined keeps all. */
   readonly auditKeepDays?: number | undefined;
-  /** Whether a trusted proxy stands in front of the gateway and sets `X-Forwarded-For`. */
+  /** Whether a trusted proxy is in front of the gateway and sets `X-Forwarded-For`. */
   readonly trustProxy?: boolean;
   readonly log: Log;
   readonly version: string;

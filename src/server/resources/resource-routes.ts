@@ -5,11 +5,11 @@ import { compileBodyValidator, readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import { resourceBodySchema } from './resources.openapi.ts';
 import {
-  createResource,
+  insertResource,
   findResource,
   listResourcePage,
   readResourceDraft,
-  removeResource,
+  deleteResource,
   replaceResource,
   type ResourceDraft,
   type ResourceFilter,
@@ -34,7 +34,7 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
     return c.json({ data: rows.map((resource) => resourceJson(c, resource)), pages: { ...page, total } });
   });
   app.post('/resources', async (c) => {
-    const created = await createResource(store, await read(c), authorOf(c, now()));
+    const created = await insertResource(store, await read(c), authorOf(c, now()));
     c.header('Location', `/resources/${encodeURIComponent(created.name)}`);
     return respond(c, created, 201);
   });
@@ -48,7 +48,7 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
     respond(c, await replaceResource(store, writeTargetOf(c, 'name'), await read(c), authorOf(c, now())), 200),
   );
   app.delete('/resources/:name', async (c) => {
-    await removeResource(store, writeTargetOf(c, 'name'), authorOf(c, now()));
+    await deleteResource(store, writeTargetOf(c, 'name'), authorOf(c, now()));
     return c.body(null, 204);
   });
 }

@@ -110,7 +110,7 @@ export function readResourceDraft(body: JsonObject): ResourceDraft {
 }
 
 /** Creates a resource without connections. */
-export async function createResource(store: Store, draft: ResourceDraft, author: Author): Promise<StoredResource> {
+export async function insertResource(store: Store, draft: ResourceDraft, author: Author): Promise<StoredResource> {
   const { now } = author;
   const id = randomUUID();
   const secrets = resolveSecrets(draft.secrets, {});
@@ -149,7 +149,7 @@ export async function replaceResource(store: Store, target: WriteTarget, draft: 
 }
 
 /** Removes a resource. Throws a 409 when it has connections. */
-export async function removeResource(store: Store, target: WriteTarget, author: Author): Promise<void> {
+export async function deleteResource(store: Store, target: WriteTarget, author: Author): Promise<void> {
   await inWriteLock(store.db, async (trx) => {
     const stored = await requireWritableResource({ ...store, db: trx }, target);
     requireNoConnections(await findConnections(trx, stored.name), `cannot delete the resource ${stored.name}`);

@@ -17,7 +17,7 @@ export type ReviewRequest = {
 };
 
 /** A requested action on a review. */
-export type ReviewDecision = { readonly ask: ReviewAction; readonly window: StoredTimeWindow | null };
+export type ReviewDecision = { readonly action: ReviewAction; readonly window: StoredTimeWindow | null };
 
 const time = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', $comment: 'HH:MM' };
 
@@ -100,21 +100,21 @@ export function readReviewDecision(body: JsonObject): ReviewDecision {
   const { status, force_review: force } = body;
   const window = readWindow(body['time_window']);
   const approves = status === 'APPROVED';
-  const alone = 'goes with the status APPROVED alone';
+  const onlyApproved = 'goes with the status APPROVED alone';
   requireNoProblems([
     ...validateDecision(body),
     ...checkWindow(window),
-    ...(window !== null && !approves ? [{ field: '/time_window', reason: alone }] : []),
-    ...(force === true && !approves ? [{ field: '/force_review', reason: alone }] : []),
+    ...(window !== null && !approves ? [{ field: '/time_window', reason: onlyApproved }] : []),
+    ...(force === true && !approves ? [{ field: '/force_review', reason: onlyApproved }] : []),
   ]);
-  if (approves) return { ask: force === true ? 'force' : 'approve', window };
-  return { ask: status === 'REJECTED' ? 'reject' : 'revoke', window };
+  if (approves) return { action: force === true ? 'force' : 'approve', window };
+  return { action: status === 'REJECTED' ? 'reject' : 'revoke', window };
 }
 
 /** Reads a report on the execution. Throws `InvalidBody` with all problems. */
 export function readReviewExecution(body: JsonObject): ReviewDecision {
   requireNoProblems(validateExecution(body));
-  return { ask: body['status'] === 'PROCESSING' ? 'start' : 'finish', window: null };
+  return { action: body['status'] === 'PROCESSING' ? 'start' : 'finish', window: null };
 }
 
 /** Reads a time window; null when there is none or it is malformed. */

@@ -10,10 +10,10 @@ import { applyTransition, decide } from './transitions.ts';
 import { readPageRequest } from '../store/paging.ts';
 import type { Store } from '../store/store.ts';
 
-type Parts = { readonly store: Pick<Store, 'db'>; readonly now: () => Date };
+type ReviewRoutesOptions = { readonly store: Pick<Store, 'db'>; readonly now: () => Date };
 
 /** Serves reviews: request, read, decide, and report the execution. */
-export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): void {
+export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRoutesOptions): void {
   /** Applies a decision to the locked review; concurrent decisions wait. */
   async function handleDecision(c: Context<AppEnv>, read: (body: JsonObject) => ReviewDecision): Promise<Response> {
     const body = await readBody(c.env.incoming);
@@ -23,11 +23,11 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: Parts): 
       const review = await lockReview(trx, principal, text);
       if (review === undefined) throw unknownReview(text);
       if (!isAllowedVersion(review, ifMatch)) throw new Rejection(412, `the review ${review.id} has changed since it was read`);
-      const mover = { principal, now: now(), window: decision.window };
-      const outcome = decide(decision.ask, review, mover);
+      const actor = { principal, now: now(), window: decision.window };
+      const outcome = decide(decision.action, review, actor);
       if ('reason' in outcome) throw new Rejection(outcome.status, `the review is ${review.status}: ${outcome.reason}`);
       requireSameWindow(review, decision);
-      const after = applyTransition(review, { ask: decision.ask, move: outcome.move }, mover);
+      const after = applyTransition(review, { action: decision.action, effect: outcome.effect }, actor);
       await saveReview(trx, after);
       await c.get('record')(trx, {
         ...auditSubject(after),
@@ -85,8 +85,8 @@ function changedReviewFields(before: StoredReview, after: StoredReview): readonl
 /** Throws a 409 when a decision sets another time window than the stored one. */
 function requireSameWindow({ window: stored }: StoredReview, { window: given }: ReviewDecision): void {
   if (stored === null || given === null) return;
-  const [is, asked] = [stored, given].map(({ configuration: { start_time: start, end_time: end } }) => `${start}-${end}`);
-  if (is !== asked) throw new Rejection(409, `the time window is set already, and stays: ${is}`);
+  const [current, requested] = [stored, given].map(({ configuration: { start_time: start, end_time: end } }) => `${start}-${end}`);
+  if (current !== requested) throw new Rejection(409, `the time window is set already, and stays: ${current}`);
 }
 
 function readReviewFilter({ req }: Context<AppEnv>): ReviewFilter {

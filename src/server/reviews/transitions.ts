@@ -23,10 +23,10 @@ const traits = [
 ] as const;
 
 type TransitionTrait = (typeof traits)[number];
-type TransitionOutcome = { readonly move: TransitionEffect } | { readonly status: 403 | 409; readonly reason: string };
+type TransitionOutcome = { readonly effect: TransitionEffect } | { readonly status: 403 | 409; readonly reason: string };
 
 type TransitionRow = {
-  readonly asks: readonly ReviewAction[];
+  readonly actions: readonly ReviewAction[];
   readonly from: readonly ReviewStatus[];
   /** One of these traits must hold. */
   readonly when: readonly TransitionTrait[];
@@ -49,38 +49,38 @@ const transitions: readonly TransitionRow[] = [
   row(['approve', 'force'], ['APPROVED'], anybody, refusal(409, 'it needs no more approvals')),
   row(['approve', 'force'], ['PENDING'], ['owner'], refusal(403, 'nobody approves a request of their own')),
   row(['approve', 'force'], ['PENDING'], ['connection gone'], refusal(409, 'its connection is gone')),
-  row(['approve'], ['PENDING'], ['awaited'], { move: 'vote' }),
+  row(['approve'], ['PENDING'], ['awaited'], { effect: 'vote' }),
   row(['approve'], ['PENDING'], ['reviewer'], refusal(409, 'your groups have approved it already')),
   row(['approve'], ['PENDING'], anybody, refusal(403, 'none of your groups reviews it')),
-  row(['force'], ['PENDING'], ['forcer'], { move: 'force' }),
+  row(['force'], ['PENDING'], ['forcer'], { effect: 'force' }),
   row(['force'], ['PENDING'], anybody, refusal(403, 'none of your groups may force an approval on its connection')),
 
   row(['revoke'], ['PENDING'], anybody, refusal(409, 'only what is approved can be revoked; reject it instead')),
-  row(['reject', 'revoke'], openStatuses, ['reviewer', 'owner', 'admin'], { move: 'end' }),
+  row(['reject', 'revoke'], openStatuses, ['reviewer', 'owner', 'admin'], { effect: 'end' }),
   row(['reject', 'revoke'], openStatuses, anybody, refusal(403, 'none of your groups reviews it')),
 
   row(executionActions, reviewStatuses, ['for a time'], refusal(409, 'a jit review gives access for a time, and is not executed')),
   row(['start'], ['APPROVED'], ['connection gone'], refusal(409, 'its connection is gone')),
   row(['start'], ['APPROVED'], ['outside its window'], refusal(409, 'its time window is closed at this hour (UTC)')),
-  row(['start'], ['APPROVED'], ['owner', 'admin'], { move: 'start' }),
+  row(['start'], ['APPROVED'], ['owner', 'admin'], { effect: 'start' }),
   row(['start'], ['APPROVED'], anybody, refusal(403, 'only who asked for it, or an admin, executes it')),
   row(['start'], reviewStatuses, anybody, refusal(409, 'only what is approved can be executed')),
-  row(['finish'], ['PROCESSING'], ['owner', 'admin'], { move: 'finish' }),
+  row(['finish'], ['PROCESSING'], ['owner', 'admin'], { effect: 'finish' }),
   row(['finish'], ['PROCESSING'], anybody, refusal(403, 'only who asked for it, or an admin, executes it')),
   row(['finish'], reviewStatuses, anybody, refusal(409, 'it is not being executed')),
 ];
 
 /** Decides whether a caller may perform an action on a review: returns the effect, or the status and reason of the refusal. */
 export function decide(
-  ask: ReviewAction,
+  action: ReviewAction,
   review: StoredReview,
   { principal, now }: { readonly principal: Principal; readonly now: Date },
 ): TransitionOutcome {
   const held = findTraits(review, principal, now);
   const found = transitions.find(
-    ({ asks, from, when }) => asks.includes(ask) && from.includes(review.status) && when.some((trait) => held.has(trait)),
+    ({ actions: asks, from, when }) => asks.includes(action) && from.includes(review.status) && when.some((trait) => held.has(trait)),
   );
-  if (found === undefined) throw new Error(`no transition covers ${ask} of a review that is ${review.status}`);
+  if (found === undefined) throw new Error(`no transition covers ${action} of a review that is ${review.status}`);
   return found.outcome;
 }
 
@@ -113,7 +113,7 @@ function row(
   when: readonly TransitionTrait[],
   outcome: TransitionOutcome,
 ): TransitionRow {
-  return { asks, from, when, outcome };
+  return { actions: asks, from, when, outcome };
 }
 
 function refusal(status: 403 | 409, reason: string): TransitionOutcome {
@@ -135,26 +135,26 @@ const statusAfter: Readonly<Record<ReviewAction, ReviewStatus>> = {
 /** Returns the review after an action that `decide` allows. */
 export function applyTransition(
   review: StoredReview,
-  { ask, move }: { readonly ask: ReviewAction; readonly move: TransitionEffect },
-  mover: Actor,
+  { action, effect }: { readonly action: ReviewAction; readonly effect: TransitionEffect },
+  actor: Actor,
 ): StoredReview {
-  const status = statusAfter[ask];
-  const next = { ...review, revision: review.revision + 1, window: review.window ?? mover.window };
-  if (move === 'start' || move === 'finish') return { ...next, status };
-  if (move === 'force') return { ...next, status, groups: forceApproval(review, mover) };
-  const groups = signGroups(review, status, mover);
-  if (move === 'vote') return { ...next, groups, status: hasEnoughApprovals({ ...review, groups }) ? status : review.status };
-  return { ...next, groups, status, revokedAt: status === 'REVOKED' ? mover.now : null };
+  const status = statusAfter[action];
+  const next = { ...review, revision: review.revision + 1, window: review.window ?? actor.window };
+  if (effect === 'start' || effect === 'finish') return { ...next, status };
+  if (effect === 'force') return { ...next, status, groups: forceApproval(review, actor) };
+  const groups = signGroups(review, status, actor);
+  if (effect === 'vote') return { ...next, groups, status: hasEnoughApprovals({ ...review, groups }) ? status : review.status };
+  return { ...next, groups, status, revokedAt: status === 'REVOKED' ? actor.now : null };
 }
 
 /** Signs for the groups of the caller: pending groups on an approval, all of them otherwise. */
-function signGroups({ groups }: StoredReview, status: ReviewStatus, mover: Actor): readonly StoredReviewGroup[] {
-  const { principal } = mover;
-  const speaks = (one: StoredReviewGroup): boolean =>
+function signGroups({ groups }: StoredReview, status: ReviewStatus, actor: Actor): readonly StoredReviewGroup[] {
+  const { principal } = actor;
+  const decides = (one: StoredReviewGroup): boolean =>
     principal.groups.includes(one.group) && (status !== 'APPROVED' || one.status === 'PENDING');
-  if (groups.some(speaks)) return groups.map((one) => (speaks(one) ? signGroup(one, status, mover) : one));
+  if (groups.some(decides)) return groups.map((one) => (decides(one) ? signGroup(one, status, actor) : one));
   const group = principal.role === 'admin' ? 'admin' : (principal.groups[0] ?? '');
-  return [...groups, signGroup(pendingGroup(group), status, mover)];
+  return [...groups, signGroup(pendingGroup(group), status, actor)];
 }
 
 /** Tells whether enough groups have approved. A connection that requires more approvals than it has groups requires all of them. */
@@ -164,9 +164,9 @@ function hasEnoughApprovals({ groups, needed }: StoredReview): boolean {
 }
 
 /** Approves for all groups in the name of one that may force; the other groups stay unchanged. */
-function forceApproval({ groups, forceGroups }: StoredReview, mover: Actor): readonly StoredReviewGroup[] {
-  const group = forceGroups.find((one) => mover.principal.groups.includes(one)) ?? '';
-  const sign = (one: StoredReviewGroup): StoredReviewGroup => ({ ...signGroup(one, 'APPROVED', mover), forced_review: true });
+function forceApproval({ groups, forceGroups }: StoredReview, actor: Actor): readonly StoredReviewGroup[] {
+  const group = forceGroups.find((one) => actor.principal.groups.includes(one)) ?? '';
+  const sign = (one: StoredReviewGroup): StoredReviewGroup => ({ ...signGroup(one, 'APPROVED', actor), forced_review: true });
   if (!groups.some((one) => one.group === group)) return [...groups, sign(pendingGroup(group))];
   return groups.map((one) => (one.group === group ? sign(one) : one));
 }

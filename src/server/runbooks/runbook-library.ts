@@ -47,7 +47,7 @@ export type RepositoryRunbooks = {
 };
 
 /** The runbooks of all readable repositories, and one error per unreadable repository. */
-export type RunbookListing = { readonly shelves: readonly RepositoryRunbooks[]; readonly errors: readonly string[] };
+export type RunbookListing = { readonly repositories: readonly RepositoryRunbooks[]; readonly errors: readonly string[] };
 
 export type FoundRunbooks = {
   readonly runbooks: readonly { readonly name: string; readonly repository: string }[];
@@ -77,47 +77,47 @@ const failureTtlSeconds = 10;
 const maxConcurrentReads = 4;
 const defaultTimeoutMs = 15_000;
 
-type ReadOutcome = { readonly shelf: RepositoryRunbooks } | { readonly failure: string };
-type CachedRead = { readonly revision: number; readonly shelved: Promise<ReadOutcome>; expires: number };
+type ReadOutcome = { readonly runbooks: RepositoryRunbooks } | { readonly failure: string };
+type CachedRead = { readonly revision: number; readonly outcome: Promise<ReadOutcome>; expires: number };
 
 /** Creates a library that caches heads for `git_hook_ttl` seconds; a changed configuration is read at once. */
 export function createRunbookLibrary({ store, collection, runbooks, now, log }: RunbookLibraryOptions): RunbookLibrary {
-  const kept = new Map<string, CachedRead>();
-  const alongside = limitConcurrency(maxConcurrentReads);
+  const cache = new Map<string, CachedRead>();
+  const limited = limitConcurrency(maxConcurrentReads);
 
   async function list(): Promise<RunbookListing> {
     const configurations = await listObjects(store, collection);
     const known = new Set(configurations.map(({ id }) => id));
-    for (const id of kept.keys()) if (!known.has(id)) kept.delete(id);
-    const shelved = await Promise.all(configurations.map((one) => withTimeout(runbooks?.timeoutMs ?? defaultTimeoutMs, shelve(one))));
+    for (const id of cache.keys()) if (!known.has(id)) cache.delete(id);
+    const outcome = await Promise.all(configurations.map((one) => withTimeout(runbooks?.timeoutMs ?? defaultTimeoutMs, readCached(one))));
     return {
-      shelves: shelved.flatMap((one) => ('shelf' in one ? [one.shelf] : [])),
-      errors: shelved.flatMap((one, index) =>
+      repositories: outcome.flatMap((one) => ('runbooks' in one ? [one.runbooks] : [])),
+      errors: outcome.flatMap((one, index) =>
         'failure' in one ? [`failed listing runbooks for repo ${specText(configurations[index], 'git_url')}, err=${one.failure}`] : [],
       ),
     };
   }
 
-  function shelve(configuration: StoredObject): Promise<ReadOutcome> {
-    const found = kept.get(configuration.id);
-    if (found !== undefined && found.revision === configuration.revision && now().getTime() < found.expires) return found.shelved;
-    const shelved = alongside(() => readShelf(configuration));
-    const entry: CachedRead = { revision: configuration.revision, shelved, expires: Number.POSITIVE_INFINITY };
-    kept.set(configuration.id, entry);
+  function readCached(configuration: StoredObject): Promise<ReadOutcome> {
+    const found = cache.get(configuration.id);
+    if (found !== undefined && found.revision === configuration.revision && now().getTime() < found.expires) return found.outcome;
+    const outcome = limited(() => readNow(configuration));
+    const entry: CachedRead = { revision: configuration.revision, outcome: outcome, expires: Number.POSITIVE_INFINITY };
+    cache.set(configuration.id, entry);
     void expire(entry, ttlOf(configuration));
-    return shelved;
+    return outcome;
   }
 
   async function expire(entry: CachedRead, ttl: number): Promise<void> {
-    const shelved = await entry.shelved;
-    entry.expires = now().getTime() + 1000 * ('failure' in shelved ? failureTtlSeconds : ttl);
+    const outcome = await entry.outcome;
+    entry.expires = now().getTime() + 1000 * ('failure' in outcome ? failureTtlSeconds : ttl);
   }
 
-  async function readShelf(configuration: StoredObject): Promise<ReadOutcome> {
+  async function readNow(configuration: StoredObject): Promise<ReadOutcome> {
     if (runbooks === undefined) return { failure: 'this server was started without git' };
     try {
       const result = await runbooks.read(repositoryOf(configuration));
-      return 'failure' in result ? result : { shelf: await repositoryRunbooks(configuration.name, result.head) };
+      return 'failure' in result ? result : { runbooks: await repositoryRunbooks(configuration.name, result.head) };
     } catch (error) {
       log({
         level: 'error',
@@ -131,9 +131,9 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
   return {
     list,
     async search(term) {
-      const { shelves, errors } = await list();
+      const { repositories: read, errors } = await list();
       const wanted = term.toLowerCase();
-      const all = shelves.flatMap(({ repository, items }) => items.map(({ name }) => ({ name, repository })));
+      const all = read.flatMap(({ repository, items }) => items.map(({ name }) => ({ name, repository })));
       return { runbooks: all.filter(({ name, repository }) => `${repository}/${name}`.toLowerCase().includes(wanted)), errors };
     },
   };
@@ -186,12 +186,12 @@ function ttlOf({ spec }: StoredObject): number {
   return typeof ttl === 'number' && ttl > 0 ? ttl : defaultTtlSeconds;
 }
 
-async function withTimeout(milliseconds: number, shelved: Promise<ReadOutcome>): Promise<ReadOutcome> {
+async function withTimeout(milliseconds: number, outcome: Promise<ReadOutcome>): Promise<ReadOutcome> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<ReadOutcome>((resolve) => {
     timer = setTimeout(() => resolve({ failure: 'it is still being read' }), milliseconds);
   });
-  return Promise.race([shelved, late]).finally(() => clearTimeout(timer));
+  return Promise.race([outcome, late]).finally(() => clearTimeout(timer));
 }
 
 /** Limits how many functions run at once; the others wait in order. */

@@ -30,8 +30,8 @@ function readFlag(c: Context<AppEnv>, name: string, otherwise: boolean): boolean
 }
 
 /** Returns the JSON of a listing. Callers that know one repository read the items and the commit at the top level. */
-function listingJson({ shelves, errors }: RunbookListing, spell: (runbook: Runbook) => readonly JsonObject[]): JsonObject {
-  const repositories = shelves.map((shelf) => ({ ...shelf, items: shelf.items.flatMap((runbook) => spell(runbook)) }));
+function listingJson({ repositories: listed, errors }: RunbookListing, itemsOf: (runbook: Runbook) => readonly JsonObject[]): JsonObject {
+  const repositories = listed.map((one) => ({ ...one, items: one.items.flatMap((runbook) => itemsOf(runbook)) }));
   const [first] = repositories;
   return {
     errors,

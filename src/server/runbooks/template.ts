@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 
 /** The parameters of a template, or the reason why it is invalid. */
-export type RunbookTemplate = { readonly metadata: JsonObject } | { readonly problem: string };
+export type ParsedTemplate = { readonly metadata: JsonObject } | { readonly problem: string };
 
 const parameterTypes: ReadonlySet<string> = new Set('text number tel time date url email select textarea password file'.split(' '));
 
 /** Reads the parameters of a runbook: the actions `{{ .name | … }}` outside of every block. */
-export function readTemplate(text: string): RunbookTemplate {
+export function readTemplate(text: string): ParsedTemplate {
   const actions = readActions(text);
   if ('problem' in actions) return actions;
   const parameters = new Map<string, Record<string, Json>>();
@@ -43,7 +43,7 @@ export type TemplateCommand = { readonly words: readonly TemplateWord[] };
 export type TemplateAction = { readonly line: number; readonly commands: readonly TemplateCommand[] };
 
 const blockKeywords: ReadonlySet<string> = new Set(['if', 'range', 'with', 'define', 'block']);
-const innerKeywords: ReadonlySet<string> = new Set(['else', 'break', 'continue', 'template']);
+const nonOutputKeywords: ReadonlySet<string> = new Set(['else', 'break', 'continue', 'template']);
 const functions: ReadonlySet<string> = new Set(
   [
     'and or not len index slice print printf println html js urlquery call eq ne lt le gt ge',
@@ -67,7 +67,7 @@ export function readActions(text: string): { readonly actions: readonly Template
     const keyword = read.commands[0]?.words[0]?.text ?? '';
     if (blockKeywords.has(keyword)) depth += 1;
     else if (keyword === 'end') depth -= 1;
-    else if (depth === 0 && !read.comment && !innerKeywords.has(keyword)) actions.push({ line, commands: read.commands });
+    else if (depth === 0 && !read.comment && !nonOutputKeywords.has(keyword)) actions.push({ line, commands: read.commands });
     if (depth < 0 || (depth === 0 && (keyword === 'else' || keyword === 'break' || keyword === 'continue'))) {
       return { problem: `template: :${line}: unexpected {{${keyword}}}` };
     }
@@ -112,7 +112,7 @@ function finishAction(
   if (commands.some((words) => words.length === 0)) return { problem: 'missing value for command', at };
   const [first] = commands;
   const keyword = first?.[0]?.text ?? '';
-  if (!blockKeywords.has(keyword) && !innerKeywords.has(keyword) && keyword !== 'end') {
+  if (!blockKeywords.has(keyword) && !nonOutputKeywords.has(keyword) && keyword !== 'end') {
     const unknown = commands.flat().find(({ text }) => /^[A-Za-z_]\w*$/.test(text) && !isKnown(text));
     if (unknown !== undefined) return { problem: `function ${JSON.stringify(unknown.text)} not defined`, at };
   }

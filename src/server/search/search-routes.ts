@@ -14,11 +14,11 @@ export type FoundRunbook = { readonly name: string; readonly repository: string 
 /** Finds runbooks whose repository and path contain the term; `errors` has one line per repository that could not be searched. */
 export type RunbookSearch = (term: string) => Promise<{ readonly runbooks: readonly FoundRunbook[]; readonly errors: readonly string[] }>;
 
-type Parts = { readonly store: Store; readonly now: () => Date; readonly searchRunbooks: RunbookSearch; readonly log: Log };
+type SearchRoutesOptions = { readonly store: Store; readonly now: () => Date; readonly searchRunbooks: RunbookSearch; readonly log: Log };
 type SearchPart = { readonly found: readonly JsonObject[]; readonly errors: readonly string[] };
 
 /** Serves `/search`. A part that fails is reported in `errors`; the other parts still answer. */
-export function serveSearch(app: Hono<AppEnv>, { store, now, searchRunbooks, log }: Parts): void {
+export function serveSearch(app: Hono<AppEnv>, { store, now, searchRunbooks, log }: SearchRoutesOptions): void {
   app.get('/search', async (c) => {
     const term = c.req.query('term') ?? '';
     if (term === '') throw new Rejection(400, 'the query parameter term is required');

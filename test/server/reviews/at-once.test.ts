@@ -11,7 +11,7 @@ const approval = { body: { status: 'APPROVED' } };
 function decisionsAtOnce(
   started: () => { readonly admin: Call; readonly owner: Person; readonly calls: Readonly<Record<string, readonly Call[]>> },
 ): void {
-  test('of all groups: each is counted, none twice, and the last one approves', async () => {
+  test('approvals of all groups: each counts once, and the last one approves', async () => {
     const { owner, calls } = started();
     for (const _ of rounds) {
       const path = await ask(owner, 'orders-db');
@@ -27,7 +27,7 @@ function decisionsAtOnce(
     }
   });
 
-  test('approval and rejection: the review ends in one of the orders that were possible', async () => {
+  test('approval and rejection: the result matches one of the possible orders', async () => {
     const { owner, calls } = started();
     for (const _ of rounds) {
       const path = await ask(owner, 'orders-db');
@@ -41,7 +41,7 @@ function decisionsAtOnce(
     }
   });
 
-  test('executions of one review: one takes it', async () => {
+  test('executions of one review: one succeeds', async () => {
     const { admin, owner, calls } = started();
     for (const _ of rounds.slice(0, 4)) {
       const path = await ask(owner, 'orders-db', { type: 'onetime' });
@@ -53,7 +53,7 @@ function decisionsAtOnce(
     }
   });
 
-  test('reviews of one session: one is opened', async () => {
+  test('reviews of one session: one is created', async () => {
     const { owner } = started();
     const session = crypto.randomUUID();
     const answers = await Promise.all(
@@ -85,7 +85,7 @@ async function crowd(servers: readonly TestServer[]): Promise<ReturnType<Paramet
   return { admin, owner: await person(first, 'owner', ['devs']), calls };
 }
 
-describe.each(databases)('at once on %s', (_name, start) => {
+describe.each(databases)('concurrent decisions on %s', (_name, start) => {
   let server: TestServer;
   let made: Awaited<ReturnType<typeof crowd>>;
   beforeAll(async () => {
@@ -96,7 +96,7 @@ describe.each(databases)('at once on %s', (_name, start) => {
   decisionsAtOnce(() => made);
 });
 
-describe('at once on two servers of one PostgreSQL', () => {
+describe('concurrent decisions on two servers of one PostgreSQL', () => {
   let servers: readonly TestServer[];
   let made: Awaited<ReturnType<typeof crowd>>;
   let drop: () => Promise<void>;

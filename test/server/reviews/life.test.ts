@@ -6,7 +6,7 @@ import { ask, castOf, decide, groupsOf, hours, reviewedConnection, type Cast, ty
 import { useServer } from '../use-server.ts';
 import { tries } from '../../support/chance.ts';
 
-describe.each(databases)('the life of reviews on %s', (_name, start) => {
+describe.each(databases)('the lifecycle of reviews on %s', (_name, start) => {
   let people: Cast;
   // Noon, but for tests that move it.
   let now = new Date('2026-11-20T12:00:00.000Z');
@@ -36,7 +36,7 @@ describe.each(databases)('the life of reviews on %s', (_name, start) => {
     expect(answer.status).toBe(status);
   });
 
-  test('are seen by who asked, who reviews, who may force, admins and auditors', async () => {
+  test('are visible to their owner, their reviewers, forcing groups, admins and auditors', async () => {
     const path = await ask(people.owner, 'orders-db');
     const id = path.slice('/reviews/'.length);
     const seen = async ({ call }: Pick<Person, 'call'>): Promise<readonly boolean[]> => [
@@ -74,7 +74,7 @@ describe.each(databases)('the life of reviews on %s', (_name, start) => {
       expect([query, (await admin('GET', `/reviews?${query}`)).status]).toEqual([query, 422]);
   });
 
-  test('whoever decides what in whichever order: approved is what all groups, or one by force, approved', async () => {
+  test('in any order of decisions, a review is approved exactly when all groups, or one by force, approved', async () => {
     const names = ['owner', 'dba', 'sec', 'sre', 'auditor', 'other'] as const;
     const bodies = [{ status: 'APPROVED' }, { status: 'APPROVED', force_review: true }, { status: 'REJECTED' }, { status: 'REVOKED' }];
     const steps = fc.array(fc.tuple(fc.constantFrom(...names), fc.nat({ max: 9 })), { maxLength: 8 });
@@ -105,7 +105,7 @@ describe.each(databases)('the life of reviews on %s', (_name, start) => {
     );
   });
 
-  test('are written down: who asked, who decided, and what was refused', async () => {
+  test('the audit log contains requests, decisions and refusals', async () => {
     const path = await ask(people.owner, 'orders-db');
     const id = path.slice('/reviews/'.length);
     await decide(people.other, path, { status: 'APPROVED' });

@@ -22,8 +22,8 @@ describe.each(databases)('reviews on %s', (_name, start) => {
   });
   afterAll(() => server.close());
 
-  describe('asking for one', () => {
-    test('opens it for every group of the connection, and answers with all its fields', async () => {
+  describe('request', () => {
+    test('opens a review for every group of the connection, and returns all its fields', async () => {
       const answer = await people.owner.call('POST', '/reviews', { body: { connection: 'orders-db', type: 'jit' } });
       expect(answer.status).toBe(201);
       const group = (name: string): JsonObject => ({
@@ -83,7 +83,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);
     });
 
-    test('names the session, once', async () => {
+    test('a session has at most one review', async () => {
       const session = 'AAAAAAAA-0000-4000-8000-000000000001';
       const path = await ask(people.owner, 'orders-db', { session });
       expect((await people.owner.call('GET', `/reviews/${session}`)).body['session']).toBe(session.toLowerCase());
@@ -93,13 +93,13 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect([again.status, again.body['message']]).toEqual([409, expect.stringContaining('there is a review of the session')]);
     });
 
-    test('is not for auditors', async () => {
+    test('auditors cannot request reviews', async () => {
       expect((await people.auditor.call('POST', '/reviews', { body: { connection: 'orders-db', type: 'jit' } })).status).toBe(403);
     });
   });
 
   describe('deciding', () => {
-    test('takes every group; each signs once', async () => {
+    test('a review needs every group; each signs once', async () => {
       const path = await ask(people.owner, 'orders-db');
       const first = await decide(people.dba, path, { status: 'APPROVED' });
       expect([first.body['status'], groupsOf(first)]).toEqual(['PENDING', ['dba APPROVED by ada', 'sec PENDING']]);
@@ -138,7 +138,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect(decided).toEqual(statuses);
     });
 
-    test('by force takes one group that may, and says so for good', async () => {
+    test('one forcing group is enough, and the review records it', async () => {
       const path = await ask(people.owner, 'orders-db');
       await decide(people.sre, path, { status: 'APPROVED', force_review: true });
       const read = await admin('GET', path);
@@ -148,7 +148,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect((await decide(people.sre, path, { status: 'REVOKED' })).status).toBe(200);
     });
 
-    test('who may force now is what the connection says now', async () => {
+    test('forcing groups are those of the connection at the time of the decision', async () => {
       await reviewedConnection(admin, 'changing', { reviewers: ['dba'], force_approve_groups: ['sre'] });
       const path = await ask(people.owner, 'changing');
       const { body } = await admin('GET', '/connections/changing');
@@ -159,14 +159,14 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect((await decide(people.dba, path, { status: 'APPROVED' })).body['status']).toBe('APPROVED');
     });
 
-    test('an end is signed by somebody of no group too', async () => {
+    test('a caller outside the groups can sign a rejection', async () => {
       const path = await ask(people.owner, 'orders-db');
       expect(groupsOf(await decide(people.owner, path, { status: 'REJECTED' }))).toContain('devs REJECTED by owner');
       const other = await ask(people.owner, 'orders-db');
       expect(groupsOf(await admin('PUT', other, { body: { status: 'REJECTED' } }))).toContain('admin REJECTED by admin');
     });
 
-    test('sets the time window once', async () => {
+    test('the time window is set once', async () => {
       const path = await ask(people.owner, 'orders-db');
       const set = await decide(people.dba, path, { status: 'APPROVED', time_window: { type: 'time_range', ...hours('09:00', '18:00') } });
       expect(set.body['time_window']).toEqual(hours('09:00', '18:00'));
@@ -197,7 +197,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);
     });
 
-    test('against another version is refused', async () => {
+    test('a decision on another version is rejected', async () => {
       const path = await ask(people.owner, 'orders-db');
       const version = (await admin('GET', path)).headers.get('ETag') ?? '';
       const body = { status: 'APPROVED' };
@@ -205,7 +205,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect((await people.sec.call('PUT', path, { body, headers: { 'If-Match': version } })).status).toBe(412);
     });
 
-    test('what is no review is not found', async () => {
+    test('an unknown review returns 404', async () => {
       for (const id of ['00000000-0000-4000-8000-000000000000', 'foo', '%00', '..%2f', 'ü'])
         expect([id, (await admin('PUT', `/reviews/${id}`, { body: { status: 'APPROVED' } })).status]).toEqual([id, 404]);
     });

@@ -58,7 +58,7 @@ const cases = Object.entries(kinds).flatMap(([name, { grid }]) =>
   Object.entries(grid).map(([state, letters]) => ({ name, state, letters })),
 );
 
-describe.each(databases)('every request in every state on %s', (_name, start) => {
+describe.each(databases)('every action in every state on %s', (_name, start) => {
   let server: TestServer;
   let stage: Stage;
 
@@ -87,7 +87,7 @@ describe.each(databases)('every request in every state on %s', (_name, start) =>
     }
   });
 
-  test('a jit review is decided the same way, and never executed', async () => {
+  test('a jit review has the same decisions and no execution', async () => {
     for (const state of ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED'] as const) {
       const path = await prepare(stage, 'a reviewer', state, 'jit');
       for (const status of ['PROCESSING', 'EXECUTED']) {
@@ -97,7 +97,7 @@ describe.each(databases)('every request in every state on %s', (_name, start) =>
     }
   });
 
-  test('nothing is approved or executed once the connection is gone; it can still be ended', async () => {
+  test('without its connection a review cannot be approved or executed, but rejected or revoked', async () => {
     await reviewedConnection(stage.admin.call, 'doomed', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
     const [pending, approved] = [
       await prepare(stage, 'a reviewer', 'PENDING', 'onetime', 'doomed'),
@@ -113,7 +113,7 @@ describe.each(databases)('every request in every state on %s', (_name, start) =>
   });
 });
 
-test('a review whose status is UNKNOWN, as no request makes it, takes none', async () => {
+test('a review with the status UNKNOWN accepts no action', async () => {
   const database = await createDatabase();
   const server = await startTestServer({ database: { url: database.url } });
   const stage = await setStage(server);
