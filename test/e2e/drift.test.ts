@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { idOf, makeKey } from '../server/client.ts';
+import { idOf, createKey } from '../server/client.ts';
 import { expectValid } from '../support/documents.ts';
 import { gitEnv, repositories } from '../support/repository.ts';
 import { useGateway } from './gateway.ts';
@@ -24,7 +24,7 @@ test('a drift tells what somebody did, who and when; what is pending is none; un
   const none = await run('drift');
   expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
 
-  const key = await makeKey(gateway.call, 'ada', ['admin']);
+  const key = await createKey(gateway.call, 'ada', ['admin']);
   const [a, b] = [await gateway.call('GET', '/connections/a'), await gateway.call('GET', '/connections/b')];
   const loosened = { ...a.body, reviewers: ['dba'], guardrail_rules: [] };
   await gateway.call('PUT', `/connections/${idOf(a)}`, { key, body: loosened });

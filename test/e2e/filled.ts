@@ -1,7 +1,7 @@
-import { agentId, base64, connectionBody, idOf, makeKey, type Call } from '../server/client.ts';
+import { agentId, base64, connectionBody, idOf, createKey, type CallServer } from '../server/client.ts';
 
 /** Fills a gateway with something of each kind: also names that no file can have, secrets, and what somebody else manages. */
-export async function fillGateway(call: Call): Promise<void> {
+export async function fillGateway(call: CallServer): Promise<void> {
   const agent = await agentId(call);
   const rule = await call('POST', '/guardrails', {
     body: { name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words: ['DROP'] }] } },
@@ -11,7 +11,7 @@ export async function fillGateway(call: Call): Promise<void> {
     body: connectionBody('orders-db', agent, { guardrail_rules: [idOf(rule)], reviewers: ['dba'], secret, resource_name: 'orders' }),
   });
   await call('POST', '/connections', { body: connectionBody('Orders-DB', agent, { connection_tags: { env: 'live' } }) });
-  const managed = await makeKey(call, 'manager', ['admin'], 'platform');
+  const managed = await createKey(call, 'manager', ['admin'], 'platform');
   await call('POST', '/connections', { key: managed, body: connectionBody('owned', agent, { guardrail_rules: [idOf(rule)] }) });
   await call('POST', '/datamasking-rules', { body: { name: '../../x', connection_ids: [idOf(orders)] } });
   await call('POST', '/runbooks/configurations', {

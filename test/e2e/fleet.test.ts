@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeKey } from '../server/client.ts';
+import { createKey } from '../server/client.ts';
 import { expectValid, type DocumentName } from '../support/documents.ts';
 import { gitEnv, repositories } from '../support/repository.ts';
 import { useGateway } from './gateway.ts';
@@ -159,7 +159,7 @@ test('what is undone for one target is told with its result, beside the drift of
   const undone = await run('drift --revert --all-targets --format json', key);
   expect([undone.code, readDocument('drift', undone.stdout)]).toEqual([0, { drifts: ['two'], targets: ['one'] }]);
   await loosen();
-  const auditor = await makeKey(gateway.call, 'looks', ['auditor']);
+  const auditor = await createKey(gateway.call, 'looks', ['auditor']);
   const denied = await run('drift --revert --target two,one --format json --report json=told-{target}.json', auditor);
   const failures = [['two', 4, 'api/read-only-role']];
   expect([denied.code, readDocument('drift', denied.stdout)]).toEqual([4, { drifts: [], plans: ['two'], targets: ['one'], failures }]);

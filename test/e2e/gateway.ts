@@ -1,7 +1,7 @@
 import { startPostgresServer, type TestServer, type TestServerOptions } from '../support/servers.ts';
 import { ostiary, type Ended } from '../support/cli.ts';
 import { ostiaryHere } from '../support/here.ts';
-import type { Call } from '../server/client.ts';
+import type { CallServer } from '../server/client.ts';
 import { useServer } from '../server/use-server.ts';
 
 type Run = (line: string, cwd: string, more?: Readonly<Record<string, string>>) => Promise<Ended>;
@@ -15,7 +15,7 @@ export type Gateway = {
   readonly run: Run;
   /** Runs one command of the built CLI, in a process of its own. */
   readonly process: Run;
-  readonly call: Call;
+  readonly call: CallServer;
   /** The names in one of its lists. */
   readonly names: (path: string) => Promise<readonly string[]>;
   readonly server: () => TestServer;

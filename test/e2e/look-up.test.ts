@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { base64 } from '../server/client.ts';
-import { person, reviewedConnection, type Person } from '../server/reviews/people.ts';
+import { createPerson, reviewedConnection, type Person } from '../server/reviews/review-people.ts';
 import { config, workshop } from './project.ts';
 import { useGateway } from './gateway.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const variables = { 'envvar:HOST': base64(canary) };
   const whole = { name: name ?? '', type: type ?? '', subtype: subtype ?? '', agent_id: agent ?? '', env_vars: variables };
   await gateway.call('PUT', '/resources/orders', { body: whole });
-  standard = await person(gateway.server(), 'somebody', ['devs']);
+  standard = await createPerson(gateway.server(), 'somebody', ['devs']);
 });
 
 test('resources are listed with the names of their variables, to everybody, and never a value', async () => {

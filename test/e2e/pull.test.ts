@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { runIn } from '../support/here.ts';
-import { makeKey } from '../server/client.ts';
+import { createKey } from '../server/client.ts';
 import { owned, stateOf } from '../support/terraform-state.ts';
 import { fillGateway } from './filled.ts';
 import { useGateway } from './gateway.ts';
@@ -90,7 +90,7 @@ test('variables to fill in, references as they are, and a template that is only 
 
 test('without secrets; and an auditor, who does not see them', async () => {
   const cwd = makeProject({});
-  const auditor = { OSTIARY_TOKEN: await makeKey(gateway.call, 'auditor', ['auditor']) };
+  const auditor = { OSTIARY_TOKEN: await createKey(gateway.call, 'auditor', ['auditor']) };
   for (const [name, flag, env] of [
     ['omitted', 'omit', {}],
     ['kept', 'keep', auditor],

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ask, person, reviewedConnection, type Person } from '../server/reviews/people.ts';
+import { requestReview, createPerson, reviewedConnection, type Person } from '../server/reviews/review-people.ts';
 import type { Ended } from '../support/cli.ts';
 import { workshop, config } from './project.ts';
 import { useGateway } from './gateway.ts';
@@ -22,7 +22,7 @@ let people: Readonly<Record<'owner' | 'dba' | 'sec' | 'sre' | 'auditor', Person>
 beforeAll(async () => {
   folder = makeProject({ 'ostiary.yaml': config(gateway.url()) });
   await reviewedConnection(gateway.call, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
-  const make = (name: string, group: string): Promise<Person> => person(gateway.server(), name, [group]);
+  const make = (name: string, group: string): Promise<Person> => createPerson(gateway.server(), name, [group]);
   people = {
     owner: await make('otto', 'devs'),
     dba: await make('ada', 'dba'),
@@ -39,7 +39,7 @@ function as(who: Person, line: string, path: string): Promise<Ended> {
 
 describe('a review on the gateway of its own', () => {
   test('is listed, approved group by group, and revoked', async () => {
-    const path = await ask(people.owner, 'orders-db');
+    const path = await requestReview(people.owner, 'orders-db');
     const listed = await as(people.dba, 'get reviews', path);
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/PENDING {2}jit .*waits for dba sec\n/)]);
     const first = await as(people.dba, 'review approve ID --window 00:00-23:59 --format json', path);
@@ -59,7 +59,7 @@ describe('a review on the gateway of its own', () => {
   });
 
   test('is forced, and rejected', async () => {
-    const path = await ask(people.owner, 'orders-db', { type: 'onetime' });
+    const path = await requestReview(people.owner, 'orders-db', { type: 'onetime' });
     expect((await as(people.sre, 'review approve ID --force', path)).stdout).toMatch(/ {2}sre +APPROVED, forced by sue at /);
     expect((await as(people.owner, 'review reject ID', path)).stdout).toMatch(/ {2}REJECTED\n {2}for +onetime\n/);
   });
@@ -71,14 +71,14 @@ describe('a review on the gateway of its own', () => {
     ['dba', 'review revoke ID', 6, /only what is approved can be revoked; reject it instead/],
     ['auditor', 'review reject ID', 4, /error api\/read-only-role {2}http.*auditor/],
   ] as const)('is refused to %s: %s exits %i', async (name, line, code, message) => {
-    const path = await ask(people.owner, 'orders-db');
+    const path = await requestReview(people.owner, 'orders-db');
     const ended = await as(people[name], line, path);
     expect([ended.code, ended.stdout, ended.stderr]).toEqual([code, '', expect.stringMatching(message)]);
     expect((await gateway.call('GET', path)).body['status']).toBe('PENDING');
   });
 
   test('that somebody may not see is none, and a key that nobody has is no key', async () => {
-    const path = await ask(people.dba, 'orders-db');
+    const path = await requestReview(people.dba, 'orders-db');
     expect(await as(people.owner, 'review approve ID', path)).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/error review\/unknown {2}GET http.*\n {2}hint: ostiary get reviews lists/),
@@ -90,7 +90,7 @@ describe('a review on the gateway of its own', () => {
   });
 
   test.each([{ dropAfter: true }, { status500AfterCommit: true }] as const)('is decided once where the answer is lost: %o', async (how) => {
-    const path = await ask(people.owner, 'orders-db');
+    const path = await requestReview(people.owner, 'orders-db');
     fault = how;
     const ended = await as(people.dba, 'review approve ID', path);
     expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/ {2}dba +APPROVED by ada/)]);

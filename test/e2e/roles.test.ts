@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ostiary, startOstiary } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { agentId, callerOf, connectionBody, makeKey } from '../server/client.ts';
+import { agentId, callerOf, connectionBody, createKey } from '../server/client.ts';
 import { useGateway } from './gateway.ts';
 import { config, connection, guardrail, workshop, writeFiles } from './project.ts';
 
@@ -31,7 +31,7 @@ const files = {
 test('an auditor plans, secrets being unknown, and is refused before the first write', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
   expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
-  const auditor = { OSTIARY_TOKEN: await makeKey(gateway.call, 'auditor', ['auditor']) };
+  const auditor = { OSTIARY_TOKEN: await createKey(gateway.call, 'auditor', ['auditor']) };
   const same = await gateway.run('plan --detailed-exitcode', cwd, auditor);
   expect([same.code, same.stdout]).toEqual([0, expect.stringContaining('No changes')]);
   writeFiles(cwd, { 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], secret: { 'envvar:PASS': { value: 'other' } } }) });
@@ -47,7 +47,7 @@ test('an auditor plans, secrets being unknown, and is refused before the first w
 
 test('a standard key may see a part of the lists alone: nothing is concluded from it', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
-  const standard = { OSTIARY_TOKEN: await makeKey(gateway.call, 'standard', ['dba']) };
+  const standard = { OSTIARY_TOKEN: await createKey(gateway.call, 'standard', ['dba']) };
   const log = gateway.server().log.length;
   for (const line of ['plan', 'apply --yes']) {
     const { code, stderr } = await gateway.run(line, cwd, standard);
@@ -63,7 +63,7 @@ test('a standard key may see a part of the lists alone: nothing is concluded fro
 
 test('a revoked key is told', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
-  const revoked = { OSTIARY_TOKEN: await makeKey(gateway.call, 'revoked', ['admin']) };
+  const revoked = { OSTIARY_TOKEN: await createKey(gateway.call, 'revoked', ['admin']) };
   await gateway.call('DELETE', '/api-keys/revoked');
   const { code, stderr } = await gateway.run('plan', cwd, revoked);
   expect([code, stderr]).toEqual([4, expect.stringContaining('api/unauthorized')]);
@@ -75,7 +75,7 @@ test('groups that nobody is in are a warning where the gateway has people', asyn
     'ostiary.yaml': config(gateway.url()),
     'access/c.yaml': connection('grouped', { reviewers: ['sre', 'nobody'] }),
   });
-  await makeKey(gateway.call, 'sre', ['sre']);
+  await createKey(gateway.call, 'sre', ['sre']);
   const { code, stderr } = await gateway.run('plan', cwd);
   expect(code).toBe(0);
   expect(stderr).toContain('warning interface/unknown-group  the gateway knows no group "nobody"');

@@ -9,7 +9,7 @@ import { planDocument } from '../../src/report/subjects/plan-json.ts';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { openText } from '../support/saved.ts';
 import { commitAll, git } from '../support/workflow.ts';
-import { makeKey } from '../server/client.ts';
+import { createKey } from '../server/client.ts';
 import { useGateway } from './gateway.ts';
 import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
 
@@ -175,7 +175,7 @@ describe('a saved plan', () => {
     const cwd = project({ 'access/db.yaml': connection('audited', { secret }) });
     expect((await gateway.run('apply --yes', cwd, environment)).code).toBe(0);
     writeFiles(cwd, { 'access/db.yaml': connection('audited', { reviewers: ['dba'], secret }) });
-    const auditor = { OSTIARY_TOKEN: await makeKey(gateway.call, 'plan-auditor', ['auditor']) };
+    const auditor = { OSTIARY_TOKEN: await createKey(gateway.call, 'plan-auditor', ['auditor']) };
     expect((await gateway.run('plan --secrets unresolved --out plan.json', cwd, auditor)).code).toBe(0);
     expect(await gateway.run('apply --yes --plan plan.json', cwd, auditor)).toMatchObject({ code: 4 });
     expect(await gateway.run('apply --yes --plan plan.json', cwd)).toMatchObject({ code: 0 });

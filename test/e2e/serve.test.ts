@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { callerOf, type Call } from '../server/client.ts';
+import { callerOf, type CallServer } from '../server/client.ts';
 import { builtPackage, start, startOstiary, type Running } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
 import { workshop } from './project.ts';
@@ -9,7 +9,7 @@ import { workshop } from './project.ts';
 const makeProject = workshop();
 const key = 'key-of-the-tests';
 
-async function serve(flags: string): Promise<{ readonly running: Running; readonly call: Call }> {
+async function serve(flags: string): Promise<{ readonly running: Running; readonly call: CallServer }> {
   const cwd = makeProject({});
   const folder = await makeFolder(join(cwd, 'db'));
   const args = ['serve', '--port', '0', '--database', folder, ...flags.split(' ').filter((flag) => flag !== '')];

@@ -1,32 +1,32 @@
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { startPgliteServer, startPostgresServer, type TestServer, type TestServerOptions } from '../support/servers.ts';
 
-/** Both databases that a gateway runs on. */
+/** The two databases that a gateway supports. */
 export const databases: readonly (readonly [name: string, start: (options?: TestServerOptions) => Promise<TestServer>])[] = [
   ['PGlite', startPgliteServer],
   ['PostgreSQL', startPostgresServer],
 ];
 
-export type Answer = {
+export type ApiAnswer = {
   readonly status: number;
   readonly headers: Headers;
-  /** The body where it is an object, else an empty one. */
+  /** The body if it is an object, else an empty one. */
   readonly body: JsonObject;
-  /** The body where it is an array, else an empty one. */
+  /** The body if it is an array, else an empty one. */
   readonly list: readonly JsonObject[];
 };
 
-/** Sends one request: body, key and headers as given. */
-export type Call = (method: string, path: string, request?: Request) => Promise<Answer>;
-type Request = {
+/** Sends one request with the given body, key and headers. */
+export type CallServer = (method: string, path: string, request?: CallOptions) => Promise<ApiAnswer>;
+type CallOptions = {
   readonly body?: Json;
   readonly text?: string;
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Speaks to the server as its admin, unless a request says otherwise. */
-export function callerOf(server: Pick<TestServer, 'url' | 'key'>): Call {
+/** Creates a client that uses the admin key, unless a request names another one. */
+export function callerOf(server: Pick<TestServer, 'url' | 'key'>): CallServer {
   return async (method, path, { body, text, key = server.key, headers = {} } = {}) => {
     const sent = text ?? (body === undefined ? null : JSON.stringify(body));
     const authorization = key === null ? {} : { Authorization: `Bearer ${key}` };
@@ -42,13 +42,13 @@ export function callerOf(server: Pick<TestServer, 'url' | 'key'>): Call {
   };
 }
 
-/** The id of a registered agent. */
-export async function agentId(call: Call, name = 'default'): Promise<string> {
+/** Returns the id of a registered agent. */
+export async function agentId(call: CallServer, name = 'default'): Promise<string> {
   const { list } = await call('GET', '/agents');
   return idOf({ body: list.find((agent) => agent['name'] === name) ?? {} });
 }
 
-/** A body that creates a connection. */
+/** Returns a body that creates a connection. */
 export function connectionBody(name: string, agent: string, more: JsonObject = {}): JsonObject {
   return {
     name,
@@ -66,27 +66,27 @@ export function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** The ids in a field of an answer. */
-export function idsIn(answer: Pick<Answer, 'body'>, field: string): readonly string[] {
+/** Returns the ids in a field of a response. */
+export function idsIn(answer: Pick<ApiAnswer, 'body'>, field: string): readonly string[] {
   const value = answer.body[field];
   return Array.isArray(value) ? value.map((id: Json) => (typeof id === 'string' ? id : '')) : [];
 }
 
-/** The id of what an answer holds. */
-export function idOf({ body }: Pick<Answer, 'body'>): string {
+/** Returns the id in a response. */
+export function idOf({ body }: Pick<ApiAnswer, 'body'>): string {
   return typeof body['id'] === 'string' ? body['id'] : '';
 }
 
-/** Makes a key of those groups, and tells it. */
-export async function makeKey(call: Call, name: string, groups: readonly string[], manager = ''): Promise<string> {
+/** Creates a key of these groups and returns its text. */
+export async function createKey(call: CallServer, name: string, groups: readonly string[], manager = ''): Promise<string> {
   const { status, body } = await call('POST', '/api-keys', { body: { name, groups: [...groups], manager } });
   const { key } = body;
   if (status !== 201 || typeof key !== 'string') throw new Error(`no key was made: ${status} ${JSON.stringify(body)}`);
   return key;
 }
 
-/** The rows of a page. */
-export function rowsOf({ body }: Pick<Answer, 'body'>): readonly JsonObject[] {
+/** Returns the rows of a page. */
+export function rowsOf({ body }: Pick<ApiAnswer, 'body'>): readonly JsonObject[] {
   const { data } = body;
   return Array.isArray(data) ? data.filter((row: Json) => isObject(row)) : [];
 }

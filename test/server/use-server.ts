@@ -1,12 +1,12 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { TestServer, TestServerOptions } from '../support/servers.ts';
-import { agentId, callerOf, type Call } from './client.ts';
+import { agentId, callerOf, type CallServer } from './client.ts';
 
-/** A gateway for the tests of one file or one `describe`; it answers from the first test on. */
+/** A gateway for the tests of one file or one `describe`; it runs from the first test on. */
 export type UsedServer = {
   readonly server: TestServer;
-  /** Speaks to it as its admin, unless a request says otherwise. */
-  readonly call: Call;
+  /** Sends a request with the admin key, unless the request names another one. */
+  readonly call: CallServer;
   /** The id of its first agent. */
   readonly agent: string;
 };

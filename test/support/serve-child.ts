@@ -5,10 +5,10 @@ import { startServer } from '../../src/server/process/start-server.ts';
 
 const [place = '', adminKey = '', encryptionKey] = process.argv.slice(2);
 
-// PGlite is compiled once, not a second time for speed: the program does not live long enough for that.
+// Compiles PGlite once instead of a second time for speed: the program is too short-lived for that.
 setFlagsFromString('--liftoff-only');
 
-/** A program for tests that kill it: serves the folder or the database at the url, and prints its own url. */
+/** A program for tests that kill it: serves the folder or the database URL, and prints its own URL. */
 const { url } = await startServer({
   database: place.startsWith('postgres') ? { url: place } : { folder: place },
   port: 0,

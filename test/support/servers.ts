@@ -15,13 +15,13 @@ import { startServer, type ServeOptions } from '../../src/server/process/start-s
 /** A gateway for tests. */
 export type TestServer = {
   readonly url: string;
-  /** An admin's key. */
+  /** An admin key. */
   readonly key: string;
-  /** An admin's key that writes for the manager `platform`. */
+  /** An admin key that writes for the manager `platform`. */
   readonly managerKey: string;
-  /** What the server logged so far. */
+  /** The log of the server so far. */
   readonly log: readonly string[];
-  /** Everything it serves, as `GET /connections/:id`. */
+  /** All routes, as `GET /connections/:id`. */
   readonly routes: readonly string[];
   readonly close: () => Promise<void>;
 };
@@ -32,7 +32,7 @@ export const adminKey = 'admin-key-of-the-tests';
 const managerKey = 'manager-key-of-the-tests';
 export const encryptionKey: Buffer = Buffer.alloc(32, 7);
 
-/** Starts a gateway on a PGlite in memory, which serves the next one when this one is closed. */
+/** Starts a gateway on a PGlite in memory; after `close` the next gateway uses the same PGlite. */
 export async function startPgliteServer(options: TestServerOptions = {}): Promise<TestServer> {
   const lite = idle ?? (await openSnapshot());
   if (lite === idle) idle = undefined;
@@ -41,12 +41,12 @@ export async function startPgliteServer(options: TestServerOptions = {}): Promis
   return { ...server, close: () => (closed ??= server.close().then(() => giveBack(lite))) };
 }
 
-// Opening one takes longer than most tests; a second one would take memory that every new process is slower for.
+// Opening a PGlite takes longer than most tests; a second one would use memory, which slows down every new process.
 let idle: PGlite | undefined;
 
 async function giveBack(lite: PGlite): Promise<void> {
   if (idle !== undefined) return lite.close();
-  // The log of what happened refuses to be emptied, unless its triggers are off.
+  // The audit log refuses to be emptied unless its triggers are off.
   for (const statement of ['set session_replication_role = replica', emptied, 'discard all', 'checkpoint']) await lite.exec(statement);
   idle = lite;
 }
@@ -61,14 +61,14 @@ async function openSnapshot(): Promise<PGlite> {
   return PGlite.create({ dataDir: 'memory://', loadDataDir: await openAsBlob(await fixture('snapshot')) });
 }
 
-/** Starts a gateway on a database of its own on the PostgreSQL that all tests share, in the shape of this version. */
+/** Starts a gateway on its own database, copied from a migrated template, on the PostgreSQL that all tests share. */
 export async function startPostgresServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { url, drop } = await createDatabase(await fixture('template'));
   const server = await startTestServer({ database: { url }, ...options });
   return { ...server, close: () => server.close().then(drop) };
 }
 
-/** Starts a gateway on the database that the options name. */
+/** Starts a gateway on the database of the options. */
 export async function startTestServer({
   logForm = 'text',
   ...options
@@ -91,7 +91,7 @@ export async function startTestServer({
   return { url: server.url, key: adminKey, managerKey, log, routes: server.routes, close: server.close };
 }
 
-/** Makes a database folder as a first start makes it, in a tenth of the time. */
+/** Creates a database folder like a first start, in a tenth of the time. */
 export async function makeFolder(folder: string): Promise<string> {
   const data = join(folder, 'postgres');
   await mkdir(data, { recursive: true });
@@ -99,7 +99,7 @@ export async function makeFolder(folder: string): Promise<string> {
   return folder;
 }
 
-/** Makes a database, empty unless it is like a template; `drop` removes it. */
+/** Creates a database as a copy of a template; `drop` removes it. */
 export async function createDatabase(template = 'template1'): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
   const maintenance = await fixture('postgres');
   const name = `ostiary_${randomUUID().replaceAll('-', '')}`;

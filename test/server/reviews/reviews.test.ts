@@ -1,16 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import type { TestServer } from '../../support/servers.ts';
-import { callerOf, databases, idOf, type Call } from '../client.ts';
-import { ask, castOf, decide, groupsOf, hours, reviewedConnection, type Cast } from './people.ts';
+import { callerOf, databases, idOf, type CallServer } from '../client.ts';
+import {
+  requestReview,
+  createReviewPeople,
+  sendDecision,
+  groupsOf,
+  timeWindow,
+  reviewedConnection,
+  type ReviewPeople,
+} from './review-people.ts';
 
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const minute = 60_000_000_000;
 
 describe.each(databases)('reviews on %s', (_name, start) => {
   let server: TestServer;
-  let admin: Call;
-  let people: Cast;
+  let admin: CallServer;
+  let people: ReviewPeople;
 
   beforeAll(async () => {
     server = await start({ now: () => new Date('2026-11-20T12:00:00.000Z') });
@@ -18,7 +26,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
     await reviewedConnection(admin, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
     await reviewedConnection(admin, 'short', { reviewers: ['dba'], access_max_duration: 60 });
     await reviewedConnection(admin, 'free', {});
-    people = await castOf(server);
+    people = await createReviewPeople(server);
   });
   afterAll(() => server.close());
 
@@ -74,9 +82,21 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       ['no time', { connection: 'orders-db', type: 'jit', access_duration: 0 }, /\/access_duration must be >= 1/],
       ['half a nanosecond', { connection: 'orders-db', type: 'jit', access_duration: 0.5 }, /must be integer/],
       ['a time for one execution', { connection: 'orders-db', type: 'onetime', access_duration: 1 }, /goes with the type jit alone/],
-      ['an hour of one digit', { connection: 'orders-db', type: 'jit', time_window: hours('9:00', '18:00') }, /must have the form: HH:MM/],
-      ['hour 24', { connection: 'orders-db', type: 'jit', time_window: hours('09:00', '24:00') }, /end_time must have the form: HH:MM/],
-      ['no hours at all', { connection: 'orders-db', type: 'jit', time_window: hours('09:00', '09:00') }, /must not be the start time/],
+      [
+        'an hour of one digit',
+        { connection: 'orders-db', type: 'jit', time_window: timeWindow('9:00', '18:00') },
+        /must have the form: HH:MM/,
+      ],
+      [
+        'hour 24',
+        { connection: 'orders-db', type: 'jit', time_window: timeWindow('09:00', '24:00') },
+        /end_time must have the form: HH:MM/,
+      ],
+      [
+        'no hours at all',
+        { connection: 'orders-db', type: 'jit', time_window: timeWindow('09:00', '09:00') },
+        /must not be the start time/,
+      ],
       ['half a window', { connection: 'orders-db', type: 'jit', time_window: { configuration: {} } }, /start_time is required/],
     ])('with %s is refused', async (_what, body, message) => {
       const answer = await people.owner.call('POST', '/reviews', { body });
@@ -85,7 +105,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
 
     test('a session has at most one review', async () => {
       const session = 'AAAAAAAA-0000-4000-8000-000000000001';
-      const path = await ask(people.owner, 'orders-db', { session });
+      const path = await requestReview(people.owner, 'orders-db', { session });
       expect((await people.owner.call('GET', `/reviews/${session}`)).body['session']).toBe(session.toLowerCase());
       const [found = {}] = (await people.owner.call('GET', `/reviews?session=${session}`)).list;
       expect(path).toBe(`/reviews/${idOf({ body: found })}`);
@@ -100,10 +120,10 @@ describe.each(databases)('reviews on %s', (_name, start) => {
 
   describe('deciding', () => {
     test('a review needs every group; each signs once', async () => {
-      const path = await ask(people.owner, 'orders-db');
-      const first = await decide(people.dba, path, { status: 'APPROVED' });
+      const path = await requestReview(people.owner, 'orders-db');
+      const first = await sendDecision(people.dba, path, { status: 'APPROVED' });
       expect([first.body['status'], groupsOf(first)]).toEqual(['PENDING', ['dba APPROVED by ada', 'sec PENDING']]);
-      const last = await decide(people.sec, path, { status: 'APPROVED' });
+      const last = await sendDecision(people.sec, path, { status: 'APPROVED' });
       expect(last.body).toMatchObject({
         status: 'APPROVED',
         revoke_at: '',
@@ -112,7 +132,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
           { group: 'sec', review_date: '2026-11-20T12:00:00.000Z', forced_review: false },
         ],
       });
-      const revoked = await decide(people.sec, path, { status: 'REVOKED' });
+      const revoked = await sendDecision(people.sec, path, { status: 'REVOKED' });
       expect(revoked.body).toMatchObject({ status: 'REVOKED', revoke_at: '2026-11-20T12:00:00.000Z' });
       expect(groupsOf(revoked)).toEqual(['dba APPROVED by ada', 'sec REVOKED by sam']);
       expect((await admin('GET', path)).body).toEqual(revoked.body);
@@ -127,52 +147,55 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       const name = `least-${String(least)}`;
       const reviewers = ['dba', 'sec', 'sre'];
       await reviewedConnection(admin, name, { reviewers, min_review_approvals: least });
-      const path = await ask(people.owner, name);
+      const path = await requestReview(people.owner, name);
       const { body } = await admin('GET', `/connections/${name}`);
       expect(body['min_review_approvals']).toBe(least);
       await admin('PUT', `/connections/${name}`, { body: { ...body, min_review_approvals: null } });
       const decided: Json[] = [];
       for (const person of [people.dba, people.sec, people.sre].slice(0, statuses.length)) {
-        decided.push((await decide(person, path, { status: 'APPROVED' })).body['status'] ?? null);
+        decided.push((await sendDecision(person, path, { status: 'APPROVED' })).body['status'] ?? null);
       }
       expect(decided).toEqual(statuses);
     });
 
     test('one forcing group is enough, and the review records it', async () => {
-      const path = await ask(people.owner, 'orders-db');
-      await decide(people.sre, path, { status: 'APPROVED', force_review: true });
+      const path = await requestReview(people.owner, 'orders-db');
+      await sendDecision(people.sre, path, { status: 'APPROVED', force_review: true });
       const read = await admin('GET', path);
       expect([read.body['status'], groupsOf(read)]).toEqual(['APPROVED', ['dba PENDING', 'sec PENDING', 'sre APPROVED by sue']]);
       expect(read.body['review_groups_data']).toMatchObject([{}, {}, { group: 'sre', forced_review: true }]);
-      // Who forced it is one of its groups from then on.
-      expect((await decide(people.sre, path, { status: 'REVOKED' })).status).toBe(200);
+      // A forcing group becomes one of the groups of the review.
+      expect((await sendDecision(people.sre, path, { status: 'REVOKED' })).status).toBe(200);
     });
 
     test('forcing groups are those of the connection at the time of the decision', async () => {
       await reviewedConnection(admin, 'changing', { reviewers: ['dba'], force_approve_groups: ['sre'] });
-      const path = await ask(people.owner, 'changing');
+      const path = await requestReview(people.owner, 'changing');
       const { body } = await admin('GET', '/connections/changing');
       await admin('PUT', '/connections/changing', { body: { ...body, force_approve_groups: [], reviewers: ['sec'] } });
-      expect((await decide(people.sre, path, { status: 'APPROVED', force_review: true })).status).toBe(404);
-      // Who reviews is what it said when the review was asked for.
-      expect((await decide(people.sec, path, { status: 'APPROVED' })).status).toBe(404);
-      expect((await decide(people.dba, path, { status: 'APPROVED' })).body['status']).toBe('APPROVED');
+      expect((await sendDecision(people.sre, path, { status: 'APPROVED', force_review: true })).status).toBe(404);
+      // The reviewers are those of the connection when the review was requested.
+      expect((await sendDecision(people.sec, path, { status: 'APPROVED' })).status).toBe(404);
+      expect((await sendDecision(people.dba, path, { status: 'APPROVED' })).body['status']).toBe('APPROVED');
     });
 
     test('a caller outside the groups can sign a rejection', async () => {
-      const path = await ask(people.owner, 'orders-db');
-      expect(groupsOf(await decide(people.owner, path, { status: 'REJECTED' }))).toContain('devs REJECTED by owner');
-      const other = await ask(people.owner, 'orders-db');
+      const path = await requestReview(people.owner, 'orders-db');
+      expect(groupsOf(await sendDecision(people.owner, path, { status: 'REJECTED' }))).toContain('devs REJECTED by owner');
+      const other = await requestReview(people.owner, 'orders-db');
       expect(groupsOf(await admin('PUT', other, { body: { status: 'REJECTED' } }))).toContain('admin REJECTED by admin');
     });
 
     test('the time window is set once', async () => {
-      const path = await ask(people.owner, 'orders-db');
-      const set = await decide(people.dba, path, { status: 'APPROVED', time_window: { type: 'time_range', ...hours('09:00', '18:00') } });
-      expect(set.body['time_window']).toEqual(hours('09:00', '18:00'));
-      const other = await decide(people.sec, path, { status: 'APPROVED', time_window: hours('10:00', '18:00') });
+      const path = await requestReview(people.owner, 'orders-db');
+      const set = await sendDecision(people.dba, path, {
+        status: 'APPROVED',
+        time_window: { type: 'time_range', ...timeWindow('09:00', '18:00') },
+      });
+      expect(set.body['time_window']).toEqual(timeWindow('09:00', '18:00'));
+      const other = await sendDecision(people.sec, path, { status: 'APPROVED', time_window: timeWindow('10:00', '18:00') });
       expect([other.status, other.body['message']]).toEqual([409, 'the time window is set already, and stays: 09:00-18:00']);
-      expect((await decide(people.sec, path, { status: 'APPROVED', time_window: hours('09:00', '18:00') })).body['status']).toBe(
+      expect((await sendDecision(people.sec, path, { status: 'APPROVED', time_window: timeWindow('09:00', '18:00') })).body['status']).toBe(
         'APPROVED',
       );
     });
@@ -184,21 +207,29 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       ['a forced rejection', { status: 'REJECTED', force_review: true }, /\/force_review goes with the status APPROVED alone/],
       [
         'a window of a rejection',
-        { status: 'REJECTED', time_window: hours('09:00', '18:00') },
+        { status: 'REJECTED', time_window: timeWindow('09:00', '18:00') },
         /\/time_window goes with the status APPROVED/,
       ],
       ['force that is no yes or no', { status: 'APPROVED', force_review: 'yes' }, /\/force_review must be boolean/],
-      ['a window of another sort', { status: 'APPROVED', time_window: { type: 'weekdays', ...hours('09:00', '18:00') } }, /time_range/],
-      ['a window with more in it', { status: 'APPROVED', time_window: { ...hours('09:00', '18:00'), zone: 'CET' } }, /zone is not a field/],
-      ['minute 60', { status: 'APPROVED', time_window: hours('09:60', '18:00') }, /must have the form: HH:MM/],
+      [
+        'a window of another sort',
+        { status: 'APPROVED', time_window: { type: 'weekdays', ...timeWindow('09:00', '18:00') } },
+        /time_range/,
+      ],
+      [
+        'a window with more in it',
+        { status: 'APPROVED', time_window: { ...timeWindow('09:00', '18:00'), zone: 'CET' } },
+        /zone is not a field/,
+      ],
+      ['minute 60', { status: 'APPROVED', time_window: timeWindow('09:60', '18:00') }, /must have the form: HH:MM/],
     ])('with %s is refused', async (_what, body, message) => {
-      const path = await ask(people.owner, 'orders-db');
-      const answer = await decide(people.dba, path, body);
+      const path = await requestReview(people.owner, 'orders-db');
+      const answer = await sendDecision(people.dba, path, body);
       expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);
     });
 
     test('a decision on another version is rejected', async () => {
-      const path = await ask(people.owner, 'orders-db');
+      const path = await requestReview(people.owner, 'orders-db');
       const version = (await admin('GET', path)).headers.get('ETag') ?? '';
       const body = { status: 'APPROVED' };
       expect((await people.dba.call('PUT', path, { body, headers: { 'If-Match': version } })).status).toBe(200);

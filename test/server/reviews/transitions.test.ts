@@ -2,9 +2,9 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, startTestServer, type TestServer } from '../../support/servers.ts';
 import { callerOf, databases } from '../client.ts';
-import { ask, person, reviewedConnection, type Person } from './people.ts';
+import { requestReview, createPerson, reviewedConnection, type Person } from './review-people.ts';
 
-const asks = {
+const actions = {
   approve: ['PUT', '', { status: 'APPROVED' }],
   force: ['PUT', '', { status: 'APPROVED', force_review: true }],
   reject: ['PUT', '', { status: 'REJECTED' }],
@@ -22,12 +22,12 @@ function statusOf(letter: string): number | undefined {
 type State = 'PENDING' | 'APPROVED' | 'REJECTED' | 'REVOKED' | 'PROCESSING' | 'EXECUTED';
 type Grid = Readonly<Record<State, string>>;
 
-/** Who asks: their groups, whether the review is their own request, and whether their group has approved it already. */
-type Kind = { readonly groups: readonly string[]; readonly owns?: true; readonly voted?: true; readonly grid: Grid };
+/** A caller: their groups, whether they requested the review, and whether their group has already approved it. */
+type CallerKind = { readonly groups: readonly string[]; readonly owns?: true; readonly voted?: true; readonly grid: Grid };
 
-const over = { REJECTED: 'xxxxxx', REVOKED: 'xxxxxx', EXECUTED: 'xxxxxx' };
-const owner: Grid = { ...over, PENDING: 'nnyxxx', APPROVED: 'xxyyyx', PROCESSING: 'xxxxxy' };
-const reviewer: Grid = { ...over, PENDING: 'ynyxxx', APPROVED: 'xxyynx', PROCESSING: 'xxxxxn' };
+const finalStates = { REJECTED: 'xxxxxx', REVOKED: 'xxxxxx', EXECUTED: 'xxxxxx' };
+const owner: Grid = { ...finalStates, PENDING: 'nnyxxx', APPROVED: 'xxyyyx', PROCESSING: 'xxxxxy' };
+const reviewer: Grid = { ...finalStates, PENDING: 'ynyxxx', APPROVED: 'xxyynx', PROCESSING: 'xxxxxn' };
 const all = (letters: string): Grid => ({
   PENDING: letters,
   APPROVED: letters,
@@ -37,8 +37,8 @@ const all = (letters: string): Grid => ({
   EXECUTED: letters,
 });
 
-/** A letter for each of approve, force, reject, revoke, start, finish: y done, n not yours to do, x not in this state, ? unseen. */
-const kinds: Readonly<Record<string, Kind>> = {
+/** A letter for each of approve, force, reject, revoke, start, finish: y allowed, n forbidden, x wrong state, ? not visible. */
+const callerKinds: Readonly<Record<string, CallerKind>> = {
   'who asked for it': { groups: ['devs'], owns: true, grid: owner },
   'who asked for it, a reviewer too': { groups: ['dba'], owns: true, grid: owner },
   'who asked for it, in a forcing group': { groups: ['sre'], owns: true, grid: owner },
@@ -47,67 +47,67 @@ const kinds: Readonly<Record<string, Kind>> = {
   'a reviewer of both groups': { groups: ['dba', 'sec'], grid: reviewer },
   'a reviewer whose group has spoken': { groups: ['dba'], voted: true, grid: { ...reviewer, PENDING: 'xnyxxx' } },
   'a reviewer in a forcing group': { groups: ['dba', 'sre'], grid: { ...reviewer, PENDING: 'yyyxxx' } },
-  'somebody in a forcing group': { groups: ['sre'], grid: { ...over, PENDING: 'nynxxx', APPROVED: 'xxnnnx', PROCESSING: 'xxxxxn' } },
+  'somebody in a forcing group': { groups: ['sre'], grid: { ...finalStates, PENDING: 'nynxxx', APPROVED: 'xxnnnx', PROCESSING: 'xxxxxn' } },
   'an admin of no group': { groups: ['admin'], grid: owner },
   'an auditor': { groups: ['auditor'], grid: all('nnnnnn') },
   'an auditor in a reviewing group': { groups: ['auditor', 'dba'], grid: all('nnnnnn') },
   'somebody else': { groups: ['devs'], grid: all('??????') },
 };
 
-const cases = Object.entries(kinds).flatMap(([name, { grid }]) =>
+const cases = Object.entries(callerKinds).flatMap(([name, { grid }]) =>
   Object.entries(grid).map(([state, letters]) => ({ name, state, letters })),
 );
 
 describe.each(databases)('every action in every state on %s', (_name, start) => {
   let server: TestServer;
-  let stage: Stage;
+  let fixture: Fixture;
 
   beforeAll(async () => {
     server = await start();
-    stage = await setStage(server);
+    fixture = await createFixture(server);
   });
   afterAll(() => server.close());
 
   test.each(cases)('$name, $state: $letters', async ({ name, state, letters }) => {
-    const call = stage.people[name]?.call ?? stage.admin.call;
-    const wanted = Object.values(asks).map((request, index) => ({ request, status: statusOf(letters.charAt(index)) }));
-    const path = await refusing(stage, name, state);
-    const before = await stage.admin.call('GET', path);
+    const call = fixture.people[name]?.call ?? fixture.admin.call;
+    const wanted = Object.values(actions).map((request, index) => ({ request, status: statusOf(letters.charAt(index)) }));
+    const path = await refusing(fixture, name, state);
+    const before = await fixture.admin.call('GET', path);
     expect(before.body['status']).toBe(state);
     for (const { request, status } of wanted.filter((one) => one.status !== 200)) {
       const [method, suffix, body] = request;
       const answer = await call(method, `${path}${suffix}`, { body });
       expect([answer.status, answer.body['message']]).toEqual([status, expect.stringMatching(reason)]);
     }
-    expect((await stage.admin.call('GET', path)).body).toEqual(before.body);
+    expect((await fixture.admin.call('GET', path)).body).toEqual(before.body);
     for (const { request } of wanted.filter((one) => one.status === 200)) {
       const [method, suffix, body] = request;
-      const answer = await call(method, `${await prepare(stage, name, state)}${suffix}`, { body });
+      const answer = await call(method, `${await prepare(fixture, name, state)}${suffix}`, { body });
       expect([request, answer.status]).toEqual([request, 200]);
     }
   });
 
   test('a jit review has the same decisions and no execution', async () => {
     for (const state of ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED'] as const) {
-      const path = await prepare(stage, 'a reviewer', state, 'jit');
+      const path = await prepare(fixture, 'a reviewer', state, 'jit');
       for (const status of ['PROCESSING', 'EXECUTED']) {
-        const answer = await stage.admin.call('POST', `${path}/execution`, { body: { status } });
+        const answer = await fixture.admin.call('POST', `${path}/execution`, { body: { status } });
         expect([answer.status, answer.body['message']]).toEqual([409, expect.stringContaining('a jit review gives access for a time')]);
       }
     }
   });
 
   test('without its connection a review cannot be approved or executed, but rejected or revoked', async () => {
-    await reviewedConnection(stage.admin.call, 'doomed', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
+    await reviewedConnection(fixture.admin.call, 'doomed', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
     const [pending, approved] = [
-      await prepare(stage, 'a reviewer', 'PENDING', 'onetime', 'doomed'),
-      await prepare(stage, 'a reviewer', 'APPROVED', 'onetime', 'doomed'),
+      await prepare(fixture, 'a reviewer', 'PENDING', 'onetime', 'doomed'),
+      await prepare(fixture, 'a reviewer', 'APPROVED', 'onetime', 'doomed'),
     ];
-    expect((await stage.admin.call('DELETE', '/connections/doomed')).status).toBe(204);
-    const { 'a reviewer': reviewing } = stage.people;
+    expect((await fixture.admin.call('DELETE', '/connections/doomed')).status).toBe(204);
+    const { 'a reviewer': reviewing } = fixture.people;
     const refused = await reviewing?.call('PUT', pending, { body: { status: 'APPROVED' } });
     expect([refused?.status, refused?.body['message']]).toEqual([409, 'the review is PENDING: its connection is gone']);
-    expect((await stage.admin.call('POST', `${approved}/execution`, { body: { status: 'PROCESSING' } })).status).toBe(409);
+    expect((await fixture.admin.call('POST', `${approved}/execution`, { body: { status: 'PROCESSING' } })).status).toBe(409);
     expect((await reviewing?.call('PUT', pending, { body: { status: 'REJECTED' } }))?.status).toBe(200);
     expect((await reviewing?.call('PUT', approved, { body: { status: 'REVOKED' } }))?.status).toBe(200);
   });
@@ -116,14 +116,14 @@ describe.each(databases)('every action in every state on %s', (_name, start) => 
 test('a review with the status UNKNOWN accepts no action', async () => {
   const database = await createDatabase();
   const server = await startTestServer({ database: { url: database.url } });
-  const stage = await setStage(server);
+  const stage = await createFixture(server);
   const path = await prepare(stage, 'a reviewer', 'PENDING');
   const client = new Client({ connectionString: database.url });
   await client.connect();
   await client.query(`update reviews set status = 'UNKNOWN'`);
   await client.end();
   for (const name of ['a reviewer', 'an admin of no group', 'somebody in a forcing group']) {
-    for (const [method, suffix, body] of Object.values(asks)) {
+    for (const [method, suffix, body] of Object.values(actions)) {
       expect((await stage.people[name]?.call(method, `${path}${suffix}`, { body }))?.status).toBe(409);
     }
   }
@@ -131,7 +131,7 @@ test('a review with the status UNKNOWN accepts no action', async () => {
   await database.drop();
 });
 
-type Stage = {
+type Fixture = {
   readonly admin: Person;
   readonly owner: Person;
   readonly dba: Person;
@@ -140,34 +140,34 @@ type Stage = {
   readonly prepared: Map<string, string>;
 };
 
-async function setStage(server: TestServer): Promise<Stage> {
+async function createFixture(server: TestServer): Promise<Fixture> {
   const admin = { id: '', name: 'admin', key: server.key, call: callerOf(server) };
   await reviewedConnection(admin.call, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
   const people: Record<string, Person> = {};
-  for (const [name, { groups }] of Object.entries(kinds)) people[name] = await person(server, name, groups);
-  const made = await Promise.all([['devs'], ['dba'], ['sec']].map((groups) => person(server, `other ${groups.join()}`, groups)));
+  for (const [name, { groups }] of Object.entries(callerKinds)) people[name] = await createPerson(server, name, groups);
+  const made = await Promise.all([['devs'], ['dba'], ['sec']].map((groups) => createPerson(server, `other ${groups.join()}`, groups)));
   const [owning = admin, dba = admin, sec = admin] = made;
   return { admin, owner: owning, dba, sec, people, prepared: new Map() };
 }
 
-/** A review in a state, for requests that are refused: they leave it as it is, so one serves all who did not ask for it. */
-async function refusing(stage: Stage, name: string, state: string): Promise<string> {
-  const { owns, voted } = kinds[name] ?? {};
+/** Returns a review in a state for refused actions: they leave it unchanged, so that one review serves all other callers. */
+async function refusing(stage: Fixture, name: string, state: string): Promise<string> {
+  const { owns, voted } = callerKinds[name] ?? {};
   const key = `${owns === true || voted === true ? name : ''} ${state}`;
   const path = stage.prepared.get(key) ?? (await prepare(stage, name, state));
   stage.prepared.set(key, path);
   return path;
 }
 
-/** Brings a new review into a state, by requests alone. */
+/** Brings a new review into a state with requests only. */
 async function prepare(
-  { admin, owner: other, dba, sec, people }: Stage,
+  { admin, owner: other, dba, sec, people }: Fixture,
   name: string,
   state: string,
   ...[type = 'onetime', connection = 'orders-db']: readonly string[]
 ): Promise<string> {
-  const { owns, voted } = kinds[name] ?? {};
-  const path = await ask((owns === true ? people[name] : other) ?? other, connection, { type });
+  const { owns, voted } = callerKinds[name] ?? {};
+  const path = await requestReview((owns === true ? people[name] : other) ?? other, connection, { type });
   const steps: Readonly<Record<string, () => Promise<unknown>>> = {
     APPROVED: async () => {
       await dba.call('PUT', path, { body: { status: 'APPROVED' } });

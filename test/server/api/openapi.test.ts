@@ -1,0 +1,126 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../../../src/model/json.ts';
+import { startPgliteServer, type TestServer } from '../../support/servers.ts';
+import { callerOf, createKey } from '../client.ts';
+
+let server: TestServer;
+let document: JsonObject = {};
+let page: string;
+
+beforeAll(async () => {
+  server = await startPgliteServer();
+  document = JSON.parse(await fetch(`${server.url}/openapi.json`).then((response) => response.text()));
+  page = await fetch(`${server.url}/docs`).then((response) => response.text());
+});
+afterAll(() => server.close());
+
+type Described = { readonly route: string; readonly operation: JsonObject };
+
+function described(): readonly Described[] {
+  return Object.entries(objectAt(document, 'paths')).flatMap(([path, methods]) =>
+    Object.entries(isObject(methods) ? methods : {}).map(([method, operation]) => ({
+      route: `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      operation: isObject(operation) ? operation : {},
+    })),
+  );
+}
+
+function objectAt(value: JsonObject, key: string): JsonObject {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
+function withoutTypes(value: Json): readonly string[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, schema]) => (isObject(schema) && Object.keys(schema).length > 0 ? [] : [name]));
+}
+
+test('an independent validator accepts the document', async () => {
+  const { valid, errors } = await new Validator().validate(structuredClone(document));
+  expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+});
+
+test('all of its schemas are schemas', () => {
+  const ajv = new Ajv2020({ strict: false });
+  const bodies = described().map(({ operation }) =>
+    objectAt(objectAt(objectAt(objectAt(operation, 'requestBody'), 'content'), 'application/json'), 'schema'),
+  );
+  const named = Object.values(objectAt(objectAt(document, 'components'), 'schemas')).filter((schema) => isObject(schema));
+  expect([...named, ...bodies].filter((schema) => ajv.validateSchema(schema) !== true)).toEqual([]);
+});
+
+test('the document contains exactly the routes', () => {
+  expect(
+    described()
+      .map(({ route }) => route)
+      .toSorted(),
+  ).toEqual(server.routes.toSorted());
+});
+
+test('every operation has its own id, words, and the parameters of its path', () => {
+  const ids = described().map(({ operation }) => operation['operationId']);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { route, operation } of described()) {
+    expect({ route, summary: operation['summary'] }).toEqual({ route, summary: expect.stringMatching(/^[A-Z].*[^.]$/) });
+    const parameters = Array.isArray(operation['parameters']) ? operation['parameters'] : [];
+    const inPath = parameters.flatMap((parameter: Json) => (isObject(parameter) && parameter['in'] === 'path' ? [parameter['name']] : []));
+    expect({ route, inPath }).toEqual({ route, inPath: [...route.matchAll(/:(\w+)/g)].map((match) => match[1]) });
+  }
+});
+
+test.each(['auditor', 'standard'])('the document contains the restrictions of the group %s', async (group) => {
+  const call = callerOf(server);
+  const key = await createKey(call, group, [group]);
+  for (const { route, operation } of described()) {
+    const [method = '', path = ''] = route.split(' ');
+    // Reviews restrict callers further.
+    if (operation['security'] !== undefined || path.startsWith('/reviews')) continue;
+    const { status } = await call(method, path.replaceAll(/:\w+/g, 'none'), { key });
+    const { description } = operation;
+    const named = typeof description === 'string' ? /Roles: (.*)\.$/.exec(description)?.[1] : undefined;
+    const told = named !== undefined && '403' in objectAt(operation, 'responses');
+    const refused = told && !named.split(', ').includes(group);
+    expect({ route, refused }).toEqual({ route, refused: status === 403 });
+  }
+});
+
+test.each(['GET /userinfo', 'POST /agents/heartbeat'])(
+  'the document contains the response of %s to unauthenticated requests',
+  async (route) => {
+    const [method = '', path = ''] = route.split(' ');
+    const statuses = new Set<number>();
+    for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(server)(method, path, { key: 'stranger' })).status);
+    expect([...statuses]).toEqual([401, 429]);
+    const responses = described().find((one) => one.route === route)?.operation['responses'];
+    expect(responses).toMatchObject({ 401: {}, 429: {} });
+  },
+);
+
+test('every field on the wire has a schema', () => {
+  const schemas = objectAt(objectAt(document, 'components'), 'schemas');
+  const wanting = Object.entries(schemas).flatMap(([name, schema]) =>
+    withoutTypes(objectAt(isObject(schema) ? schema : {}, 'properties')).map((field) => `${name}.${field}`),
+  );
+  expect(wanting).toEqual([]);
+});
+
+test('the document contains no field that only manifests have', () => {
+  const found = JSON.stringify(document).match(/x-ostiary|urn:ostiary|valueFrom|connection_selector|Omitted|by name or id|manifest/g);
+  expect(found).toEqual(null);
+});
+
+test('the page contains every operation, without scripts and external assets', async () => {
+  const { headers } = await fetch(`${server.url}/docs`);
+  expect(headers.get('Content-Type')).toMatch(/^text\/html/);
+  expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]+';/);
+  expect(page).not.toMatch(/<script|<link|<img|\bsrc=|\bon\w+=|@import|url\(/i);
+  for (const { operation } of described()) expect(page).toContain(`id=${JSON.stringify(operation['operationId'])}`);
+});
+
+test('every link of the page has a target', () => {
+  const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
+  const targets = [...page.matchAll(/href="([^"]+)"/g)].map((match) => match[1] ?? '');
+  expect(targets.filter((target) => target !== 'openapi.json' && !ids.has(target.slice(1)))).toEqual([]);
+});

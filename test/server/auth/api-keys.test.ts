@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/model/json.ts';
+import { startPgliteServer, type TestServer } from '../../support/servers.ts';
+import { agentId, callerOf, connectionBody, databases, idOf, createKey, type CallServer } from '../client.ts';
+
+const unknown = '00000000-0000-4000-8000-000000000000';
+
+describe.each(databases)('keys on %s', (_name, start) => {
+  let server: TestServer;
+  let call: CallServer;
+
+  beforeAll(async () => {
+    server = await start();
+    call = callerOf(server);
+  });
+  afterAll(() => server.close());
+
+  function status(key: string): Promise<number> {
+    return call('GET', '/serverinfo', { key }).then((answer) => answer.status);
+  }
+
+  test('the key text is returned once, on creation', async () => {
+    const created = await call('POST', '/api-keys', { body: { name: 'ci', groups: ['admin', 'ops', 'ops'] } });
+    expect(created.status).toBe(201);
+    const { key: made, ...told } = created.body;
+    const key = typeof made === 'string' ? made : '';
+    expect(key).toMatch(/^ostk_[\w-]{43}$/);
+    expect(told).toEqual({
+      id: idOf(created),
+      name: 'ci',
+      masked_key: `${key.slice(0, 9)}****`,
+      groups: ['admin', 'ops'],
+      role: 'admin',
+      manager: '',
+      status: 'active',
+      created_by: 'admin',
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      deactivated_by: null,
+      deactivated_at: null,
+      last_used_at: null,
+    });
+    expect(created.headers.get('Location')).toBe(`/api-keys/${idOf(created)}`);
+    expect(created.headers.get('Cache-Control')).toBe('no-store');
+    for (const reference of ['ci', idOf(created)]) {
+      const found = await call('GET', `/api-keys/${reference}`);
+      expect(found.body).toEqual(told);
+      expect(found.headers.get('ETag')).toBe(created.headers.get('ETag'));
+    }
+    expect((await call('GET', '/api-keys')).list).toContainEqual(told);
+    expect(await status(key)).toBe(200);
+    const used = (await call('GET', '/api-keys/ci')).body['last_used_at'];
+    expect(used).toBeTypeOf('string');
+    expect(server.log.join('\n')).not.toContain(key);
+  });
+
+  test('a revoked key stays invalid and stays in the list', async () => {
+    const key = await createKey(call, 'leaver', []);
+    expect(await status(key)).toBe(200);
+    const { body } = await call('GET', '/api-keys/leaver');
+    expect((await call('DELETE', '/api-keys/leaver')).status).toBe(204);
+    expect(await status(key)).toBe(401);
+    const revoked = await call('GET', `/api-keys/${idOf({ body })}`);
+    expect(revoked.body).toMatchObject({ status: 'revoked', deactivated_by: 'admin', deactivated_at: expect.any(String) });
+    expect((await call('DELETE', `/api-keys/${idOf({ body })}`)).status).toBe(204);
+    expect((await call('GET', `/api-keys/${idOf({ body })}`)).body).toMatchObject({ deactivated_at: revoked.body['deactivated_at'] });
+    expect((await call('PUT', `/api-keys/${idOf({ body })}`, { body: { name: 'leaver' } })).status).toBe(409);
+    expect((await call('GET', '/api-keys/leaver')).status).toBe(404);
+    const second = await createKey(call, 'leaver', []);
+    expect([await status(key), await status(second)]).toEqual([401, 200]);
+  });
+
+  test('changes by another admin take effect immediately', async () => {
+    const key = await createKey(call, 'mover', ['admin']);
+    expect((await call('GET', '/guardrails', { key })).status).toBe(200);
+    const body = { name: 'moved', groups: ['dev'], manager: '' };
+    const changed = await call('PUT', '/api-keys/mover', { body });
+    expect(changed.body).toMatchObject({ ...body, role: 'standard' });
+    expect((await call('GET', '/guardrails', { key })).status).toBe(403);
+    expect((await call('GET', '/userinfo', { key })).body).toMatchObject({ name: 'moved', groups: ['dev'] });
+    expect((await call('PUT', '/api-keys/moved', { body: { ...changed.body } })).status).toBe(200);
+  });
+
+  test('a write of an earlier version is rejected', async () => {
+    await createKey(call, 'versioned', []);
+    const { headers } = await call('GET', '/api-keys/versioned');
+    const stale = { headers: { 'If-Match': headers.get('ETag') ?? '' } };
+    expect((await call('PUT', '/api-keys/versioned', { body: { name: 'versioned', groups: ['a'] }, ...stale })).status).toBe(200);
+    expect((await call('PUT', '/api-keys/versioned', { body: { name: 'versioned' }, ...stale })).status).toBe(412);
+    expect((await call('DELETE', '/api-keys/versioned', stale)).status).toBe(412);
+    expect((await call('GET', '/api-keys/versioned')).body).toMatchObject({ groups: ['a'], status: 'active' });
+  });
+
+  test('only keys of the same manager may change an object', async () => {
+    const [first, second, other] = [
+      await createKey(call, 'terraform', ['admin'], 'terraform'),
+      await createKey(call, 'terraform 2', ['admin'], 'terraform'),
+      await createKey(call, 'ansible', ['admin'], 'ansible'),
+    ];
+    const body = connectionBody('managed', await agentId(call));
+    expect((await call('POST', '/connections', { body, key: first })).body['managed_by']).toBe('terraform');
+    const statuses = [second, other, server.key].map(async (key) => (await call('PUT', '/connections/managed', { body, key })).status);
+    expect(await Promise.all(statuses)).toEqual([200, 409, 409]);
+  });
+
+  test.each<readonly [string, JsonObject, string]>([
+    ['no name', {}, '/name'],
+    ['an empty name', { name: '' }, '/name'],
+    ['a long name', { name: 'n'.repeat(255) }, '/name'],
+    ['a name like an id', { name: unknown }, '/name'],
+    ['half a character', { name: '\uD800' }, '/name'],
+    ['a NUL in a group', { name: 'x', groups: ['a\0'] }, '/groups/0'],
+    ['a group without a name', { name: 'x', groups: [''] }, '/groups/0'],
+    ['many groups', { name: 'x', groups: Array.from({ length: 101 }, (_, n) => `g${n}`) }, '/groups'],
+    ['groups as a text', { name: 'x', groups: 'admin' }, '/groups'],
+    ['a key of its own', { name: 'x', key: 'mine' }, '/key'],
+    ['a manager as a list', { name: 'x', manager: ['a'] }, '/manager'],
+  ])('%s is refused', async (_case, body, field) => {
+    const answer = await call('POST', '/api-keys', { body });
+    expect(answer.status).toBe(422);
+    expect(answer.body['errors']).toEqual([expect.objectContaining({ field })]);
+  });
+
+  test('active keys have unique names', async () => {
+    await createKey(call, 'one', []);
+    await createKey(call, 'two', []);
+    expect((await call('POST', '/api-keys', { body: { name: 'one' } })).status).toBe(409);
+    expect((await call('PUT', '/api-keys/two', { body: { name: 'one' } })).status).toBe(409);
+  });
+
+  test.each(['none', unknown, '%00', '%ED%A0%80', ''.padEnd(3000, 'x')])('the key %s is not found', async (reference) => {
+    for (const method of ['GET', 'DELETE']) expect((await call(method, `/api-keys/${reference}`)).status).toBe(404);
+    expect((await call('PUT', `/api-keys/${reference}`, { body: { name: 'x' } })).status).toBe(404);
+  });
+});
+
+test('without keys the list of groups is null', async () => {
+  const server = await startPgliteServer();
+  const groups = async (): Promise<unknown> => (await fetch(`${server.url}/users/groups`, { headers: { 'Api-Key': server.key } })).json();
+  expect(await groups()).toBeNull();
+  await createKey(callerOf(server), 'a', ['b']);
+  expect(await groups()).toEqual(['admin', 'b']);
+  await callerOf(server)('DELETE', '/api-keys/a');
+  expect(await groups()).toBeNull();
+  await server.close();
+});

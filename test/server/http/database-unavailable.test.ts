@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { createDatabase, startTestServer } from '../../support/servers.ts';
+import { callerOf, createKey } from '../client.ts';
+
+/** A proxy to the database that can be cut. */
+class Way {
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Server;
+  port = 0;
+
+  constructor(to: { readonly host: string; readonly port: number }) {
+    this.#server = createServer((socket) => {
+      const onward = connect(to.port, to.host);
+      for (const one of [socket, onward]) {
+        this.#sockets.add(one);
+        one.on('error', () => undefined);
+        one.on('close', () => [socket, onward].forEach((end) => end.destroy()));
+      }
+      socket.pipe(onward).pipe(socket);
+    });
+  }
+
+  async open(): Promise<void> {
+    await once(this.#server.listen(this.port, '127.0.0.1'), 'listening');
+    const address = this.#server.address();
+    if (typeof address === 'object' && address !== null) this.port = address.port;
+  }
+
+  async cut(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}
+
+test('while the database is unavailable, requests get a 503 with Retry-After; then everything works again', async () => {
+  const database = await createDatabase();
+  const url = new URL(database.url);
+  const way = new Way({ host: url.hostname, port: Number(url.port) });
+  await way.open();
+  url.port = String(way.port);
+  const server = await startTestServer({ database: { url: url.href } });
+  const call = callerOf(server);
+  const key = await createKey(call, 'ci', ['admin']);
+  expect((await call('POST', '/guardrails', { body: { name: 'before' }, key })).status).toBe(201);
+  // The cut happens while statements run; it must not end the process.
+  const underWay = Array.from({ length: 8 }, () => call('GET', '/audit/logs', { key }));
+  await way.cut();
+  for (const { status } of await Promise.all(underWay)) expect([200, 503]).toContain(status);
+  for (const [method, path, body] of [
+    ['GET', '/guardrails', undefined],
+    ['POST', '/guardrails', { name: 'meanwhile' }],
+    ['GET', '/resources', undefined],
+  ] as const) {
+    const answer = await call(method, path, { key, ...(body === undefined ? {} : { body }) });
+    expect([answer.status, answer.headers.get('Retry-After'), answer.body['message']]).toEqual([503, '5', 'the database does not answer']);
+  }
+  expect((await call('GET', '/healthz')).status).toBe(200);
+  expect((await call('GET', '/readyz')).status).toBe(503);
+  await way.open();
+  expect((await call('POST', '/guardrails', { body: { name: 'after' }, key })).status).toBe(201);
+  expect((await call('GET', '/guardrails', { key })).list.map(({ name }) => name)).toEqual(['after', 'before']);
+  await server.close();
+  await way.cut();
+  await database.drop();
+});

@@ -1,0 +1,189 @@
+import { connect, type Socket } from 'node:net';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase, startPgliteServer, startTestServer, type TestServer } from '../../support/servers.ts';
+import { callerOf, databases } from '../client.ts';
+import { useServer } from '../use-server.ts';
+
+const guards = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+describe.each(databases)('operations on %s', (_name, start) => {
+  const gateway = useServer(start, {
+    logForm: 'json',
+    now: () => new Date('2026-01-01T00:00:00.000Z'),
+    searchRunbooks: () => Promise.reject(new Error('cause')),
+  });
+  const { call } = gateway;
+
+  test('is alive and ready without a key', async () => {
+    for (const path of ['/healthz', '/readyz'])
+      expect(await call('GET', path, { key: null })).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect((await call('HEAD', '/readyz', { key: null })).status).toBe(200);
+  });
+
+  test.each([
+    ['GET', '/healthz', 200],
+    ['GET', '/connections', 200],
+    ['POST', '/guardrails', 400],
+    ['GET', '/connections/none', 404],
+    ['GET', '/nothing', 404],
+    ['PUT', '/agents', 405],
+  ])('%s %s, answered with %d, is guarded', async (method, path, status) => {
+    const answer = await call(method, path);
+    expect(answer.status).toBe(status);
+    expect(Object.fromEntries(answer.headers)).toMatchObject(guards);
+    const locked = await call(method, path, { key: null });
+    expect(Object.fromEntries(locked.headers)).toMatchObject(guards);
+  });
+
+  test('a request is one JSON line, with who asked from where, and without query, headers and body', async () => {
+    await call('POST', '/agents', { body: { name: 'logged' } });
+    const token = JSON.stringify((await call('POST', '/agents/logged/token')).body['token']).slice(1, -1);
+    const asked = [
+      await call('GET', '/connections?canary=1'),
+      await call('POST', '/guardrails', { body: { name: 'canary' }, key: gateway.server.managerKey }),
+      await call('GET', '/a%0Ab%1B/canary-path', { key: null, headers: { 'X-Canary': 'canary' } }),
+      await call('POST', '/agents/heartbeat', { key: token }),
+    ];
+    const lines = gateway.server.log.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+    const told = asked.map(({ headers }) => lines.find((line) => line['request_id'] === headers.get('X-Request-Id')));
+    const every = {
+      time: '2026-01-01T00:00:00.000Z',
+      level: 'info',
+      message: expect.stringMatching(/^(?:GET|POST) \/\S+ \d{3} [\d.]+ms$/),
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      ms: expect.any(Number),
+      address: expect.stringMatching(/127\.0\.0\.1$/),
+    };
+    expect(told).toEqual([
+      { ...every, method: 'GET', path: '/connections', status: 200, who: expect.any(String) },
+      { ...every, method: 'POST', path: '/guardrails', status: 201, who: expect.any(String) },
+      { ...every, method: 'GET', path: '/a%0Ab%1B/canary-path', status: 401, who: null },
+      { ...every, method: 'POST', path: '/agents/heartbeat', status: 200, who: 'agent logged' },
+    ]);
+    expect(gateway.server.log.join('\n').replaceAll('canary-path', '')).not.toMatch(new RegExp(`canary|of-the-tests|${token}`));
+  });
+
+  test('a failure is one JSON line with the stack', async () => {
+    const { headers } = await call('GET', '/search?term=x');
+    const lines = gateway.server.log.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+    expect(lines.find((line) => line['level'] === 'error' && line['request_id'] === headers.get('X-Request-Id'))).toEqual({
+      time: '2026-01-01T00:00:00.000Z',
+      level: 'error',
+      message: 'runbooks could not be searched',
+      request_id: headers.get('X-Request-Id'),
+      stack: expect.stringContaining('Error: cause\n'),
+    });
+  });
+});
+
+describe('a database that goes away', () => {
+  test('leaves the server alive and not ready, and ready when it is back', async () => {
+    const { url, drop } = await createDatabase();
+    const server = await startTestServer({ database: { url } });
+    const call = callerOf(server);
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const ready = async (): Promise<readonly unknown[]> => {
+      const { status, body } = await call('GET', '/readyz', { key: null });
+      return [status, body['message'] ?? ''];
+    };
+    await client.query("delete from kysely_migration where name > '0001-objects'");
+    expect(await ready()).toEqual([503, 'the database is not of this version']);
+    await client.query('begin; lock table kysely_migration in access exclusive mode');
+    const asked = performance.now();
+    expect(await ready()).toEqual([503, 'the database does not answer']);
+    expect(performance.now() - asked).toBeLessThan(5000);
+    expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
+    await client.query('rollback; alter table kysely_migration rename to gone');
+    // The request that waited for the lock may get the earlier state.
+    await expect.poll(ready).toEqual([503, 'the database does not answer']);
+    expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
+    expect(server.log.join('\n')).toMatch(/^not ready: .*kysely_migration/m);
+    await client.end();
+    await server.close();
+    await drop();
+  });
+});
+
+describe('slow callers', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startPgliteServer({ timeouts: { headers: 150, request: 400, keepAlive: 200 } });
+  });
+  afterAll(() => server.close());
+
+  test.each([
+    ['says nothing', [], 0, ' 408 '],
+    [
+      'never ends its headers',
+      ['GET /healthz HTTP/1.1\r\nHost: x\r\n', ...Array.from({ length: 20 }, (_, n) => `X-${n}: y\r\n`)],
+      50,
+      ' 408 ',
+    ],
+    [
+      'never ends its body',
+      [
+        'POST /guardrails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin-key-of-the-tests\r\nContent-Length: 99\r\n\r\n',
+        ...Array.from({ length: 16 }, () => ' '),
+      ],
+      50,
+      ' 408 ',
+    ],
+    ['asks once and stays', ['GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'], 0, ' 200 '],
+  ])('a caller that %s is cut off, and others are served meanwhile', async (_text, parts, pause, answered) => {
+    const call = callerOf(server);
+    const started = performance.now();
+    const slow = await dribble(server, parts, pause);
+    expect((await call('GET', '/connections')).status).toBe(200);
+    expect(await slow.ended).toContain(answered);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  test('headers beyond 16 KiB are answered with 431', async () => {
+    const { ended } = await dribble(server, [`GET /healthz HTTP/1.1\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`], 0);
+    expect(await ended).toMatch(/ 431 .*\r\n\r\n\{"message":"the headers are larger than 16 KiB"\}$/s);
+  });
+});
+
+test('a server that drains serves on, sends new callers elsewhere, and then ends', async () => {
+  const server = await startPgliteServer({ drainMs: 400 });
+  const call = callerOf(server);
+  const closed = server.close();
+  expect(await call('GET', '/readyz', { key: null })).toMatchObject({ status: 503, body: { message: 'the server is stopping' } });
+  const served = await call('POST', '/guardrails', { body: { name: 'late' } });
+  expect(served.status).toBe(201);
+  expect(served.headers.get('Connection')).toBe('close');
+  expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
+  await closed;
+  await expect(call('GET', '/healthz', { key: null })).rejects.toThrow('fetch failed');
+});
+
+/** Sends the parts with pauses between them; `ended` is everything received before the server closed the connection. */
+async function dribble({ url }: TestServer, parts: readonly string[], pause: number): Promise<{ readonly ended: Promise<string> }> {
+  const { hostname, port } = new URL(url);
+  const socket = await new Promise<Socket>((resolve) => {
+    const opened = connect(Number(port), hostname, () => resolve(opened));
+  });
+  const ended = new Promise<string>((resolve) => {
+    let received = '';
+    socket.on('data', (data) => (received += data.toString()));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(received));
+  });
+  const write = async (): Promise<void> => {
+    for (const part of parts) {
+      if (socket.destroyed) return;
+      socket.write(part);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  };
+  void write();
+  return { ended };
+}

@@ -1,0 +1,103 @@
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { createDatabase, startTestServer } from '../../support/servers.ts';
+import { agentId, base64, callerOf, connectionBody } from '../client.ts';
+
+test('the migration creates resources from the oldest connections; their secrets are sealed', async () => {
+  const { url, drop } = await createDatabase();
+  const options = { database: { url } };
+  const first = await startTestServer(options);
+  const call = callerOf(first);
+  const agent = await agentId(call);
+  await call('POST', '/connections', { body: connectionBody('b', agent, { subtype: 'mysql', resource_name: 'r' }) });
+  await call('POST', '/connections', { body: connectionBody('a', agent, { subtype: 'postgres', resource_name: 'r' }) });
+  await call('POST', '/connections', { body: connectionBody('c', agent) });
+  await first.close();
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await backToTheFirst(client);
+  const second = await startTestServer(options);
+  const callAgain = callerOf(second);
+  const { body } = await callAgain('GET', '/resources');
+  expect(body['data']).toMatchObject([
+    { name: 'c', subtype: '' },
+    { name: 'r', subtype: 'mysql', agent_id: agent },
+  ]);
+  await callAgain('POST', '/resources', { body: { name: 's', type: 'custom', env_vars: { 'envvar:A': base64('canary-env') } } });
+  const { rows } = await client.query("select env_vars from resources where name = 's'");
+  expect(JSON.stringify(rows)).not.toMatch(new RegExp(`canary|${base64('canary-env')}`));
+  await client.end();
+  await second.close();
+  await drop();
+});
+
+test('the audit log contains every write of a resource and of an agent, without secrets', async () => {
+  const { url, drop } = await createDatabase();
+  const server = await startTestServer({ database: { url } });
+  const call = callerOf(server);
+  const body = { name: 'audited', type: 'custom', env_vars: { 'envvar:A': base64('canary') } };
+  await call('POST', '/resources', { body });
+  await call('PUT', '/resources/audited', { body: { ...body, subtype: 'ssh', env_vars: { 'envvar:A': base64('canary two') } } });
+  await call('DELETE', '/resources/audited');
+  await call('POST', '/agents', { body: { name: 'audited' } });
+  const renewed = await call('POST', '/agents/audited/token');
+  await call('POST', '/agents/heartbeat', { key: JSON.stringify(renewed.body['token']).slice(1, -1) });
+  await call('DELETE', '/agents/audited');
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(
+    'select resource_type, action, resource_name, http_status, changed, payload from audit_logs order by seq',
+  );
+  await client.end();
+  expect(rows.map((row) => [row.resource_type, row.action, row.resource_name, row.http_status, row.changed])).toEqual([
+    ['resources', 'create', 'audited', 201, []],
+    ['resources', 'update', 'audited', 200, ['subtype', 'env_vars']],
+    ['resources', 'delete', 'audited', 204, []],
+    ['agents', 'create', 'audited', 201, []],
+    ['agents_token', 'update', 'audited', 201, ['token']],
+    ['agents', 'delete', 'audited', 204, []],
+  ]);
+  expect(rows[0].payload).toEqual({ name: 'audited', type: 'custom', subtype: '', agent_id: '', env_vars: '[REDACTED]' });
+  expect(JSON.stringify(rows)).not.toMatch(new RegExp(`canary|${base64('canary')}|osa_`));
+  await server.close();
+  await drop();
+});
+
+test('the environment of a resource is encrypted again when the key changes', async () => {
+  const { url, drop } = await createDatabase();
+  const [before, after] = [base64('a'.repeat(32)), base64('b'.repeat(32))];
+  const first = await startTestServer({ database: { url }, encryptionKey: before });
+  const env = { 'envvar:A': base64('kept') };
+  await callerOf(first)('POST', '/resources', { body: { name: 'kept', type: 'custom', env_vars: env } });
+  await first.close();
+  const second = await startTestServer({ database: { url }, encryptionKey: after, previousEncryptionKeys: before });
+  while (!second.log.join('\n').includes('encrypted 1 secrets anew')) await new Promise((resolve) => setTimeout(resolve, 10));
+  await second.close();
+  const third = await startTestServer({ database: { url }, encryptionKey: after });
+  expect((await callerOf(third)('GET', '/resources/kept')).body['env_vars']).toEqual(env);
+  await third.close();
+  await drop();
+});
+
+/** Reverts a database to the schema of the first migration, before resources were stored. */
+async function backToTheFirst(client: Client): Promise<void> {
+  const objects = ['connections', 'guardrails', 'datamasking_rules', 'runbook_configurations'];
+  const kept = [
+    ...objects,
+    'guardrail_edges',
+    'datamasking_edges',
+    'agents',
+    'encryption_keys',
+    'kysely_migration',
+    'kysely_migration_lock',
+  ];
+  const { rows: tables } = await client.query("select table_name as name from information_schema.tables where table_schema = 'public'");
+  for (const { name } of tables) if (!kept.includes(name)) await client.query(`drop table "${name}" cascade`);
+  await client.query('alter table agents drop token_hash, drop last_seen, drop hostname, drop version, drop platform');
+  for (const table of objects) await client.query(`alter table ${table} drop if exists secrets_key`);
+  const { rows: indexes } = await client.query("select indexname as name from pg_indexes where indexdef like '%spec ->>%'");
+  for (const { name } of indexes) await client.query(`drop index "${name}"`);
+  const { rows: functions } = await client.query("select proname as name from pg_proc where pronamespace = 'public'::regnamespace");
+  for (const { name } of functions) await client.query(`drop function "${name}" cascade`);
+  await client.query("delete from kysely_migration where name > '0001-objects'");
+}
