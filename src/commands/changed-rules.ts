@@ -1,6 +1,6 @@
 import { registry } from '../kinds/index.ts';
 import type { BaseState, DesiredResource, DesiredState } from '../model/desired.ts';
-import { hasErrors, sortDiagnostics, type Diagnostic, type Finding } from '../model/diagnostic.ts';
+import { hasErrors, sortDiagnostics, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
 import { isWritten, type Plan } from '../model/plan/plan.ts';
@@ -34,7 +34,7 @@ export async function checkRules(
 }
 
 /** Tells whether the pattern that is meant stands in the live rule as it is: then writing the rest makes nothing worse. */
-function isLive({ key }: DesiredResource, { within }: Finding, { resources }: LiveState): boolean {
+function isLive({ key }: DesiredResource, { within }: DocumentDiagnostic, { resources }: LiveState): boolean {
   const rule = within === undefined ? undefined : resources.find(({ id }) => id === key);
   return rule !== undefined && JSON.stringify(rule.spec).includes(JSON.stringify(within?.text));
 }

@@ -1,6 +1,6 @@
 import schema from '../../schemas/connection.schema.json' with { type: 'json' };
 import type { JsonObject } from '../model/json.ts';
-import type { Finding } from '../model/diagnostic.ts';
+import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { DesiredSecrets, Kind } from '../model/kind.ts';
 import type { Spec } from '../model/resource.ts';
 import { specFields } from './fields.ts';
@@ -59,7 +59,7 @@ export const connection: Kind = {
     return databaseOf(spec) === 'mssql' ? { '/secret/envvar:INSECURE': 'ZmFsc2U=' } : {};
   },
   createDefaults: (name) => ({ resource_name: name }),
-  check(spec: JsonObject): readonly Finding[] {
+  check(spec: JsonObject): readonly DocumentDiagnostic[] {
     const types = spec['redact_types'];
     const given = Array.isArray(types) && types.length > 0;
     if (spec['redact_enabled'] === false && given) {
@@ -67,7 +67,7 @@ export const connection: Kind = {
         {
           code: 'manifest/redact-contradiction',
           severity: 'error',
-          at: '/redact_enabled',
+          pointer: '/redact_enabled',
           message: 'redact_enabled is false, yet redact_types is not empty',
           hint: 'leave redact_enabled out (it follows redact_types), or empty redact_types',
         },
@@ -78,7 +78,7 @@ export const connection: Kind = {
         {
           code: 'manifest/redact-contradiction',
           severity: 'error',
-          at: '/redact_enabled',
+          pointer: '/redact_enabled',
           message: 'redact_enabled is true, yet redact_types is empty',
           hint: 'name the info types to redact in redact_types',
         },

@@ -1,6 +1,6 @@
 import schema from '../../schemas/runbook-configuration.schema.json' with { type: 'json' };
 import type { JsonObject } from '../model/json.ts';
-import type { Finding } from '../model/diagnostic.ts';
+import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { Kind } from '../model/kind.ts';
 import { specFields } from './fields.ts';
 
@@ -14,14 +14,14 @@ export const runbookConfiguration: Kind = {
   renamable: false,
   derived: () => ({}),
   createDefaults: () => ({}),
-  check(spec: JsonObject): readonly Finding[] {
+  check(spec: JsonObject): readonly DocumentDiagnostic[] {
     const url = spec['git_url'];
     if (typeof url !== 'string' || !/^(https?:\/\/[^/]*@|(git|ssh):\/\/[^/]*:[^/]*@)/.test(url)) return [];
     return [
       {
         code: 'secret/in-url',
         severity: 'error',
-        at: '/git_url',
+        pointer: '/git_url',
         message: 'git_url holds credentials',
         hint: 'take it out of the address and give them as git_user and git_password: { valueFrom: { env: … } }',
       },

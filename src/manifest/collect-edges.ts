@@ -1,13 +1,13 @@
+import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { DeclaredEdge, EdgeDeclaration } from '../model/desired.ts';
 import { compareText, isObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { Manifest } from './manifest.ts';
-import type { Problem } from './wording.ts';
 import { textsOf } from './to-resource.ts';
 import { createTagSelector } from './tag-selector.ts';
 
 /** A problem of one manifest. */
-export type ManifestDiagnostic = { readonly manifest: Manifest; readonly problem: Problem };
+export type ManifestDiagnostic = { readonly manifest: Manifest; readonly problem: DocumentDiagnostic };
 
 type EdgeEnds = Pick<DeclaredEdge, 'rule' | 'connection'>;
 type CollectedEdges = Map<string, EdgeEnds & { readonly declarations: EdgeDeclaration[] }>;
@@ -61,7 +61,7 @@ function warnOfContradictions(
       const problem = {
         code: 'manifest/selector-contradiction',
         severity: 'warning',
-        at: `/spec${findListPath(manifest, path)}`,
+        pointer: `/spec${findListPath(manifest, path)}`,
         message,
         hint,
       } as const;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
-import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type Finding } from '../model/diagnostic.ts';
+import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { isPointerWithin, type Pointer } from '../model/pointer.ts';
@@ -14,7 +14,6 @@ import { collectEdges } from './collect-edges.ts';
 import { createKindView } from './kind-view.ts';
 import { toGatewayKey, createManifestLocate, type Manifest } from './manifest.ts';
 import { mergeOverlays } from './merge-overlays.ts';
-import type { Problem } from './wording.ts';
 import { policyKind, readPolicies } from './read-policies.ts';
 import { checkSecrets, textsOf, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
@@ -40,7 +39,7 @@ export type LoadInput = {
   readonly resolveOnly?: ReadonlySet<string>;
   readonly registry: Registry;
   /** Looks through each selected resource for what no schema says. */
-  readonly inspect?: (resource: DesiredResource) => readonly Finding[];
+  readonly inspect?: (resource: DesiredResource) => readonly DocumentDiagnostic[];
   /** A file's path as it counts for the tree hash, whoever reads it from wherever; as given unless told. */
   readonly pathInTree?: (path: string) => string;
 };
@@ -177,13 +176,13 @@ function createSecretRules({
 }
 
 /** What else is wrong with a manifest, besides and apart from the places that its schema refuses. */
-function findFurtherProblems(manifest: Manifest, places: readonly Pointer[], input: LoadInput): readonly Problem[] {
+function findFurtherProblems(manifest: Manifest, places: readonly Pointer[], input: LoadInput): readonly DocumentDiagnostic[] {
   const problems = [
     ...checkManifest(manifest, input.targets),
     ...checkSecrets(manifest, createSecretRules(input)(manifest)),
     ...checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec']),
   ];
-  return problems.filter(({ at }) => !places.some((place) => isPointerWithin(at, place) || isPointerWithin(place, at)));
+  return problems.filter(({ pointer: at }) => !places.some((place) => isPointerWithin(at, place) || isPointerWithin(place, at)));
 }
 
 function isFor(manifest: Manifest, target: string): boolean {
@@ -191,7 +190,7 @@ function isFor(manifest: Manifest, target: string): boolean {
   return targets.length === 0 || targets.includes(target);
 }
 
-function locateAll(sources: SourceMap, manifest: Manifest, problems: readonly Problem[]): readonly Diagnostic[] {
+function locateAll(sources: SourceMap, manifest: Manifest, problems: readonly DocumentDiagnostic[]): readonly Diagnostic[] {
   return problems.map((problem) => locateDiagnostic(sources, createManifestLocate(manifest), problem, manifest.id));
 }
 

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
 import { nameOf, kindOf, type ResourceId } from '../model/resource.ts';
 import { suggest } from '../model/suggest.ts';
 import type { FieldRule } from '../model/field.ts';
@@ -7,7 +7,7 @@ import { pointer } from '../model/pointer.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { removeDuplicates } from './read-documents.ts';
 import { createManifestLocate, type Manifest, makeManifest } from './manifest.ts';
-import { suggestWord, quoteValue, type Problem } from './wording.ts';
+import { suggestWord, quoteValue } from './wording.ts';
 import { validateManifest } from './validate/validate-manifest.ts';
 
 type MergeResult = { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] };
@@ -59,7 +59,7 @@ function noManifest(sources: SourceMap, overlay: Manifest, manifests: ReadonlyMa
   return locateDiagnostic(
     sources,
     createManifestLocate(overlay),
-    { code: 'overlay/no-manifest', severity: 'error', at: '/metadata/name', message, hint },
+    { code: 'overlay/no-manifest', severity: 'error', pointer: '/metadata/name', message, hint },
     overlay.id,
   );
 }
@@ -68,8 +68,11 @@ function noManifest(sources: SourceMap, overlay: Manifest, manifests: ReadonlyMa
  * Merges an overlay into a manifest: maps key by key, where null takes the key away, lists and secrets whole, null of a
  * field as it stands. The problems are at places of the overlay.
  */
-export function applyOverlay(base: Manifest, overlay: Manifest): { readonly manifest: Manifest; readonly problems: readonly Problem[] } {
-  const problems: Problem[] = [];
+export function applyOverlay(
+  base: Manifest,
+  overlay: Manifest,
+): { readonly manifest: Manifest; readonly problems: readonly DocumentDiagnostic[] } {
+  const problems: DocumentDiagnostic[] = [];
   const spec = mergeFields(base.view.kind.fields, base.spec, overlay.spec, ['spec'], problems);
   const metadata = { ...base.metadata, ...overlay.metadata };
   const tests = statesTests(overlay) ? overlay.tests : base.tests;
@@ -87,7 +90,7 @@ function mergeFields(
   base: JsonObject,
   overlay: JsonObject,
   tokens: readonly string[],
-  problems: Problem[],
+  problems: DocumentDiagnostic[],
 ): JsonObject {
   const merged: Record<string, Json> = { ...base };
   for (const [name, value] of Object.entries(overlay)) {
@@ -106,7 +109,7 @@ function mergeValue(
   base: Json | undefined,
   overlay: Json,
   place: readonly string[],
-  problems: Problem[],
+  problems: DocumentDiagnostic[],
 ): Json | undefined {
   if (rule === undefined) return overlay;
   if (rule.shape === 'object' && overlay === null && isObject(base)) {
@@ -134,12 +137,17 @@ function protectsByEntries(rule: FieldRule): boolean {
 }
 
 /** Warns of each list that stands in the overlay with fewer entries than below it, at any depth. */
-function warnOfLostEntries(rule: FieldRule, base: Json | undefined, overlay: Json, place: readonly string[]): readonly Problem[] {
+function warnOfLostEntries(
+  rule: FieldRule,
+  base: Json | undefined,
+  overlay: Json,
+  place: readonly string[],
+): readonly DocumentDiagnostic[] {
   if (!Array.isArray(base)) return [];
   const entries: readonly Json[] = Array.isArray(overlay) ? overlay : [];
   const indexes = new Map(entries.map((entry, index) => [entryName(rule, entry), index]));
   const lost: Json[] = [];
-  const within: Problem[] = [];
+  const within: DocumentDiagnostic[] = [];
   for (const entry of base) {
     const index = indexes.get(entryName(rule, entry));
     if (index === undefined) lost.push(entry);
@@ -154,7 +162,7 @@ function warnOfLostWithin(
   base: Json,
   overlay: Json | undefined,
   place: readonly string[],
-): readonly Problem[] {
+): readonly DocumentDiagnostic[] {
   if (!isObject(base) || !isObject(overlay)) return [];
   return fields.filter(protectsByEntries).flatMap((field) => {
     const value = overlay[field.name];
@@ -162,12 +170,12 @@ function warnOfLostWithin(
   });
 }
 
-function lossWarning(rule: FieldRule, lost: readonly Json[], place: readonly string[]): Problem {
+function lossWarning(rule: FieldRule, lost: readonly Json[], place: readonly string[]): DocumentDiagnostic {
   const names = lost.map((entry) => quoteValue(isObject(entry) && rule.shape === 'keyed' ? (entry[rule.key] ?? 'an entry') : entry));
   return {
     code: 'overlay/loses-protection',
     severity: 'warning',
-    at: pointer(...place),
+    pointer: pointer(...place),
     part: 'key',
     message: `the overlay takes ${names.join(', ')} out of ${rule.name}`,
     hint: 'an overlay replaces a list whole; repeat the entries that are to stay',

@@ -1,13 +1,13 @@
 import { dialectNames } from '../model/dialects.ts';
 import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
 import { defaultLimits, type Config, type Limits, type Target } from '../model/config.ts';
-import { hasErrors, sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { SourceFile } from '../model/source.ts';
 import { locateDiagnostic, createSourceMap, maskFrames } from './source-map.ts';
 import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';
-import { formatPlace, quoteValue, describeType, textOf, type Problem } from './wording.ts';
+import { formatPlace, quoteValue, describeType, textOf } from './wording.ts';
 import { textsOf } from './to-resource.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { config as validator } from './validate/validators.js';
@@ -35,12 +35,12 @@ export function readConfig(file: SourceFile, folder: string): Checked<Config> {
   const { value } = document;
   const placeOf = (path: string): Pick<Diagnostic, 'at' | 'frame'> | undefined => {
     const at = findPathPlaces(value, config.root).get(path);
-    return at === undefined ? undefined : locateDiagnostic(sources, document.locate, { ...named, at });
+    return at === undefined ? undefined : locateDiagnostic(sources, document.locate, { ...named, pointer: at });
   };
   return { value: { ...config, placeOf }, diagnostics };
 }
 
-function problemsOf(document: ManifestDocument): readonly Problem[] {
+function problemsOf(document: ManifestDocument): readonly DocumentDiagnostic[] {
   const { value } = document;
   if (!isObject(value))
     return [
@@ -60,11 +60,11 @@ function problemsOf(document: ManifestDocument): readonly Problem[] {
   return [...pathProblems(value, []), ...targetsOf(value).flatMap(([name, target]) => targetProblems(name, target))];
 }
 
-function targetProblems(name: string, target: JsonObject): readonly Problem[] {
+function targetProblems(name: string, target: JsonObject): readonly DocumentDiagnostic[] {
   return [...urlProblems(textOf(target['url']), pointer('targets', name, 'url')), ...pathProblems(target, ['targets', name])];
 }
 
-function urlProblems(text: string, at: string): readonly Problem[] {
+function urlProblems(text: string, at: string): readonly DocumentDiagnostic[] {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined)
     return [createError('config/bad-url', at, `${quoteValue(text)} is no address`, 'write http:// or https://, a host and perhaps a path')];
@@ -80,7 +80,7 @@ function urlProblems(text: string, at: string): readonly Problem[] {
   }
   if (isSecureUrl(url)) return [];
   const message = `the token travels unencrypted to ${url.host}`;
-  return [{ code: 'config/insecure-url', severity: 'warning', at, message, hint: 'use https://' }];
+  return [{ code: 'config/insecure-url', severity: 'warning', pointer: at, message, hint: 'use https://' }];
 }
 
 /** Tells whether what is sent to the address stays between the two: encrypted, or on this machine. */
@@ -88,7 +88,7 @@ export function isSecureUrl(url: URL): boolean {
   return url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
 }
 
-function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Problem[] {
+function pathProblems(value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {
   return ['manifests', 'overlays'].flatMap((field) =>
     textsOf(value[field]).flatMap((path, index) => {
       if (normalizePath(path) !== undefined) return [];
@@ -206,7 +206,7 @@ function emptyFile(file: SourceFile): Diagnostic {
   };
 }
 
-function onlyOne(second: ManifestDocument): Problem {
+function onlyOne(second: ManifestDocument): DocumentDiagnostic {
   return createError(
     'config/one-document',
     '',
@@ -215,6 +215,6 @@ function onlyOne(second: ManifestDocument): Problem {
   );
 }
 
-function createError(code: Problem['code'], at: string, message: string, hint: string): Problem {
-  return { code, severity: 'error', at, message, hint };
+function createError(code: DocumentDiagnostic['code'], at: string, message: string, hint: string): DocumentDiagnostic {
+  return { code, severity: 'error', pointer: at, message, hint };
 }

@@ -1,4 +1,4 @@
-import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { hasErrors, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
 import { compareText, isObject, type JsonObject } from '../model/json.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { type ResourceId, resourceId } from '../model/resource.ts';
@@ -7,7 +7,6 @@ import { locateDiagnostic, createSourceMap, maskFrames, type SourceMap } from '.
 import { type ManifestDocument, parseLeniently, parseDocuments } from './yaml/parse-documents.ts';
 import { makeManifest, type Manifest, createManifestLocate } from './manifest.ts';
 import { policyKind, policySchema } from './read-policies.ts';
-import type { Problem } from './wording.ts';
 import { classifyDocument, validateManifest, type KindViews } from './validate/validate-manifest.ts';
 
 /** Everything that files say, before manifests and overlays meet. */
@@ -76,8 +75,8 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
 }
 
 /** The places that are wrong; where something is missing, what is there may be right. */
-function listInvalidPlaces(problems: readonly Problem[]): readonly Pointer[] {
-  return problems.filter(({ code }) => code !== 'manifest/missing-field').map(({ at }) => at);
+function listInvalidPlaces(problems: readonly DocumentDiagnostic[]): readonly Pointer[] {
+  return problems.filter(({ code }) => code !== 'manifest/missing-field').map(({ pointer: at }) => at);
 }
 
 function parseFiles(files: readonly SourceFile[], views: KindViews): readonly ParsedFile[] {
@@ -94,7 +93,7 @@ function parseFiles(files: readonly SourceFile[], views: KindViews): readonly Pa
 type ClassifiedDocument = {
   readonly manifest?: Manifest;
   readonly id?: ResourceId;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly DocumentDiagnostic[];
   readonly skipped?: boolean;
   readonly isPolicy?: boolean;
 };
@@ -125,22 +124,22 @@ function readDocument(document: ManifestDocument, views: KindViews, form: 'manif
 }
 
 /** What is missing may have stood at a key that was left out. */
-function isPresent({ code }: Problem): boolean {
+function isPresent({ code }: DocumentDiagnostic): boolean {
   return code !== 'manifest/missing-field';
 }
 
-const misplacedConfig: Problem = {
+const misplacedConfig: DocumentDiagnostic = {
   code: 'manifest/misplaced-config',
   severity: 'error',
-  at: '/kind',
+  pointer: '/kind',
   message: 'a Config stands among the manifests',
   hint: 'the config file is called ostiary.yaml; name another with --config and keep it out of manifests',
 };
 
-const misplacedPolicy: Problem = {
+const misplacedPolicy: DocumentDiagnostic = {
   code: 'manifest/misplaced-policy',
   severity: 'error',
-  at: '/kind',
+  pointer: '/kind',
   message: 'a Policy stands among the overlays',
   hint: 'policies are not overlaid: put it among the manifests, with metadata.targets where it is for some alone',
 };
@@ -206,7 +205,7 @@ function declaredTwice(sources: SourceMap, known: Manifest, manifest: Manifest, 
   return locateDiagnostic(
     sources,
     createManifestLocate(manifest),
-    { code, severity: 'error', at: '/metadata/name', message, hint },
+    { code, severity: 'error', pointer: '/metadata/name', message, hint },
     manifest.id,
   );
 }

@@ -1,16 +1,16 @@
 import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
 import { isDay } from '../model/day.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
 import { checkTargetName } from './validate/check-manifest.ts';
 import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
-import { createLineFinder } from './yaml/locate.ts';
-import { quoteValue, textOf, type Problem } from './wording.ts';
+import { quoteValue, textOf } from './wording.ts';
 import { textsOf } from './to-resource.ts';
 import { findScalarOffset } from './yaml/locate.ts';
+import { createLineFinder } from './yaml/line-finder.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { policy as validator } from './validate/validators.js';
 
@@ -101,18 +101,24 @@ function toWaivers({ locate }: ManifestDocument, entry: Json, index: number): re
   return [{ connection: textOf(connection), until: textOf(until), reason: textOf(reason), at }];
 }
 
-function waiverProblems(value: JsonObject): readonly Problem[] {
-  return listOf(objectIn(value, 'spec')['waivers']).flatMap((entry, index): readonly Problem[] => {
+function waiverProblems(value: JsonObject): readonly DocumentDiagnostic[] {
+  return listOf(objectIn(value, 'spec')['waivers']).flatMap((entry, index): readonly DocumentDiagnostic[] => {
     const until = isObject(entry) ? textOf(entry['until']) : '';
     if (isDay(until)) return [];
     const at = pointer('spec', 'waivers', String(index), 'until');
     return [
-      { code: 'policy/no-such-day', severity: 'error', at, message: `there is no day ${quoteValue(until)}`, hint: 'write YEAR-MONTH-DAY' },
+      {
+        code: 'policy/no-such-day',
+        severity: 'error',
+        pointer: at,
+        message: `there is no day ${quoteValue(until)}`,
+        hint: 'write YEAR-MONTH-DAY',
+      },
     ];
   });
 }
 
-function targetProblems(value: Json, targets: readonly string[]): readonly Problem[] {
+function targetProblems(value: Json, targets: readonly string[]): readonly DocumentDiagnostic[] {
   const named = isObject(value) ? textsOf(objectIn(value, 'metadata')['targets']) : [];
   return named.flatMap((name, index) => checkTargetName(name, index, targets));
 }
@@ -122,10 +128,10 @@ function isFor(value: JsonObject, target: string): boolean {
   return targets.length === 0 || targets.includes(target);
 }
 
-function duplicatePolicy({ name }: Policy, { at }: Policy): Problem {
+function duplicatePolicy({ name }: Policy, { at }: Policy): DocumentDiagnostic {
   const message = `the policy "${name}" is declared twice`;
   const hint = `the other one is at ${at.file}:${at.line}:${at.column}; keep one of them`;
-  return { code: 'manifest/duplicate-name', severity: 'error', at: '/metadata/name', message, hint };
+  return { code: 'manifest/duplicate-name', severity: 'error', pointer: '/metadata/name', message, hint };
 }
 
 function objectIn(value: JsonObject, key: string): JsonObject {

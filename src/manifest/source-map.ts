@@ -1,12 +1,12 @@
-import type { CodeFrame, Diagnostic, Position } from '../model/diagnostic.ts';
+import type { CodeFrame, Diagnostic, Position, DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
+import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { cutCodeFrame } from './yaml/code-frame.ts';
 import type { Locate } from './manifest.ts';
 import { maskUrlCredentials, maskSecrets, maskUnreadText } from './secrets/mask-secrets.ts';
-import type { Problem } from './wording.ts';
 
 type MappedFile = {
   readonly file: SourceFile;
@@ -33,15 +33,27 @@ export function createSourceMap(pages: readonly MappedFile[], schemaOf: SourceMa
   return { findFile: pageOf, schemaOf, masked: new Map() };
 }
 
-/** Makes a diagnostic of a problem in a document, with its place and a code frame that shows no secret. */
-export function locateDiagnostic(sources: SourceMap, locate: Locate, problem: Problem, resource?: ResourceId): Diagnostic {
-  const { part, at, within, ...rest } = problem;
-  const place = locate(at, part ?? 'value');
-  return placeDiagnostic(sources, within === undefined ? place : findCharacter(sources, place, within), rest, resource);
+/** Adds the position in the file, and a code frame that shows no secret, to a diagnostic about a place in a document. */
+export function locateDiagnostic(
+  sources: SourceMap,
+  locate: Locate,
+  diagnostic: DocumentDiagnostic,
+  resource?: ResourceId,
+): DocumentDiagnostic {
+  const { part = 'value', within, ...rest } = diagnostic;
+  const start = part === 'parent' ? locateParent(locate, rest.pointer) : locate(rest.pointer, part);
+  const at = within === undefined ? start : findCharacter(sources, start, within);
+  return { ...placeDiagnostic(sources, at, rest, resource), pointer: rest.pointer };
 }
 
-/** The place of a character inside a text, where the text stands in its line as it is; else the text's. */
-function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNullable<Problem['within']>): Position {
+/** Returns the position of the key that holds the map above a pointer, or of the document where that map is the root. */
+function locateParent(locate: Locate, path: Pointer): Position {
+  const parent = tokensOf(path).slice(0, -1);
+  return locate(pointer(...parent), parent.length === 0 ? 'value' : 'key');
+}
+
+/** Returns the position of a character inside a text if the line contains the text unescaped, else the position of the text. */
+function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNullable<DocumentDiagnostic['within']>): Position {
   const line = sources.findFile(at.file)?.file.text.split('\n', at.line)[at.line - 1] ?? '';
   const quote = /["']/.test(line[at.column - 1] ?? '') ? 1 : 0;
   const start = at.column - 1 + quote;
@@ -49,17 +61,12 @@ function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNul
   return line.startsWith(text.slice(0, index + 1), start) ? { ...at, column: start + index + 1 } : at;
 }
 
-/** Makes a diagnostic of what is wrong at a position. */
-export function placeDiagnostic(
-  sources: SourceMap,
-  at: Position,
-  problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>,
-  resource?: ResourceId,
-): Diagnostic {
+/** Adds a position, and a code frame that shows no secret, to a diagnostic. */
+export function placeDiagnostic(sources: SourceMap, at: Position, diagnostic: Diagnostic, resource?: ResourceId): Diagnostic {
   const page = sources.findFile(at.file);
   return {
-    ...problem,
-    message: maskUrlCredentials(problem.message),
+    ...diagnostic,
+    message: maskUrlCredentials(diagnostic.message),
     at,
     ...(page === undefined ? {} : { frame: cutWordFrame(maskFile(sources, page), at) }),
     ...(resource === undefined ? {} : { resource }),

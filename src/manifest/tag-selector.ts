@@ -1,13 +1,14 @@
+import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { isPointerWithin, pointer } from '../model/pointer.ts';
 import { suggest } from '../model/suggest.ts';
 import type { SelectorField } from './kind-view.ts';
 import type { Manifest } from './manifest.ts';
-import { suggestWord, textOf, type Problem } from './wording.ts';
+import { suggestWord, textOf } from './wording.ts';
 import { textsOf } from './to-resource.ts';
 
 /** What a selector adds: names of manifests, and what is wrong with it. */
-export type SelectorMatch = { readonly names: readonly string[]; readonly problems: readonly Problem[] };
+export type SelectorMatch = { readonly names: readonly string[]; readonly problems: readonly DocumentDiagnostic[] };
 
 /** Selects manifests by their tags; the index over the tags is made when first needed. */
 export function createTagSelector(
@@ -62,7 +63,7 @@ function unknownNames(
   kind: string,
   except: readonly string[],
   candidates: readonly Manifest[],
-): readonly Problem[] {
+): readonly DocumentDiagnostic[] {
   if (except.length === 0) return [];
   const names = new Set(candidates.map(({ name }) => name));
   return except.flatMap((name, index) => {
@@ -70,18 +71,18 @@ function unknownNames(
     const hint = suggestWord(suggest(name, names)) ?? 'except takes the names of manifests';
     const message = `no manifest declares ${kind} "${name}"`;
     return [
-      { code: 'manifest/unknown-name', severity: 'error', at: pointer('spec', selector.name, 'except', String(index)), message, hint },
+      { code: 'manifest/unknown-name', severity: 'error', pointer: pointer('spec', selector.name, 'except', String(index)), message, hint },
     ];
   });
 }
 
-function contradictions(rule: Manifest, selector: SelectorField, except: ReadonlySet<string>): readonly Problem[] {
+function contradictions(rule: Manifest, selector: SelectorField, except: ReadonlySet<string>): readonly DocumentDiagnostic[] {
   return textsOf(rule.spec[selector.edge]).flatMap((name, index) => {
     if (!except.has(name)) return [];
     const message = `"${name}" is in ${selector.edge} and in except of ${selector.name}`;
     const hint = 'it is listed, so the rule applies; take it out of one of them';
     return [
-      { code: 'manifest/selector-contradiction', severity: 'error', at: pointer('spec', selector.edge, String(index)), message, hint },
+      { code: 'manifest/selector-contradiction', severity: 'error', pointer: pointer('spec', selector.edge, String(index)), message, hint },
     ];
   });
 }
@@ -90,7 +91,7 @@ function ignoredTags(
   selector: SelectorField,
   wanted: readonly (readonly [string, unknown])[],
   candidates: readonly Manifest[],
-): readonly Problem[] {
+): readonly DocumentDiagnostic[] {
   return wanted.flatMap(([key]) => {
     const path = pointer(selector.tags, key);
     const ignoring = candidates.find(({ metadata }) => textsOf(metadata['ignore']).some((ignored) => isPointerWithin(path, ignored)));
@@ -101,7 +102,7 @@ function ignoredTags(
       {
         code: 'manifest/selector-ignored-tag',
         severity: 'error',
-        at: pointer('spec', selector.name, 'match_tags', key),
+        pointer: pointer('spec', selector.name, 'match_tags', key),
         part: 'key',
         message,
         hint,
@@ -110,8 +111,8 @@ function ignoredTags(
   });
 }
 
-function emptySelector(selector: SelectorField, kind: string, excepted: number): Problem {
+function emptySelector(selector: SelectorField, kind: string, excepted: number): DocumentDiagnostic {
   const message = excepted === 0 ? `no ${kind} manifest has these tags` : `except leaves out every ${kind} manifest that has these tags`;
   const hint = 'correct the tags, or say allow_empty: true';
-  return { code: 'manifest/selector-empty', severity: 'error', at: pointer('spec', selector.name), part: 'key', message, hint };
+  return { code: 'manifest/selector-empty', severity: 'error', pointer: pointer('spec', selector.name), part: 'key', message, hint };
 }

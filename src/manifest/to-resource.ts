@@ -1,3 +1,4 @@
+import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource, Sample } from '../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredSecrets } from '../model/kind.ts';
@@ -7,14 +8,13 @@ import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
 import type { KindView, SecretField } from './kind-view.ts';
 import { toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
-import type { Problem } from './wording.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
 
 /** Brings a valid manifest into the one form that plans compare. */
 export function toResource(
   manifest: Manifest,
   rules: SecretRules,
-): { readonly resource: DesiredResource; readonly problems: readonly Problem[] } {
+): { readonly resource: DesiredResource; readonly problems: readonly DocumentDiagnostic[] } {
   const { view, metadata, spec: raw, id } = manifest;
   const spec = normalizeSpec(view, nameOf(id), raw);
   const { secrets, whole, problems } = readSecrets(view, raw, rules);
@@ -39,7 +39,7 @@ export function toResource(
   if (typeof renamedFrom === 'string') resource.renamedFrom = renamedFrom;
   if (view.sampled) Object.assign(resource, { written: raw, samples: readSamples(manifest) });
   if (findings.length === 0) return { resource, problems };
-  return { resource, problems: [...findings.map((finding) => ({ ...finding, at: `/spec${finding.at}` })), ...problems] };
+  return { resource, problems: [...findings.map((finding) => ({ ...finding, pointer: `/spec${finding.pointer}` })), ...problems] };
 }
 
 function readSelector({ selectors: [selector] }: KindView, raw: JsonObject): DesiredResource['selector'] {
@@ -73,7 +73,7 @@ function addDerivedSecrets(
 }
 
 /** What is wrong with the secrets of a manifest. */
-export function checkSecrets({ view, spec }: Manifest, rules: SecretRules): readonly Problem[] {
+export function checkSecrets({ view, spec }: Manifest, rules: SecretRules): readonly DocumentDiagnostic[] {
   return readSecrets(view, spec, rules).problems;
 }
 
@@ -120,7 +120,7 @@ function collectStated(view: KindView, raw: JsonObject): ReadonlySet<string> {
 type ManifestSecrets = {
   readonly secrets: Readonly<Record<Pointer, DesiredSecret>>;
   readonly whole: readonly Pointer[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly DocumentDiagnostic[];
 };
 
 const none: ManifestSecrets = { secrets: {}, whole: [], problems: [] };

@@ -1,8 +1,4 @@
-import type { Finding } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
-
-/** A mistake in one document, at a pointer into it; `part` says whether the key or the value is meant. */
-export type Problem = Finding & { readonly part?: 'key' | 'value' };
 
 /** Names the place as a user would: `reviewers[0]`, `input.rules[1].type`; fields of spec without the `spec`. */
 export function formatPlace(tokens: readonly string[]): string {

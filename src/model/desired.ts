@@ -1,4 +1,4 @@
-import type { Diagnostic, Finding, Position } from './diagnostic.ts';
+import type { Diagnostic, DocumentDiagnostic, Position } from './diagnostic.ts';
 import { memoizeIndex } from './memoize.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
@@ -77,7 +77,7 @@ export type DesiredState = {
   readonly unselected: readonly Pick<DesiredResource, 'id' | 'key' | 'ignore'>[];
   readonly notices: readonly Diagnostic[];
   /** Converts a finding in a resource's manifest to a diagnostic with position and code frame. */
-  readonly diagnose?: (id: ResourceId, finding: Finding) => Diagnostic;
+  readonly diagnose?: (id: ResourceId, finding: DocumentDiagnostic) => Diagnostic;
   /** Policies about connections; absent when no manifest declares one. */
   readonly policies?: readonly Policy[];
 };

@@ -19,7 +19,10 @@ export type CodeFrame = {
   readonly caret: { readonly column: number; readonly length: number };
 };
 
-/** An error, warning or notice about the user's input. Codes are `area/kebab-reason` and stable. */
+/**
+ * An error, warning or notice about the user's input, or the reason why a plan is refused: one type from detection to
+ * printing. Codes are `area/kebab-reason` and stable.
+ */
 export type Diagnostic = {
   readonly code: `${string}/${string}`;
   readonly severity: Severity;
@@ -28,14 +31,18 @@ export type Diagnostic = {
   readonly at?: Position;
   readonly frame?: CodeFrame;
   readonly resource?: ResourceId;
+  /** The place in the document, by index in lists, from the document's root. No report prints it. */
+  readonly pointer?: Pointer;
+  /** What `at` marks: the value at the pointer (the default), its key, or the map that lacks the field at the pointer. */
+  readonly part?: 'key' | 'value' | 'parent';
+  /** The text at the pointer, and the index (from 0) of the character that `at` marks. */
+  readonly within?: { readonly text: string; readonly index: number };
+  /** Set on refusals only: whether `--allow CODE=reason` overrides this one. */
+  readonly allowable?: boolean;
 };
 
-/** A diagnostic before it has a position: it points into a document by JSON pointer. */
-export type Finding = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & {
-  readonly at: Pointer;
-  /** The text at that pointer, and the index (from 0) of the character that the finding is about. */
-  readonly within?: { readonly text: string; readonly index: number };
-};
+/** A diagnostic about a place in a document. */
+export type DocumentDiagnostic = Diagnostic & { readonly pointer: Pointer };
 
 /** A result with its diagnostics. Warnings may accompany a value; with an error, the value must not be used. */
 export type Checked<T> = { readonly value?: T; readonly diagnostics: readonly Diagnostic[] };

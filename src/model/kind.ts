@@ -1,5 +1,5 @@
 import type { DesiredResource } from './desired.ts';
-import type { Finding } from './diagnostic.ts';
+import type { DocumentDiagnostic } from './diagnostic.ts';
 import type { FieldRule } from './field.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
@@ -29,7 +29,7 @@ export type Kind = {
   /** Returns values that omitted fields take on create only. */
   readonly createDefaults: (name: string) => JsonObject;
   /** Checks rules across the fields of a manifest's spec. */
-  readonly check: (spec: JsonObject) => readonly Finding[];
+  readonly check: (spec: JsonObject) => readonly DocumentDiagnostic[];
 };
 
 /** All kinds by name, in a fixed order. */

@@ -1,5 +1,5 @@
 import type { DesiredResource } from '../model/desired.ts';
-import type { Finding } from '../model/diagnostic.ts';
+import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { RuleSampleResults } from '../model/result/sample-result.ts';
 import { lintRule } from './lint/lint.ts';
 import { patternCache } from './pattern/compile.ts';
@@ -11,9 +11,9 @@ import { trySamples } from './samples/try-samples.ts';
  * is compiled once. `hears` is told what came of all samples.
  */
 export function ruleInspector(
-  failing: Finding['severity'],
+  failing: DocumentDiagnostic['severity'],
   onSamples?: (tried: RuleSampleResults) => void,
-): (resource: DesiredResource) => readonly Finding[] {
+): (resource: DesiredResource) => readonly DocumentDiagnostic[] {
   const patterns = patternCache();
   return (resource) => {
     const tried = trySamples(resource, patterns);

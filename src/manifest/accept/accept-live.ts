@@ -4,13 +4,13 @@ import { specValueAt } from '../../model/spec/edit.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import type { FieldChange, Plan } from '../../model/plan/plan.ts';
-import { tokensOf } from '../../model/pointer.ts';
+import type { Plan } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
 import type { Manifest } from '../manifest.ts';
 import { findChangedEntries } from './changed-entries.ts';
+import { findCauses } from './find-causes.ts';
 import { findDifferences, type LiveDifference } from './differences.ts';
 import { listDeclaredEdges, createEdgeEdits } from './edge-edits.ts';
 import { createFieldEdits } from './field-edits.ts';
@@ -86,8 +86,8 @@ function tryAccept(load: LoadInput, { desired, live, wanted }: AcceptState): Acc
   const byField = editFields(load, manifests, { desired, live, wanted });
   if (byField.failures.size > 0) return byField;
   const after = readTargetManifests(replaceTexts(load, byField.texts));
-  const blamed = findCauses(after.diagnostics, wanted);
-  if (blamed.size > 0) return { texts: byField.texts, failures: blamed };
+  const causes = findCauses({ ...after, registry: load.registry }, wanted);
+  if (causes.size > 0) return { texts: byField.texts, failures: causes };
   const edges = listWantedEdges(manifests, live, wanted);
   const edits = createEdgeEdits(after.manifests, edges, live).map(({ key, ...one }): AttributedEdit => ({
     ...one,
@@ -96,13 +96,15 @@ function tryAccept(load: LoadInput, { desired, live, wanted }: AcceptState): Acc
   const byEdges = editTexts(replaceTexts(load, byField.texts), edits, byField.texts);
   if (byEdges.failures.size > 0) return byEdges;
   const { value, diagnostics } = loadManifests(replaceTexts(load, byEdges.texts));
-  if (value === undefined) return { texts: byEdges.texts, failures: findCauses(diagnostics, wanted) };
-  const { manifests: last } = readTargetManifests(replaceTexts(load, byEdges.texts));
-  const has = new Set(listDeclaredEdges(last, live).keys());
-  const strange = [...edges.keys()].some((key) => !has.has(key)) || has.size !== edges.size;
+  const last = readTargetManifests(replaceTexts(load, byEdges.texts));
+  if (value === undefined) {
+    return { texts: byEdges.texts, failures: findCauses({ diagnostics, sources: last.sources, registry: load.registry }, wanted) };
+  }
+  const declared = new Set(listDeclaredEdges(last.manifests, live).keys());
+  const hasOtherEdges = [...edges.keys()].some((key) => !declared.has(key)) || declared.size !== edges.size;
   const failures = new Map(findMismatches(load.registry, desired, value, wanted));
   const edged = wanted.filter(({ is }) => is === 'edge');
-  if (strange)
+  if (hasOtherEdges)
     for (const one of edged.length > 0 ? edged : wanted)
       failures.set(one, 'the manifests would not declare exactly the edges that are live');
   return { texts: byEdges.texts, failures };
@@ -152,34 +154,6 @@ function listWantedEdges(
 function findEdgeCauses(wanted: readonly LiveDifference[], key: string): readonly LiveDifference[] {
   const own = wanted.filter((one) => one.is === 'edge' && edgeKey(one.ends) === key);
   return own.length > 0 ? own : wanted;
-}
-
-/** Finds which of the wanted changes make manifests invalid: those of the resource that the words name; else all. */
-function findCauses(diagnostics: readonly Diagnostic[], wanted: readonly LiveDifference[]): ReadonlyMap<LiveDifference, string> {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  const guilty = errors.flatMap(({ resource, message }) => {
-    const own = wanted.filter((one) =>
-      one.is === 'field' ? one.id === resource : one.ends.rule === resource || one.ends.connection === resource,
-    );
-    const meant = [isExactly, isField].map((isMeant) => own.filter((one) => one.is === 'field' && isMeant(one.field, message)));
-    return (meant.find((some) => some.length > 0) ?? own).map((one) => [one, message] as const);
-  });
-  if (guilty.length > 0 || errors.length === 0) return new Map(guilty);
-  return new Map(wanted.map((one) => [one, errors[0]?.message ?? '']));
-}
-
-/** Tells whether words about what is wrong name just this part of a field, or its value. */
-function isExactly({ path, before }: FieldChange, message: string): boolean {
-  const tokens = tokensOf(path);
-  const place = tokens.join('.');
-  const at = message.indexOf(place);
-  if (tokens.length > 1 && at !== -1 && !/[\w.[-]/.test(message.charAt(at + place.length))) return true;
-  if (!('value' in before) || typeof before.value !== 'string') return false;
-  return before.value === '' ? message.endsWith(' is empty') : message.startsWith(`${JSON.stringify(before.value)} `);
-}
-
-function isField({ path }: FieldChange, message: string): boolean {
-  return message.includes(tokensOf(path)[0] ?? message);
 }
 
 function listChangedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): readonly SourceFile[] {

@@ -1,3 +1,4 @@
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { equal, isObject, type Json } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import {
@@ -28,15 +29,30 @@ export type DocumentEdit =
 /** A new key comes behind those that `order` names before it: the last of the path, or the one after so many tokens. */
 type Ordered = { readonly order?: readonly string[]; readonly level?: number };
 
-/** Why an edit cannot be made. */
-export type Refusal = { readonly refused: string };
+/** Creates the diagnostic of an edit that cannot be made; it has no position yet. */
+export function unsafeEdit({ path }: DocumentEdit, reason: string): DocumentDiagnostic {
+  const place = path === '' ? 'the document' : path;
+  return {
+    code: 'edit/unsafe',
+    severity: 'error',
+    message: `${place} is not edited: ${reason}`,
+    hint: 'change the file by hand',
+    pointer: path,
+    part: 'key',
+  };
+}
 
 /** The wanted after an edit; the wanted itself where there is nothing to do. */
-export function applyEdit(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | Refusal {
+export function applyEdit(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | DocumentDiagnostic {
   return applyEditAt(wanted, tokensOf(edit.path), edit, context);
 }
 
-function applyEditAt(wanted: WantedNode, tokens: readonly string[], edit: DocumentEdit, context: EditContext): WantedNode | Refusal {
+function applyEditAt(
+  wanted: WantedNode,
+  tokens: readonly string[],
+  edit: DocumentEdit,
+  context: EditContext,
+): WantedNode | DocumentDiagnostic {
   const [token, ...rest] = tokens;
   if (token === undefined) return applyEditHere(wanted, edit, context);
   const open = openNode(wanted, context);
@@ -45,14 +61,14 @@ function applyEditAt(wanted: WantedNode, tokens: readonly string[], edit: Docume
       open.is === 'map' ? applyEditToPair(open, [token, ...rest], edit, context) : applyEditToEntry(open, [token, ...rest], edit, context);
     return result === open ? wanted : result;
   }
-  if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(token) : wanted;
-  if (wantedValue(open, context) !== null) return { refused: `the value before "${token}" is neither a map nor a list` };
+  if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(edit, token) : wanted;
+  if (wantedValue(open, context) !== null) return unsafeEdit(edit, `the value before "${token}" is neither a map nor a list`);
   return applyEditAt(openNode(writeNode({}, open), context), tokens, edit, context);
 }
 
-function applyEditHere(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | Refusal {
+function applyEditHere(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | DocumentDiagnostic {
   if (edit.edit === 'set') return replaceNodeValue(wanted, edit.value, context);
-  if (edit.edit === 'remove' || edit.edit === 'rename') return { refused: 'the root of a document cannot be taken away' };
+  if (edit.edit === 'remove' || edit.edit === 'rename') return unsafeEdit(edit, 'the root of a document cannot be taken away');
   const open = openNode(wanted, context);
   if (open.is === 'list') {
     const isIt = ({ value }: WantedEntry): boolean => equal(wantedValue(value, context), edit.value);
@@ -60,7 +76,7 @@ function applyEditHere(wanted: WantedNode, edit: DocumentEdit, context: EditCont
     if (edit.edit === 'add') return has ? wanted : { ...open, entries: [...open.entries, { value: writeNode(edit.value) }] };
     return has ? { ...open, entries: open.entries.filter((entry) => !isIt(entry)) } : wanted;
   }
-  if (open.is === 'map' || wantedValue(open, context) !== null) return { refused: 'the value there is no list' };
+  if (open.is === 'map' || wantedValue(open, context) !== null) return unsafeEdit(edit, 'the value there is no list');
   return edit.edit === 'add' ? writeNode([edit.value], wanted) : wanted;
 }
 
@@ -72,11 +88,12 @@ function removePair(map: OpenMap, key: string): WantedNode {
   return pairs.length === map.pairs.length ? map : { ...map, pairs };
 }
 
-function renamePair(map: OpenMap, from: string, key: string): WantedNode | Refusal {
+function renamePair(map: OpenMap, from: string, edit: Extract<DocumentEdit, { readonly edit: 'rename' }>): WantedNode | DocumentDiagnostic {
+  const { key } = edit;
   if (from === key) return map;
   const has = (name: string): boolean => map.pairs.some((pair) => pair.key === name);
-  if (!has(from)) return has(key) ? map : noSuchKey(from);
-  if (has(key)) return { refused: `there is a key "${key}" already` };
+  if (!has(from)) return has(key) ? map : noSuchKey(edit, from);
+  if (has(key)) return unsafeEdit(edit, `there is a key "${key}" already`);
   return { ...map, pairs: map.pairs.map((pair) => (pair.key === from ? { ...pair, key } : pair)) };
 }
 
@@ -85,21 +102,21 @@ function applyEditToPair(
   [key = '', ...rest]: readonly string[],
   edit: DocumentEdit,
   context: EditContext,
-): WantedNode | Refusal {
+): WantedNode | DocumentDiagnostic {
   if (rest.length === 0 && edit.edit === 'remove') return removePair(map, key);
-  if (rest.length === 0 && edit.edit === 'rename') return renamePair(map, key, edit.key);
+  if (rest.length === 0 && edit.edit === 'rename') return renamePair(map, key, edit);
   const pair = map.pairs.find((one) => one.key === key);
   if (pair === undefined) {
-    if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(key) : map;
+    if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(edit, key) : map;
     const value = applyEditAt(writeNode(null), rest, edit, context);
-    if ('refused' in value) return value;
+    if ('code' in value) return value;
     const depth = tokensOf(edit.path).length;
     const isOrdered = (edit.level ?? depth) === depth - rest.length;
     const before = isOrdered ? findPredecessor(map.pairs, key, edit.order) : map.pairs.at(-1)?.key;
     return { ...map, pairs: insertPair(map.pairs, { key, value }, before) };
   }
   const value = applyEditAt(pair.value, rest, edit, context);
-  if ('refused' in value || value === pair.value) return 'refused' in value ? value : map;
+  if ('code' in value || value === pair.value) return 'code' in value ? value : map;
   return { ...map, pairs: map.pairs.map((one) => (one === pair ? { ...pair, value } : one)) };
 }
 
@@ -115,16 +132,16 @@ function applyEditToEntry(
   [token = '', ...rest]: readonly string[],
   edit: DocumentEdit,
   context: EditContext,
-): WantedNode | Refusal {
+): WantedNode | DocumentDiagnostic {
   const index = findWantedEntry(list.entries, token, context);
   const entry = list.entries[index];
   if (entry === undefined) {
-    return edit.edit === 'remove' || edit.edit === 'drop' ? list : { refused: `the list has no entry "${token}"` };
+    return edit.edit === 'remove' || edit.edit === 'drop' ? list : unsafeEdit(edit, `the list has no entry "${token}"`);
   }
   if (rest.length === 0 && edit.edit === 'remove') return { ...list, entries: list.entries.filter((one) => one !== entry) };
-  if (rest.length === 0 && edit.edit === 'rename') return { refused: 'an entry of a list has no key' };
+  if (rest.length === 0 && edit.edit === 'rename') return unsafeEdit(edit, 'an entry of a list has no key');
   const value = applyEditAt(entry.value, rest, edit, context);
-  if ('refused' in value || value === entry.value) return 'refused' in value ? value : list;
+  if ('code' in value || value === entry.value) return 'code' in value ? value : list;
   return { ...list, entries: list.entries.map((one) => (one === entry ? { ...entry, value } : one)) };
 }
 
@@ -136,6 +153,6 @@ function findWantedEntry(entries: readonly WantedEntry[], token: string, context
   });
 }
 
-function noSuchKey(key: string): Refusal {
-  return { refused: `there is no key "${key}"` };
+function noSuchKey(edit: DocumentEdit, key: string): DocumentDiagnostic {
+  return unsafeEdit(edit, `there is no key "${key}"`);
 }

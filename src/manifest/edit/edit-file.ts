@@ -1,10 +1,10 @@
 import type { Document } from 'yaml';
-import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
+import type { Checked, Diagnostic, DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { equal, type Json } from '../../model/json.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { type ManifestDocument, parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
-import { applyEdit, type DocumentEdit, type Refusal } from './apply-edit.ts';
+import { applyEdit, type DocumentEdit, unsafeEdit } from './apply-edit.ts';
 import { wantedValue, type WantedNode, type EditContext, resolveNodes } from './wanted-node.ts';
 import { toSourceText, applySplices, type SourceText, columnOf, type Splice } from './source-text.ts';
 import { renderSplices } from './render-splices.ts';
@@ -41,14 +41,14 @@ export function editFile<T extends FileEdit>(file: SourceFile, edits: readonly T
       for (const edit of group) {
         const made = group.length === 1 ? together : tryEditsAgain(file.path, text, [edit]);
         if ('text' in made) text = made.text;
-        else refused.push({ edit, diagnostic: refusal(file.path, documents, edit, made.refused) });
+        else refused.push({ edit, diagnostic: addPosition(made, file.path, documents, edit) });
       }
     }
   }
   return { value: { text, refused }, diagnostics: refused.map(({ diagnostic }) => diagnostic) };
 }
 
-type EditAttempt = { readonly text: string } | Refusal;
+type EditAttempt = { readonly text: string } | DocumentDiagnostic;
 
 function tryEditsAgain(path: string, text: string, edits: readonly FileEdit[]): EditAttempt {
   return tryEdits({ path, text }, parseDocuments({ path, text }).value ?? [], edits);
@@ -69,28 +69,28 @@ function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edit
   const plans = new Map<number, DocumentPlan>();
   for (const index of new Set(edits.map((one) => one.index))) {
     const document = 'stopped' in composed ? undefined : composed.documents[index];
-    if (document === undefined) return { refused: `the file has no document ${index + 1}` };
+    if (document === undefined) return refuse(edits, `the file has no document ${index + 1}`);
     const own = edits.flatMap((one) => (one.index === index ? [one.edit] : []));
     const plan = planDocument(source, document, own);
-    if ('refused' in plan) return plan;
+    if ('code' in plan) return plan;
     if (plan.wanted.is !== 'kept') plans.set(index, plan);
   }
   if (plans.size === 0) return { text: file.text };
   for (const literals of [true, false]) {
     const splices = [...plans.values()].flatMap((plan) => createSplices(source, plan, literals));
-    if (splices.some(({ loses }) => loses === true)) return { refused: 'a comment between what goes would go along' };
+    if (splices.some(({ loses }) => loses === true)) return refuse(edits, 'a comment between what goes would go along');
     const text = applySplices(source, splices);
     if (readsAsPlanned({ path: file.path, text }, documents, plans)) return { text };
   }
-  return { refused: 'the text around it has a form that is not edited' };
+  return refuse(edits, 'the text around it has a form that is not edited');
 }
 
-function planDocument({ text }: SourceText, document: Document.Parsed, edits: readonly DocumentEdit[]): DocumentPlan | Refusal {
+function planDocument({ text }: SourceText, document: Document.Parsed, edits: readonly DocumentEdit[]): DocumentPlan | DocumentDiagnostic {
   const context: EditContext = { nodes: resolveNodes(document), columnOf: (offset) => columnOf(text, offset) };
   let wanted: WantedNode = { is: 'kept', site: createRootSite(document) };
   for (const edit of edits) {
     const next = applyEdit(wanted, edit, context);
-    if ('refused' in next) return next;
+    if ('code' in next) return next;
     wanted = next;
   }
   return { document, wanted, context, wished: wantedValue(wanted, context) };
@@ -112,9 +112,17 @@ function readsAsPlanned(file: SourceFile, documents: readonly ManifestDocument[]
   });
 }
 
-function refusal(path: string, documents: readonly ManifestDocument[], { index, edit }: FileEdit, why: string): Diagnostic {
+/** Creates the diagnostic of edits that cannot be made together; it points to the first one. */
+function refuse(edits: readonly FileEdit[], reason: string): DocumentDiagnostic {
+  return unsafeEdit(edits[0]?.edit ?? { edit: 'remove', path: '' }, reason);
+}
+
+function addPosition(
+  diagnostic: DocumentDiagnostic,
+  path: string,
+  documents: readonly ManifestDocument[],
+  { index, edit }: FileEdit,
+): Diagnostic {
   const document = documents.find((one) => one.index === index);
-  const at = document?.locate(edit.path, 'key') ?? { file: path, line: 1, column: 1 };
-  const what = edit.path === '' ? 'the document' : edit.path;
-  return { code: 'edit/unsafe', severity: 'error', message: `${what} is not edited: ${why}`, hint: 'change the file by hand', at };
+  return { ...diagnostic, at: document?.locate(edit.path, 'key') ?? { file: path, line: 1, column: 1 } };
 }

@@ -1,9 +1,9 @@
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { checkManifest } from '../validate/check-manifest.ts';
 import type { KindView } from '../kind-view.ts';
 import { makeManifest } from '../manifest.ts';
-import type { Problem } from '../wording.ts';
 import { toResource } from '../to-resource.ts';
 import type { SecretRules } from '../secrets/read-secret.ts';
 import { validateManifest } from '../validate/validate-manifest.ts';
@@ -27,7 +27,7 @@ export function dropInvalidParts(view: KindView, body: ManifestBody, rules: Rule
     const problems = findErrors(view, left, rules);
     const [first] = problems;
     if (first === undefined) return { body: left, dropped };
-    const places = problems.map(({ at, message }) => ({ path: findPlaceToDrop(view, left.spec, at), reason: message }));
+    const places = problems.map(({ pointer: at, message }) => ({ path: findPlaceToDrop(view, left.spec, at), reason: message }));
     const stuck = places.findIndex(({ path }) => path === undefined);
     if (stuck >= 0) return { reason: problems[stuck]?.message ?? first.message };
     const paths = new Set(places.flatMap(({ path }) => path ?? []));
@@ -36,7 +36,7 @@ export function dropInvalidParts(view: KindView, body: ManifestBody, rules: Rule
   }
 }
 
-function findErrors(view: KindView, { metadata, spec }: ManifestBody, { secrets, targets }: Rules): readonly Problem[] {
+function findErrors(view: KindView, { metadata, spec }: ManifestBody, { secrets, targets }: Rules): readonly DocumentDiagnostic[] {
   const value = { apiVersion: 'ostiary/v1', kind: view.kind.name, metadata, spec };
   const document = { file: { path: '', text: '' }, index: 0, value, locate: () => ({ file: '', line: 1, column: 1 }) };
   const formal = validateManifest(view, value, 'manifest');

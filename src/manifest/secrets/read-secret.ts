@@ -1,9 +1,9 @@
-import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
+import type { Checked, Diagnostic, DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { looksLikeCredential, seal, type DesiredSecret } from '../../model/secret.ts';
 import { suggest } from '../../model/suggest.ts';
-import { suggestWord, formatPlace, type Problem } from '../wording.ts';
+import { suggestWord, formatPlace } from '../wording.ts';
 import { parseSecretNotation, type SecretNotation } from './secret-notation.ts';
 
 /** Where a secret's value is to be read. */
@@ -21,12 +21,12 @@ export type SecretRules = {
 /** One secret of a manifest: its field, its key in a map of secrets, and how the interface spells it. */
 export type SecretSlot = { readonly field: string; readonly key?: string; readonly mode: 'base64' | 'plain' };
 
-const none: readonly Problem[] = [];
+const none: readonly DocumentDiagnostic[] = [];
 
 // References that may name one thing alone: a database user, whose password the agent asks for.
 const single: readonly string[] = ['_aws_iam_rds:'];
 
-type SecretResult = { readonly secret?: DesiredSecret; readonly problems: readonly Problem[] };
+type SecretResult = { readonly secret?: DesiredSecret; readonly problems: readonly DocumentDiagnostic[] };
 
 /** Reads one secret that has one of the known forms; its value is in no problem. */
 export function readSecret(value: Json, place: SecretSlot, rules: SecretRules): SecretResult {
@@ -118,7 +118,7 @@ function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, 
   return { secret: seal(source, wire), problems: none };
 }
 
-function checkVariableName(name: string, at: () => readonly string[], rules: SecretRules): Problem | undefined {
+function checkVariableName(name: string, at: () => readonly string[], rules: SecretRules): DocumentDiagnostic | undefined {
   if (rules.envPrefixes.some((prefix) => name.startsWith(prefix))) return undefined;
   const shown = /^[A-Z_][A-Z0-9_]*$/.test(name) ? `"${name}"` : 'the name';
   const first = rules.envPrefixes[0] ?? '';
@@ -126,7 +126,7 @@ function checkVariableName(name: string, at: () => readonly string[], rules: Sec
   return createError('secret/env-prefix', at(), `${shown} does not begin with ${rules.envPrefixes.join(' or ')}`, hint);
 }
 
-function checkPath(path: string, at: () => readonly string[]): Problem | undefined {
+function checkPath(path: string, at: () => readonly string[]): DocumentDiagnostic | undefined {
   const parts = path.split('/');
   if (/^(\/|[A-Za-z]:|~)/.test(path) || path.includes('\\') || parts.includes('..')) {
     return createError(
@@ -145,8 +145,8 @@ function unresolvedDiagnostics(
   at: readonly string[],
   empty: boolean,
   diagnostics: readonly Diagnostic[],
-): readonly Problem[] {
-  if (diagnostics.length > 0) return diagnostics.map((diagnostic) => ({ ...diagnostic, at: pointer(...at) }));
+): readonly DocumentDiagnostic[] {
+  if (diagnostics.length > 0) return diagnostics.map((diagnostic) => ({ ...diagnostic, pointer: pointer(...at) }));
   if (notation.is === 'file') {
     return [
       createError(
@@ -163,11 +163,11 @@ function unresolvedDiagnostics(
   ];
 }
 
-function warnOfInlineCredential(text: string, place: SecretSlot): readonly Problem[] {
+function warnOfInlineCredential(text: string, place: SecretSlot): readonly DocumentDiagnostic[] {
   if (!looksLikeCredential(slotKey(place)) && !holdsCredential(text)) return none;
   const message = `"${formatPlace(slotTokens(place))}" looks like a credential and its value stands in the file`;
   const hint = 'take it from the environment: { valueFrom: { env: OSTIARY_SECRET_… } }';
-  return [{ code: 'secret/inline', severity: 'warning', at: pointer(...slotTokens(place)), message, hint }];
+  return [{ code: 'secret/inline', severity: 'warning', pointer: pointer(...slotTokens(place)), message, hint }];
 }
 
 /** A login inside an address, or a private key. */
@@ -175,10 +175,10 @@ function holdsCredential(text: string): boolean {
   return text.length > 8 && /\/\/[^/@\s:]+:[^/@\s]+@|PRIVATE KEY-----/.test(text);
 }
 
-function looksPlain(place: SecretSlot): Problem {
+function looksPlain(place: SecretSlot): DocumentDiagnostic {
   const message = `"${formatPlace(slotTokens(place))}" is valid base64, but of unreadable bytes`;
   const hint = `where the text itself is the value, write ${slotKey(place)}: { value: … }`;
-  return { code: 'secret/looks-plain', severity: 'warning', at: pointer(...slotTokens(place)), message, hint };
+  return { code: 'secret/looks-plain', severity: 'warning', pointer: pointer(...slotTokens(place)), message, hint };
 }
 
 function encodeForWire(value: Uint8Array | string, mode: SecretSlot['mode']): string | undefined {
@@ -207,10 +207,10 @@ function slotTokens({ field, key }: SecretSlot): readonly string[] {
   return key === undefined ? ['spec', field] : ['spec', field, key];
 }
 
-function createFailure(code: Problem['code'], place: SecretSlot, message: string, hint: string): SecretResult {
+function createFailure(code: DocumentDiagnostic['code'], place: SecretSlot, message: string, hint: string): SecretResult {
   return { problems: [createError(code, slotTokens(place), message, hint)] };
 }
 
-function createError(code: Problem['code'], tokens: readonly string[], message: string, hint: string): Problem {
-  return { code, severity: 'error', at: pointer(...tokens), message, hint };
+function createError(code: DocumentDiagnostic['code'], tokens: readonly string[], message: string, hint: string): DocumentDiagnostic {
+  return { code, severity: 'error', pointer: pointer(...tokens), message, hint };
 }

@@ -1,7 +1,8 @@
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { suggestWord, nullKeyHint, formatPlace, describeType, type Problem } from '../wording.ts';
+import { suggestWord, nullKeyHint, formatPlace, describeType } from '../wording.ts';
 
 /** What a manifest writes for one secret. */
 export type SecretNotation =
@@ -49,13 +50,13 @@ export function describeInvalidSecret(
   value: Json | undefined,
   mode: 'base64' | 'plain',
   hint?: string,
-): Problem {
+): DocumentDiagnostic {
   const forms = hint ?? notationsHint(tokens.at(-1) ?? '');
   const name = formatPlace(tokens);
-  const wrong = (message: string, how: string = forms): Problem => ({
+  const wrong = (message: string, how: string = forms): DocumentDiagnostic => ({
     code: 'secret/form',
     severity: 'error',
-    at: pointer(...tokens),
+    pointer: pointer(...tokens),
     message,
     hint: how,
   });

@@ -1,14 +1,15 @@
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
 import type { Manifest } from '../manifest.ts';
-import { suggestWord, formatPlace, quoteValue, type Problem } from '../wording.ts';
+import { suggestWord, formatPlace, quoteValue } from '../wording.ts';
 import { textsOf } from '../to-resource.ts';
 import { readAnnotation, fieldNodes, findNode } from './schema-nodes.ts';
 
 /** Finds what a schema cannot say of a valid manifest: doubled keys of lists, pointers to nothing, unknown targets. */
-export function checkManifest(manifest: Manifest, targets: readonly string[]): readonly Problem[] {
+export function checkManifest(manifest: Manifest, targets: readonly string[]): readonly DocumentDiagnostic[] {
   if (!manifest.view.keyed && manifest.metadata['ignore'] === undefined && manifest.metadata['targets'] === undefined) return [];
   return [
     ...findDuplicateKeys(manifest.view.kind.fields, manifest.spec, ['spec']),
@@ -17,8 +18,8 @@ export function checkManifest(manifest: Manifest, targets: readonly string[]): r
   ];
 }
 
-function findDuplicateKeys(fields: readonly FieldRule[], value: JsonObject, tokens: readonly string[]): readonly Problem[] {
-  const problems: Problem[] = [];
+function findDuplicateKeys(fields: readonly FieldRule[], value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {
+  const problems: DocumentDiagnostic[] = [];
   for (const field of fields) {
     if (field.shape !== 'keyed' && field.shape !== 'object') continue;
     const below = value[field.name];
@@ -29,7 +30,7 @@ function findDuplicateKeys(fields: readonly FieldRule[], value: JsonObject, toke
   return problems;
 }
 
-function findDuplicateEntries(key: string, entries: readonly Json[], place: readonly string[]): readonly Problem[] {
+function findDuplicateEntries(key: string, entries: readonly Json[], place: readonly string[]): readonly DocumentDiagnostic[] {
   const seen = new Set<string>();
   return entries.flatMap((entry, index) => {
     const name = isObject(entry) ? entry[key] : undefined;
@@ -40,15 +41,15 @@ function findDuplicateEntries(key: string, entries: readonly Json[], place: read
     }
     const message = `${quoteValue(name)} is the ${key} of two entries of ${formatPlace(place)}`;
     const at = pointer(...place, String(index), key);
-    return [{ code: 'manifest/duplicate-entry', severity: 'error', at, message, hint: `give each entry a ${key} of its own` }];
+    return [{ code: 'manifest/duplicate-entry', severity: 'error', pointer: at, message, hint: `give each entry a ${key} of its own` }];
   });
 }
 
-function checkIgnoredPath({ view }: Manifest, path: string, index: number): readonly Problem[] {
+function checkIgnoredPath({ view }: Manifest, path: string, index: number): readonly DocumentDiagnostic[] {
   const tokens = tokensOf(path);
   const at = pointer('metadata', 'ignore', String(index));
-  const wrong = (message: string, hint: string): readonly Problem[] => [
-    { code: 'manifest/bad-ignore', severity: 'error', at, message, hint },
+  const wrong = (message: string, hint: string): readonly DocumentDiagnostic[] => [
+    { code: 'manifest/bad-ignore', severity: 'error', pointer: at, message, hint },
   ];
   const names = view.kind.fields.filter((field) => field.manifestOnly !== true).map((field) => field.name);
   const first = tokens[0] ?? '';
@@ -97,14 +98,14 @@ function leadsToPlace(fields: readonly FieldRule[], tokens: readonly string[]): 
 }
 
 /** A name of `metadata.targets` that no target has. */
-export function checkTargetName(name: string, index: number, targets: readonly string[]): readonly Problem[] {
+export function checkTargetName(name: string, index: number, targets: readonly string[]): readonly DocumentDiagnostic[] {
   if (targets.includes(name)) return [];
   const hint = suggestWord(suggest(name, targets)) ?? `the targets are ${targets.join(', ')}`;
   return [
     {
       code: 'manifest/unknown-target',
       severity: 'error',
-      at: pointer('metadata', 'targets', String(index)),
+      pointer: pointer('metadata', 'targets', String(index)),
       message: `"${name}" is not a target`,
       hint,
     },

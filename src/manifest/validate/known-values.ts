@@ -1,7 +1,8 @@
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { suggestWord, formatPlace, quoteValue, type Problem } from '../wording.ts';
+import { suggestWord, formatPlace, quoteValue } from '../wording.ts';
 import { resolveReference, fieldNodes } from './schema-nodes.ts';
 
 /** The parts of a schema that lead to a list of known values; everything else is left out. */
@@ -41,13 +42,13 @@ export function checkKnownValues(
   familiar: KnownValues | undefined,
   value: Json | undefined,
   tokens: readonly string[],
-): readonly Problem[] {
+): readonly DocumentDiagnostic[] {
   if (familiar === undefined || hasOnlyKnownValues(familiar, value)) return [];
   const { known, fields = [], entries } = familiar;
   if (typeof value === 'string') {
     const message = `${quoteValue(value)} is not a known value of ${formatPlace(tokens)}`;
     const hint = suggestWord(suggest(value, known ?? [])) ?? 'it is sent as it stands; the gateway decides';
-    return [{ code: 'manifest/unfamiliar-value', severity: 'warning', at: pointer(...tokens), message, hint }];
+    return [{ code: 'manifest/unfamiliar-value', severity: 'warning', pointer: pointer(...tokens), message, hint }];
   }
   if (Array.isArray(value)) return value.flatMap((entry: Json, index) => checkKnownValues(entries, entry, [...tokens, String(index)]));
   return isObject(value) ? fields.flatMap(([name, below]) => checkKnownValues(below, value[name], [...tokens, name])) : [];

@@ -1,7 +1,8 @@
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { suggestWord, nullKeyHint, suggestPartialMatch, formatPlace, quoteValue, describeType, textOf, type Problem } from '../wording.ts';
+import { suggestWord, nullKeyHint, suggestPartialMatch, formatPlace, quoteValue, describeType, textOf } from '../wording.ts';
 import { listAllowedFields, readAnnotation, fieldNodes, isOpenMap, findNode } from './schema-nodes.ts';
 import { describeInvalidSecret } from '../secrets/secret-notation.ts';
 import type { SchemaError } from './validators.js';
@@ -14,13 +15,13 @@ type SchemaPlace = {
 };
 
 /** Turns what the compiled schema found into one problem per place; below a secret nothing is quoted. */
-export function describeSchemaErrors(schema: JsonObject, value: Json, errors: readonly SchemaError[]): readonly Problem[] {
-  const byPlace = new Map<string, { readonly rank: number; readonly problem: Problem }>();
+export function describeSchemaErrors(schema: JsonObject, value: Json, errors: readonly SchemaError[]): readonly DocumentDiagnostic[] {
+  const byPlace = new Map<string, { readonly rank: number; readonly problem: DocumentDiagnostic }>();
   for (const error of errors) {
     if (/\/(anyOf|oneOf)\//.test(error.schemaPath) || error.keyword === 'if' || error.keyword === 'propertyNames') continue;
     const tokens = tokensOf(error.instancePath);
     const problem = describeSecretError(schema, value, tokens) ?? describeError(findPlace(schema, value, tokens), error);
-    const place = `${problem.at}\n${error.keyword === 'required' ? problem.message : ''}`;
+    const place = `${problem.pointer}\n${error.keyword === 'required' ? problem.message : ''}`;
     const rank = ranks.indexOf(error.keyword);
     const known = byPlace.get(place);
     if (known === undefined || rank < known.rank) byPlace.set(place, { rank, problem });
@@ -46,7 +47,7 @@ export function valueAt(value: Json | undefined, tokens: readonly string[]): Jso
 }
 
 /** All that is wrong at or below one secret is one problem, told without its value. */
-function describeSecretError(schema: JsonObject, value: Json, tokens: readonly string[]): Problem | undefined {
+function describeSecretError(schema: JsonObject, value: Json, tokens: readonly string[]): DocumentDiagnostic | undefined {
   for (let length = 1; length <= tokens.length; length += 1) {
     const node = findNode(schema, tokens.slice(0, length));
     const mode = readAnnotation(node, 'x-ostiary-secret');
@@ -63,7 +64,7 @@ function describeSecretError(schema: JsonObject, value: Json, tokens: readonly s
   return undefined;
 }
 
-function describeError(place: SchemaPlace, error: SchemaError): Problem {
+function describeError(place: SchemaPlace, error: SchemaError): DocumentDiagnostic {
   if (error.propertyName !== undefined) return badKey(place, error.propertyName);
   const at = pointer(...place.tokens);
   switch (error.keyword) {
@@ -89,7 +90,7 @@ function describeError(place: SchemaPlace, error: SchemaError): Problem {
   }
 }
 
-function badKey(place: SchemaPlace, key: string): Problem {
+function badKey(place: SchemaPlace, key: string): DocumentDiagnostic {
   const names = place.node['propertyNames'];
   const hint = readAnnotation(isObject(names) ? names : undefined, 'x-ostiary-pattern-hint');
   const at = pointer(...place.tokens, key);
@@ -99,7 +100,7 @@ function badKey(place: SchemaPlace, key: string): Problem {
   };
 }
 
-function unknownField(place: SchemaPlace, key: string): Problem {
+function unknownField(place: SchemaPlace, key: string): DocumentDiagnostic {
   const at = pointer(...place.tokens, key);
   const field = fieldNodes(place.node)[key];
   const readOnly = readAnnotation(isObject(field) ? field : undefined, 'x-ostiary-read-only');
@@ -126,19 +127,16 @@ function suggestLevel(place: SchemaPlace, key: string): string {
 
 const skeletons: Readonly<Record<string, string>> = { metadata: 'add metadata: { name: … }', spec: 'add spec: {}' };
 
-function missingField(place: SchemaPlace, key: string): Problem {
+function missingField(place: SchemaPlace, key: string): DocumentDiagnostic {
   const field = fieldNodes(place.node)[key];
   const node = findNode(place.schema, [...place.tokens, key]) ?? (isObject(field) ? field : {});
   const choices = Array.isArray(node['enum']) ? `one of ${node['enum'].join(', ')}` : undefined;
   const hint = choices ?? (place.tokens.length === 0 ? skeletons[key] : undefined) ?? readAnnotation(node, 'description');
   const message = `${ownerOf(place)} lacks the field "${key}"`;
-  return {
-    ...createError('manifest/missing-field', pointer(...place.tokens), message, hint),
-    part: place.tokens.length === 0 ? 'value' : 'key',
-  };
+  return { ...createError('manifest/missing-field', pointer(...place.tokens, key), message, hint), part: 'parent' };
 }
 
-function wrongType(place: SchemaPlace, expected: unknown): Problem {
+function wrongType(place: SchemaPlace, expected: unknown): DocumentDiagnostic {
   const types = (Array.isArray(expected) ? expected : [expected]).map(String);
   const type = types.find((entry) => entry !== 'null') ?? 'null';
   const shown = place.node['x-ostiary-secret'] === undefined ? quoteValue(place.value) : describeType(place.value);
@@ -169,7 +167,7 @@ function typeHint(place: SchemaPlace, type: string): string | undefined {
   return hintOf(node);
 }
 
-function notAllowed(place: SchemaPlace, choices: unknown): Problem {
+function notAllowed(place: SchemaPlace, choices: unknown): DocumentDiagnostic {
   const words = (Array.isArray(choices) ? choices : []).map(String);
   const at = pointer(...place.tokens);
   if (words.length === 1 && words[0] === '') {
@@ -180,7 +178,7 @@ function notAllowed(place: SchemaPlace, choices: unknown): Problem {
   return createError('manifest/not-allowed-value', at, message, near ?? `one of ${words.join(', ')}`);
 }
 
-function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): Problem {
+function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): DocumentDiagnostic {
   const indexes = [Number(left), Number(right)].toSorted((one, other) => one - other);
   const second = String(indexes[1] ?? 0);
   const entry = valueAt(place.value, [second]);
@@ -193,7 +191,7 @@ function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): Prob
   );
 }
 
-function outOfBounds(place: SchemaPlace, error: SchemaError): Problem {
+function outOfBounds(place: SchemaPlace, error: SchemaError): DocumentDiagnostic {
   const at = pointer(...place.tokens);
   const limit = textOf(error.params['limit']);
   const subject = `${nameOf(place)} is ${quoteValue(place.value)}`;
@@ -217,7 +215,7 @@ function outOfBounds(place: SchemaPlace, error: SchemaError): Problem {
   }
 }
 
-function wrongPattern(place: SchemaPlace): Problem {
+function wrongPattern(place: SchemaPlace): DocumentDiagnostic {
   const { node, value, tokens } = place;
   const at = pointer(...tokens);
   const isPointer = node['pattern'] === '^/' && typeof value === 'string' && value !== '';
@@ -226,8 +224,8 @@ function wrongPattern(place: SchemaPlace): Problem {
   return createError('manifest/pattern', at, `${quoteValue(value)} is not allowed as ${formatPlace(tokens)}`, hint);
 }
 
-function createError(code: Problem['code'], at: string, message: string, hint: string | undefined): Problem {
-  return { code, severity: 'error', at, message, ...(hint === undefined || hint === '' ? {} : { hint }) };
+function createError(code: DocumentDiagnostic['code'], at: string, message: string, hint: string | undefined): DocumentDiagnostic {
+  return { code, severity: 'error', pointer: at, message, ...(hint === undefined || hint === '' ? {} : { hint }) };
 }
 
 function nameOf(place: SchemaPlace): string {

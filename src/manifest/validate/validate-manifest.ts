@@ -1,9 +1,10 @@
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { KindView } from '../kind-view.ts';
-import { suggestWord, quoteValue, describeType, type Problem } from '../wording.ts';
+import { suggestWord, quoteValue, describeType } from '../wording.ts';
 import { describeSchemaErrors, valueAt } from './schema-diagnostics.ts';
 import { readAnnotation, isOpenMap, findNode } from './schema-nodes.ts';
 import { isValidSecret, describeInvalidSecret } from '../secrets/secret-notation.ts';
@@ -16,7 +17,7 @@ export type DocumentClass =
   | { readonly is: 'foreign'; readonly apiVersion: string | undefined }
   | { readonly is: 'config' }
   | { readonly is: 'policy' }
-  | { readonly is: 'wrong'; readonly problem: Problem };
+  | { readonly is: 'wrong'; readonly problem: DocumentDiagnostic };
 
 export type KindViews = ReadonlyMap<string, KindView>;
 
@@ -65,12 +66,12 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: KindView
   return wrong('manifest/unknown-kind', '/kind', `${quoteValue(kind)} is not a kind`, near ?? `the kinds are ${names.join(', ')}`);
 }
 
-function wrong(code: Problem['code'], at: string, message: string, hint: string): DocumentClass {
-  return { is: 'wrong', problem: { code, severity: 'error', at, message, hint } };
+function wrong(code: DocumentDiagnostic['code'], at: string, message: string, hint: string): DocumentClass {
+  return { is: 'wrong', problem: { code, severity: 'error', pointer: at, message, hint } };
 }
 
 /** Holds a manifest against its kind's schema; an overlay may leave out what the manifest states. */
-export function validateManifest(view: KindView, value: JsonObject, form: 'manifest' | 'overlay'): readonly Problem[] {
+export function validateManifest(view: KindView, value: JsonObject, form: 'manifest' | 'overlay'): readonly DocumentDiagnostic[] {
   const check = manifests[view.kind.name];
   const wrongForms = checkSecretNotations(view, value['spec'], form);
   if (check === undefined || check(value)) return wrongForms;
@@ -80,10 +81,10 @@ export function validateManifest(view: KindView, value: JsonObject, form: 'manif
   return counting.length === 0 ? wrongForms : [...describeSchemaErrors(view.kind.schema, value, counting), ...wrongForms];
 }
 
-const none: readonly Problem[] = [];
+const none: readonly DocumentDiagnostic[] = [];
 
 /** Finds the secrets that have none of the forms; the compiled schema leaves them out. */
-function checkSecretNotations(view: KindView, spec: Json | undefined, form: 'manifest' | 'overlay'): readonly Problem[] {
+function checkSecretNotations(view: KindView, spec: Json | undefined, form: 'manifest' | 'overlay'): readonly DocumentDiagnostic[] {
   if (view.secrets.length === 0 || !isObject(spec)) return none;
   let problems = none;
   for (const { name, secret } of view.secrets) {

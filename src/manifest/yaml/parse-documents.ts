@@ -2,10 +2,9 @@ import type { Checked, Diagnostic, Position } from '../../model/diagnostic.ts';
 import type { SourceFile } from '../../model/source.ts';
 import type { Json } from '../../model/json.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { cutCodeFrame } from './code-frame.ts';
-import { createLocator, createLineFinder } from './locate.ts';
+import { createLocator } from './locate.ts';
+import { createLineFinder } from './line-finder.ts';
 import { type ParsedDocument, readStrictly } from './strict-reader.ts';
-import type { Mistake } from './yaml-errors.ts';
 import { readYaml } from './read-yaml.ts';
 
 /** Larger texts are not manifests. */
@@ -30,8 +29,8 @@ export function parseLeniently(file: SourceFile): {
   if (file.said !== undefined) return { documents: toManifestDocuments(file, [{ index: 0, value: file.said, start: 0 }]), diagnostics: [] };
   const documents = readStrictly(text);
   if (documents !== undefined) return { documents: toManifestDocuments(file, documents), diagnostics: [] };
-  const reading = readYaml(text);
-  return { documents: toManifestDocuments(file, reading.documents), diagnostics: diagnose(file, reading.mistakes) };
+  const reading = readYaml(file);
+  return { documents: toManifestDocuments(file, reading.documents), diagnostics: reading.diagnostics };
 }
 
 function toManifestDocuments(file: SourceFile, documents: readonly ParsedDocument[]): readonly ManifestDocument[] {
@@ -51,15 +50,6 @@ function toManifestDocuments(file: SourceFile, documents: readonly ParsedDocumen
 }
 
 type Finders = { readonly positionAt: ReturnType<typeof createLineFinder>; readonly offsetOf: ReturnType<typeof createLocator> };
-
-function diagnose(file: SourceFile, mistakes: readonly Mistake[]): readonly Diagnostic[] {
-  if (mistakes.length === 0) return [];
-  const positionAt = createLineFinder(file.text);
-  return mistakes.map(({ code, message, hint, start, end }) => {
-    const at = { file: file.path, ...positionAt(start) };
-    return { code, severity: 'error', message, hint, at, frame: cutCodeFrame(file.text, at, end - start) };
-  });
-}
 
 function tooLargeDiagnostic(path: string): Diagnostic {
   return {

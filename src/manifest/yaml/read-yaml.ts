@@ -12,29 +12,35 @@ import {
   Composer,
   Lexer,
   Parser,
+  type Range,
 } from 'yaml';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
+import type { SourceFile } from '../../model/source.ts';
 import type { ParsedDocument } from './strict-reader.ts';
-import { type Mistake, mistake, mistakeOf } from './yaml-errors.ts';
+import { createYamlErrorReporter, type YamlErrorName, type YamlErrorReporter } from './yaml-errors.ts';
 import { maxDepth } from './strict-cursor.ts';
 
-/** What a text holds, and what is wrong with it; documents with values that mean nothing are left out. */
-export type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly mistakes: readonly Mistake[] };
+/** The documents of a file and the errors in it; a document with an error that leaves its value unclear is left out. */
+export type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly diagnostics: readonly Diagnostic[] };
 
-/** Reads any YAML 1.2 text by the reference parser; never throws. Of a broken text only the first mistake is told: the rest follow from it. */
-export function readYaml(text: string): YamlReading {
-  const composed = compose(text);
-  if ('stopped' in composed) return { documents: [], mistakes: [mistake(composed.stopped, [composed.offset, composed.offset + 1])] };
-  const broken = firstError(composed.errors);
-  if (broken !== undefined) return { documents: [], mistakes: [broken] };
+/** Reads any YAML 1.2 text with the reference parser; never throws. Of syntax errors it reports only the first: the others follow from it. */
+export function readYaml(file: SourceFile): YamlReading {
+  const reporter = createYamlErrorReporter(file);
+  const composed = compose(file.text);
+  if ('stopped' in composed) {
+    return { documents: [], diagnostics: [reporter.report(composed.stopped, [composed.offset, composed.offset + 1])] };
+  }
+  const [first] = composed.errors.toSorted((left, right) => left.pos[0] - right.pos[0]);
+  if (first !== undefined) return { documents: [], diagnostics: [reporter.reportParserError(first)] };
   const documents: ParsedDocument[] = [];
-  const mistakes: Mistake[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const [index, document] of composed.documents.entries()) {
     if (isEmpty(document)) continue;
-    if (document.directives.yaml.version !== '1.2') mistakes.push(mistake('version', document.range));
-    const { value, mistakes: found } = toJson(document);
-    mistakes.push(...found);
-    if (found.every(isOfKey))
+    if (document.directives.yaml.version !== '1.2') diagnostics.push(reporter.report('version', document.range));
+    const { value, diagnostics: found } = toJson(document, reporter);
+    diagnostics.push(...found);
+    if (found.every(isAboutKey))
       documents.push({
         index,
         value,
@@ -42,11 +48,11 @@ export function readYaml(text: string): YamlReading {
         ...(found.length === 0 ? {} : { incomplete: true as const }),
       });
   }
-  return { documents, mistakes };
+  return { documents, diagnostics };
 }
 
-/** A key that cannot stand is left out with its value; the rest of the document is as it was meant. */
-function isOfKey({ code }: Mistake): boolean {
+/** Tells whether an error is about a key: that key is left out with its value, and the rest of the document is read. */
+function isAboutKey({ code }: Diagnostic): boolean {
   return code === 'manifest/duplicate-key' || code === 'manifest/non-string-key' || code === 'manifest/unsafe-key';
 }
 
@@ -56,90 +62,90 @@ function isEmpty(document: Document.Parsed): boolean {
   return contents === null || (isScalar(contents) && contents.range[0] === contents.range[1] && contents.anchor === undefined);
 }
 
-function firstError(errors: readonly YAMLError[]): Mistake | undefined {
-  const [first] = errors.toSorted((left, right) => left.pos[0] - right.pos[0]);
-  return first === undefined ? undefined : mistakeOf(first);
-}
-
 /** Values that aliases may add to a document; beyond it is a bomb. */
 const maxAliasValues = 10_000;
-const maxMistakes = 20;
+/** The most errors that are reported for one document. */
+const maxErrors = 20;
 
-type Reading = {
+type ReadingState = {
+  readonly reporter: YamlErrorReporter;
   /** What each anchor stands for; undefined while the anchor's own value is being read. */
   readonly anchors: Map<string, Json | undefined>;
-  readonly mistakes: Mistake[];
+  readonly diagnostics: Diagnostic[];
   aliasValues: number;
 };
 
-/** Turns a document's nodes into JSON, and reports whatever has no place in JSON or is repeated without bound. */
-export function toJson(document: Document.Parsed): { readonly value: Json; readonly mistakes: readonly Mistake[] } {
-  const reading: Reading = { anchors: new Map(), mistakes: [], aliasValues: 0 };
-  const value = readNode(reading, document.contents, 0);
-  return { value, mistakes: reading.mistakes };
+/** Converts a document's nodes to JSON, and reports each value that JSON cannot hold or that aliases repeat without bound. */
+function toJson(
+  document: Document.Parsed,
+  reporter: YamlErrorReporter,
+): { readonly value: Json; readonly diagnostics: readonly Diagnostic[] } {
+  const state: ReadingState = { reporter, anchors: new Map(), diagnostics: [], aliasValues: 0 };
+  const value = readNode(state, document.contents, 0);
+  return { value, diagnostics: state.diagnostics };
 }
 
-function readNode(reading: Reading, node: ParsedNode | null, depth: number): Json {
+function readNode(state: ReadingState, node: ParsedNode | null, depth: number): Json {
   if (node === null) return null;
-  if (isAlias(node)) return readAlias(reading, node, depth);
+  if (isAlias(node)) return readAlias(state, node, depth);
   const { anchor } = node;
-  if (anchor !== undefined) reading.anchors.set(anchor, undefined);
-  const value = isScalar(node) ? readScalar(reading, node) : readCollection(reading, node, depth + 1);
-  if (anchor !== undefined) reading.anchors.set(anchor, value);
+  if (anchor !== undefined) state.anchors.set(anchor, undefined);
+  const value = isScalar(node) ? readScalar(state, node) : readCollection(state, node, depth + 1);
+  if (anchor !== undefined) state.anchors.set(anchor, value);
   return value;
 }
 
-function readCollection(reading: Reading, node: ParsedNode, depth: number): Json {
-  if (depth > maxDepth) return refuse(reading, mistake('too-deep', node.range));
-  if (isSeq(node)) return node.items.map((entry) => readNode(reading, entry, depth));
-  return isMap(node) ? readMap(reading, node, depth) : null;
+function readCollection(state: ReadingState, node: ParsedNode, depth: number): Json {
+  if (depth > maxDepth) return refuse(state, 'too-deep', node.range);
+  if (isSeq(node)) return node.items.map((entry) => readNode(state, entry, depth));
+  return isMap(node) ? readMap(state, node, depth) : null;
 }
 
-function readMap(reading: Reading, node: YAMLMap.Parsed, depth: number): Json {
+function readMap(state: ReadingState, node: YAMLMap.Parsed, depth: number): Json {
   const map: Record<string, Json> = {};
   for (const pair of node.items) {
-    const key = readKey(reading, pair.key);
-    const value = readNode(reading, pair.value, depth);
+    const key = readKey(state, pair.key);
+    const value = readNode(state, pair.value, depth);
     if (key === undefined) continue;
-    if (Object.hasOwn(map, key)) refuse(reading, mistake('duplicate-key', pair.key.range, key));
+    if (Object.hasOwn(map, key)) refuse(state, 'duplicate-key', pair.key.range, key);
     else map[key] = value;
   }
   return map;
 }
 
-function readKey(reading: Reading, node: ParsedNode): string | undefined {
+function readKey(state: ReadingState, node: ParsedNode): string | undefined {
   if (!isScalar(node) || typeof node.value !== 'string') {
-    refuse(reading, mistake('non-string-key', node.range, isScalar(node) ? node.source : undefined));
+    refuse(state, 'non-string-key', node.range, isScalar(node) ? node.source : undefined);
     return undefined;
   }
   if (node.value === '__proto__') {
-    refuse(reading, mistake('unsafe-key', node.range, node.value));
+    refuse(state, 'unsafe-key', node.range, node.value);
     return undefined;
   }
   // An anchor on a key can be referred to as well.
-  if (node.anchor !== undefined) reading.anchors.set(node.anchor, node.value);
+  if (node.anchor !== undefined) state.anchors.set(node.anchor, node.value);
   return node.value;
 }
 
-function readScalar(reading: Reading, node: Scalar.Parsed): Json {
+function readScalar(state: ReadingState, node: Scalar.Parsed): Json {
   const { value } = node;
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
   const isExact = typeof value === 'number' && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-  if (!isExact) return refuse(reading, mistake('not-json', node.range));
+  if (!isExact) return refuse(state, 'not-json', node.range);
   return value === 0 ? 0 : value;
 }
 
-function readAlias(reading: Reading, node: Alias.Parsed, depth: number): Json {
-  if (reading.aliasValues > maxAliasValues) return null;
-  const value = reading.anchors.get(node.source);
+function readAlias(state: ReadingState, node: Alias.Parsed, depth: number): Json {
+  if (state.aliasValues > maxAliasValues) return null;
+  const value = state.anchors.get(node.source);
   if (value === undefined) {
-    const isWithin = reading.anchors.has(node.source);
-    return refuse(reading, mistake(isWithin ? 'alias-bomb' : 'alias', node.range, node.source));
+    const isWithin = state.anchors.has(node.source);
+    return refuse(state, isWithin ? 'alias-bomb' : 'alias', node.range, node.source);
   }
   const { values, height } = measure(value);
-  reading.aliasValues += values;
-  if (reading.aliasValues > maxAliasValues) return refuse(reading, mistake('alias-bomb', node.range, node.source));
-  return depth + height > maxDepth ? refuse(reading, mistake('too-deep', node.range)) : value;
+  state.aliasValues += values;
+  if (state.aliasValues > maxAliasValues) return refuse(state, 'alias-bomb', node.range, node.source);
+  return depth + height > maxDepth ? refuse(state, 'too-deep', node.range) : value;
 }
 
 /** Counts the values of a tree, and how many maps and lists lie on its longest way down. */
@@ -155,11 +161,10 @@ function measure(value: Json): { readonly values: number; readonly height: numbe
   return { values, height: height + 1 };
 }
 
-/** Notes a mistake, and that a document is too deep only once. */
-function refuse(reading: Reading, found: Mistake): null {
-  const { mistakes } = reading;
-  const isTold = found.code === 'manifest/too-deep' && mistakes.some(({ code }) => code === found.code);
-  if (mistakes.length < maxMistakes && !isTold) mistakes.push(found);
+/** Reports an error within the limit, and `too-deep` only once for each document; the value becomes null. */
+function refuse({ diagnostics, reporter }: ReadingState, error: YamlErrorName, range: Readonly<Range>, name?: string): null {
+  const isReported = error === 'too-deep' && diagnostics.some(({ code }) => code === 'manifest/too-deep');
+  if (diagnostics.length < maxErrors && !isReported) diagnostics.push(reporter.report(error, range, name));
   return null;
 }
 

@@ -1,16 +1,11 @@
 import type { ErrorCode, Range, YAMLError } from 'yaml';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { cutCodeFrame } from './code-frame.ts';
+import { createLineFinder } from './line-finder.ts';
 
-/** A mistake in a text: what is wrong, what to do, and the offsets where it begins and ends. */
-export type Mistake = {
-  readonly code: `manifest/${string}`;
-  readonly message: string;
-  readonly hint: string;
-  readonly start: number;
-  readonly end: number;
-};
-
-/** Mistakes that are ours to find, beside those of `yaml`. */
-export type OwnMistake =
+/** The errors that Ostiary finds in addition to those of `yaml`. */
+export type YamlErrorName =
   | 'alias'
   | 'alias-bomb'
   | 'duplicate-key'
@@ -21,9 +16,9 @@ export type OwnMistake =
   | 'too-dense'
   | 'unsafe-key'
   | 'version';
-type Word = { readonly code: Mistake['code']; readonly message: (name: string) => string; readonly hint: string };
+type ErrorText = { readonly code: `manifest/${string}`; readonly message: (name: string) => string; readonly hint: string };
 
-const words: Readonly<Record<OwnMistake, Word>> = {
+const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
   alias: {
     code: 'manifest/yaml',
     message: (name) => `the alias *${name} stands before its anchor, or has none`,
@@ -60,10 +55,28 @@ const words: Readonly<Record<OwnMistake, Word>> = {
   version: { code: 'manifest/yaml', message: () => 'manifests are YAML 1.2', hint: 'remove the %YAML line' },
 };
 
-/** Words a mistake that is ours to find; the name is quoted from the text, without control characters and not at length. */
-export function mistake(about: OwnMistake, [start, end]: Readonly<Range> | readonly [number, number], name = ''): Mistake {
-  const { code, message, hint } = words[about];
-  return { code, message: message(printable(name)), hint, start, end };
+/** Creates the diagnostics of one file's YAML errors, each with its position and a code frame. */
+export type YamlErrorReporter = {
+  /** Reports an error that Ostiary finds. The name is quoted from the text, without control characters and shortened. */
+  readonly report: (error: YamlErrorName, range: Readonly<Range> | readonly [number, number], name?: string) => Diagnostic;
+  /** Reports an error that `yaml` finds. Its message is cut before it quotes the text, which may be a secret. */
+  readonly reportParserError: (error: YAMLError) => Diagnostic;
+};
+
+/** Creates the reporter of a file. Each diagnostic costs a scan of the text up to its position. */
+export function createYamlErrorReporter({ path, text }: SourceFile): YamlErrorReporter {
+  const positionAt = createLineFinder(text);
+  const toDiagnostic = (error: Pick<Diagnostic, 'code' | 'message' | 'hint'>, start: number, end: number): Diagnostic => {
+    const at = { file: path, ...positionAt(start) };
+    return { ...error, severity: 'error', at, frame: cutCodeFrame(text, at, end - start) };
+  };
+  return {
+    report(error, [start, end], name = '') {
+      const { code, message, hint } = texts[error];
+      return toDiagnostic({ code, message: message(toPrintable(name)), hint }, start, end);
+    },
+    reportParserError: (error) => toDiagnostic(describeParserError(error), ...error.pos),
+  };
 }
 
 const hints: Partial<Record<ErrorCode, string>> = {
@@ -77,18 +90,16 @@ const hints: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'indent with spaces',
 };
 
-/** Words a mistake that `yaml` found. Its message is cut before it quotes the text, which may be a secret. */
-export function mistakeOf(error: YAMLError): Mistake {
-  const [start, end] = error.pos;
-  if (error.code === 'TAG_RESOLVE_FAILED') {
-    return { code: 'manifest/not-json', message: 'the tag is unknown, or does not fit its value', hint: 'remove the tag', start, end };
+function describeParserError({ code, message }: YAMLError): Pick<Diagnostic, 'code' | 'message' | 'hint'> {
+  if (code === 'TAG_RESOLVE_FAILED') {
+    return { code: 'manifest/not-json', message: 'the tag is unknown, or does not fit its value', hint: 'remove the tag' };
   }
-  const message = printable(error.message.replace(/: ".*$/s, '').replace(/^Not a YAML token.*$/s, 'the text is no YAML'));
-  const hint = hints[error.code] ?? 'check the indentation, quotes and brackets around this place';
-  return { code: 'manifest/yaml', message: `not valid YAML: ${message.charAt(0).toLowerCase()}${message.slice(1)}`, hint, start, end };
+  const text = toPrintable(message.replace(/: ".*$/s, '').replace(/^Not a YAML token.*$/s, 'the text is no YAML'));
+  const hint = hints[code] ?? 'check the indentation, quotes and brackets around this place';
+  return { code: 'manifest/yaml', message: `not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`, hint };
 }
 
-function printable(text: string): string {
+function toPrintable(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd');
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }

@@ -1,4 +1,4 @@
-import type { Position } from '../diagnostic.ts';
+import type { Diagnostic, Position } from '../diagnostic.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
@@ -112,15 +112,7 @@ export type Orphan = {
 };
 
 /** Why apply would refuse the plan; `code` is what `--allow CODE=reason` takes where `allowable`. */
-export type Refusal = {
-  readonly code: `${string}/${string}`;
-  readonly message: string;
-  readonly hint?: string;
-  readonly allowable: boolean;
-  readonly resource?: ResourceId;
-  /** The manifest's line that asks for it. */
-  readonly at?: Position;
-};
+export type Refusal = Omit<Diagnostic, 'severity'> & { readonly allowable: boolean };
 
 /** A refusal that the user overrode. */
 export type Allowance = { readonly code: string; readonly reason: string };

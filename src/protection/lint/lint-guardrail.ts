@@ -1,4 +1,4 @@
-import type { Finding } from '../../model/diagnostic.ts';
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
@@ -13,11 +13,11 @@ type GuardrailSide = 'input' | 'output';
 type Word = { readonly text: string; readonly at: Pointer };
 
 /** Looks through words and patterns of a guardrail, each side by itself. */
-export function lintGuardrail(spec: JsonObject, patterns: PatternCompiler): readonly Finding[] {
+export function lintGuardrail(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   return (['input', 'output'] as const).flatMap((side) => lintSide(spec, side, patterns));
 }
 
-function lintSide(spec: JsonObject, side: GuardrailSide, patterns: PatternCompiler): readonly Finding[] {
+function lintSide(spec: JsonObject, side: GuardrailSide, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   const entries = guardrailEntries(spec, side);
   const words = entries.flatMap((entry, index) => wordsOf(entry, pointer('spec', side, 'rules', String(index), 'words')));
   const places = entries.flatMap((entry, index) => patternOf(entry, side, pointer('spec', side, 'rules', String(index), 'pattern_regex')));
@@ -50,15 +50,15 @@ function withoutDuplicates<T extends { readonly text: string }>(all: readonly T[
 }
 
 /** What stands in two entries of one side. */
-export function duplicateFindings(all: readonly Word[], what: string): readonly Finding[] {
+export function duplicateFindings(all: readonly Word[], what: string): readonly DocumentDiagnostic[] {
   const seen = new Set<string>();
-  return all.flatMap(({ text, at }): readonly Finding[] => {
+  return all.flatMap(({ text, at }): readonly DocumentDiagnostic[] => {
     if (!seen.has(text)) {
       seen.add(text);
       return [];
     }
     const message = `the ${what} ${shortText(text)} stands here a second time`;
-    return [{ code: 'rule/duplicate', severity: 'warning', at, message, hint: 'leave one of them out' }];
+    return [{ code: 'rule/duplicate', severity: 'warning', pointer: at, message, hint: 'leave one of them out' }];
   });
 }
 
@@ -66,13 +66,13 @@ export function duplicateFindings(all: readonly Word[], what: string): readonly 
 const mostWords = 2_000;
 
 /** A word that contains a shorter one never decides. */
-function shadowedWords(words: readonly Word[]): readonly Finding[] {
+function shadowedWords(words: readonly Word[]): readonly DocumentDiagnostic[] {
   const byLength = words.map(({ text }) => text).toSorted((one, other) => one.length - other.length);
-  return words.slice(0, mostWords).flatMap(({ text, at }): readonly Finding[] => {
+  return words.slice(0, mostWords).flatMap(({ text, at }): readonly DocumentDiagnostic[] => {
     const shorter = byLength.slice(0, mostWords).find((one) => one.length < text.length && text.includes(one));
     if (shorter === undefined) return [];
     const message = `the word ${shortText(text)} is never needed: ${shortText(shorter)} blocks all that it would`;
     const hint = 'leave the longer one out; or the shorter one, if that blocks too much';
-    return [{ code: 'rule/word-shadowed', severity: 'warning', at, message, hint }];
+    return [{ code: 'rule/word-shadowed', severity: 'warning', pointer: at, message, hint }];
   });
 }

@@ -1,4 +1,4 @@
-import type { Finding } from '../../model/diagnostic.ts';
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
@@ -10,7 +10,7 @@ import { duplicateFindings } from './lint-guardrail.ts';
 import { lintPattern, harmlessFinding } from './lint-pattern.ts';
 
 /** Looks through the custom entity types of a masking rule: their patterns, their words, and whether their scores are enough. */
-export function lintMasking(spec: JsonObject, patterns: PatternCompiler): readonly Finding[] {
+export function lintMasking(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   const entities = objectsIn(spec['custom_entity_types']);
   const words = entities.flatMap(({ deny_list: list }, index) =>
     textsIn(list).map((text, word) => ({ text, at: placeOf(index, 'deny_list') + pointer(String(word)) })),
@@ -34,11 +34,11 @@ function placeOf(index: number, field: string): Pointer {
 }
 
 /** Entity types whose score never reaches the threshold; where that leaves nothing to mask, the rule cannot work. */
-function lowScores(spec: JsonObject, entities: readonly JsonObject[]): readonly Finding[] {
+function lowScores(spec: JsonObject, entities: readonly JsonObject[]): readonly DocumentDiagnostic[] {
   const threshold = spec['score_threshold'];
   const low = entities.flatMap((entity, index) => (isTooLow(scoreOf(entity), threshold) ? [{ entity, index }] : []));
   const isIdle = typeof threshold === 'number' && low.length === entities.length && registeredTypes(spec).length === 0;
-  return low.map(({ entity, index }): Finding => {
+  return low.map(({ entity, index }): DocumentDiagnostic => {
     const { name, score } = entity;
     const stated = score === undefined ? 'has no score, which is 0' : `has the score ${scoreOf(entity)}`;
     const beside =
@@ -48,7 +48,7 @@ function lowScores(spec: JsonObject, entities: readonly JsonObject[]): readonly 
     return {
       code: 'rule/score-below-threshold',
       severity: isIdle ? 'error' : 'warning',
-      at: pointer('spec', 'custom_entity_types', String(index), ...(score === undefined ? [] : ['score'])),
+      pointer: pointer('spec', 'custom_entity_types', String(index), ...(score === undefined ? [] : ['score'])),
       message: `${typeof name === 'string' ? name : 'the entity type'} ${stated}, ${beside}`,
       hint:
         typeof threshold === 'number'

@@ -1,4 +1,4 @@
-import type { Finding } from '../../model/diagnostic.ts';
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { SampleSide } from '../../model/result/sample-result.ts';
 import type { CompiledPattern, Pattern, PatternCompiler } from '../pattern/compile.ts';
@@ -10,7 +10,7 @@ import { harmlessTexts } from './harmless.ts';
 export type LocatedPattern = { readonly text: string; readonly at: Pointer; readonly side: SampleSide };
 
 /** Looks through one pattern: RE2 must take it, and it should not match what is harmless, nor explode elsewhere. */
-export function lintPattern(place: LocatedPattern, patterns: PatternCompiler): readonly Finding[] {
+export function lintPattern(place: LocatedPattern, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   const compiled = patterns(place.text);
   if ('refusal' in compiled) return [syntaxFinding(place, compiled.refusal)];
   if ('tooLarge' in compiled) return [sizeFinding(place)];
@@ -18,29 +18,29 @@ export function lintPattern(place: LocatedPattern, patterns: PatternCompiler): r
 }
 
 /** A guardrail is compiled by RE2; what masks may be another engine, that takes more. */
-function syntaxFinding({ text, at, side }: LocatedPattern, { what, index, hint, elsewhere }: PatternError): Finding {
+function syntaxFinding({ text, at, side }: LocatedPattern, { what, index, hint, elsewhere }: PatternError): DocumentDiagnostic {
   const mayWork = side === 'text' && elsewhere === true;
   return {
     code: 'rule/pattern-refused',
     severity: mayWork ? 'warning' : 'error',
-    at,
+    pointer: at,
     message: `RE2 does not take this pattern: ${what}, at character ${index + 1} of ${shortText(text)}`,
     hint: mayWork ? 'the provider may take it; it is not simulated here' : (hint ?? 'correct the pattern'),
     within: { text, index },
   };
 }
 
-function sizeFinding({ text, at }: LocatedPattern): Finding {
+function sizeFinding({ text, at }: LocatedPattern): DocumentDiagnostic {
   return {
     code: 'rule/pattern-too-large',
     severity: 'warning',
-    at,
+    pointer: at,
     message: `the pattern ${shortText(text)} is too large to be tried here`,
     hint: 'lower its repeat counts, or split it into several entries; it is not simulated',
   };
 }
 
-function matchesTooMuch({ text, at, side }: LocatedPattern, compiled: CompiledPattern): readonly Finding[] {
+function matchesTooMuch({ text, at, side }: LocatedPattern, compiled: CompiledPattern): readonly DocumentDiagnostic[] {
   if (!('pattern' in compiled)) return [];
   const verb = side === 'text' ? 'masks' : 'blocks';
   const isEmpty = compiled.pattern.finds('') === true;
@@ -49,7 +49,7 @@ function matchesTooMuch({ text, at, side }: LocatedPattern, compiled: CompiledPa
     const outcome = matched.length === harmlessTexts[side].length ? `so it ${verb} everything` : `so it ${verb} what says nothing`;
     const message = `the pattern ${shortText(text)} matches the empty text, ${outcome}`;
     const hint = 'make some part of it required: + instead of *, no | beside nothing';
-    return [{ code: 'rule/matches-empty', severity: 'warning', at, message, hint }];
+    return [{ code: 'rule/matches-empty', severity: 'warning', pointer: at, message, hint }];
   }
   const [found] = matched;
   return found === undefined ? [] : [harmlessFinding({ what: `the pattern ${shortText(text)}`, at, side }, found)];
@@ -59,18 +59,18 @@ function matchesTooMuch({ text, at, side }: LocatedPattern, compiled: CompiledPa
 export function harmlessFinding(
   { what, at, side }: { readonly what: string; readonly at: Pointer; readonly side: SampleSide },
   found: string,
-): Finding {
+): DocumentDiagnostic {
   return {
     code: 'rule/matches-harmless',
     severity: 'warning',
-    at,
+    pointer: at,
     message: `${what} ${side === 'text' ? 'masks' : 'blocks'} ${shortText(found)}, which is harmless`,
     hint: 'narrow it down; \\b stands for the edge of a word',
   };
 }
 
 /** Where time grows with the square of the text, long texts are slow; with more, or exponentially, shorter ones are as well. */
-function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): readonly Finding[] {
+function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): readonly DocumentDiagnostic[] {
   const found = slowness();
   if (found === undefined) return [];
   const { power, sample } = found;
@@ -81,7 +81,7 @@ function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): 
     {
       code: 'rule/pattern-backtracks',
       severity: power === 2 ? 'notice' : 'warning',
-      at,
+      pointer: at,
       message: `the pattern ${shortText(text)} takes ${time} in engines that go back, for example on longer texts like ${shortText(sample)}`,
       hint: Number.isFinite(power)
         ? 'RE2 is safe; for proxies that are not, leave no two repeats behind one another that can take the same text'

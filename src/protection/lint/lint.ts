@@ -1,12 +1,12 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import type { Finding } from '../../model/diagnostic.ts';
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { lintGuardrail } from './lint-guardrail.ts';
 import { lintMasking } from './lint-masking.ts';
 
 /** Finds rules that cannot work, that match too much or too little, or that say something twice; of what is no rule nothing. */
-export function lintRule({ id, written, spec }: DesiredResource, patterns: PatternCompiler): readonly Finding[] {
+export function lintRule({ id, written, spec }: DesiredResource, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   switch (kindOf(id)) {
     case 'GuardrailRule':
       return lintGuardrail(written ?? spec, patterns);

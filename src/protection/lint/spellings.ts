@@ -1,4 +1,4 @@
-import type { Finding } from '../../model/diagnostic.ts';
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { shortText } from '../short-text.ts';
@@ -13,15 +13,15 @@ export function missingSpellings(
   words: readonly LocatedText[],
   others: readonly LocatedText[],
   patterns: PatternCompiler,
-): readonly Finding[] {
-  return words.flatMap(({ text, at }): readonly Finding[] => {
+): readonly DocumentDiagnostic[] {
+  return words.flatMap(({ text, at }): readonly DocumentDiagnostic[] => {
     const missing = spellingsOf(text).filter((spelling) => !isBlocked(spelling, words, { others, patterns }));
     if (missing.length === 0) return [];
     return [
       {
         code: 'rule/case-variant',
         severity: 'warning',
-        at,
+        pointer: at,
         message: `the word ${shortText(text)} does not block ${missing.map(shortText).join(', nor ')}`,
         hint: 'words are case-sensitive: add the other spellings, or write a pattern that begins with (?i)',
       },

@@ -1,9 +1,9 @@
-import type { Diagnostic, Finding } from '../../model/diagnostic.ts';
+import type { Diagnostic, DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { RuleSampleResults } from '../../model/result/sample-result.ts';
 import { shortText } from '../short-text.ts';
 
 /** The samples that a rule fails, as findings in its manifest. */
-export function sampleFindings({ trials }: RuleSampleResults, severity: Finding['severity']): readonly Finding[] {
+export function sampleFindings({ trials }: RuleSampleResults, severity: DocumentDiagnostic['severity']): readonly DocumentDiagnostic[] {
   return trials.flatMap((trial, index) => {
     if (trial.outcome !== 'failed') return [];
     const { side, text, expected, why = '', hint } = trial;
@@ -13,7 +13,7 @@ export function sampleFindings({ trials }: RuleSampleResults, severity: Finding[
       {
         code: 'rule/sample-failed',
         severity,
-        at: `/tests/${index}`,
+        pointer: `/tests/${index}`,
         message: `${wanted}; ${why}`,
         hint: hint ?? 'correct the rule, or the sample if it asks for the wrong thing',
       },

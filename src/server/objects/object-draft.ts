@@ -63,7 +63,7 @@ function checkResourceName({ resourceField }: Collection, spec: JsonObject): rea
 
 function checkSpec({ kind }: Collection, spec: JsonObject): readonly FieldProblem[] {
   const errors = kind.check(spec).filter(({ severity }) => severity === 'error');
-  return errors.map(({ at, message }) => ({ field: at, reason: message }));
+  return errors.map(({ pointer: at, message }) => ({ field: at, reason: message }));
 }
 
 function idsOf(value: Json | undefined): readonly string[] {
