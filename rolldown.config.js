@@ -22,7 +22,7 @@ const withoutHttp2 = {
 
 /** What nearly every command begins with, and what of a plan `pull` needs before it has read anything. */
 const core =
-  /src.(commands.(program|process-context|live)|project.manifests|reconcile.prepare.verified|apply.pool|report.value|disk.make-folder)\.ts/;
+  /src.(commands.(program|context.process-context|connect)|project.manifests|reconcile.prepare.verified|apply.pool|report.wording.value|disk.make-folder)\.ts/;
 
 /** One split bundle for the command, the action and the library; the embedded database stays outside and is loaded by `serve` alone. */
 export default {
@@ -38,7 +38,7 @@ export default {
     // to find and load than to run. `--version` loads nothing of that: the version stands apart, though the others know it too.
     codeSplitting: {
       groups: [
-        { name: 'version', test: /commands.version/, priority: 5 },
+        { name: 'version', test: /commands.context.version/, priority: 5 },
         { name: 'core', test: core, priority: 4.5 },
         { name: 'plan', test: /commands.plan\.ts/, priority: 4 },
         { name: 'apply', test: /commands.apply\.ts/, priority: 3 },

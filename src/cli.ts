@@ -1,4 +1,4 @@
-import { version } from './commands/version.ts';
+import { version } from './commands/context/version.ts';
 
 /** Prints the version without loading anything else, else hands over to the commands. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -8,7 +8,10 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   process.stderr.on('error', onOutputError);
-  const [{ run }, { processContext }] = await Promise.all([import('./commands/program.ts'), import('./commands/process-context.ts')]);
+  const [{ run }, { processContext }] = await Promise.all([
+    import('./commands/program.ts'),
+    import('./commands/context/process-context.ts'),
+  ]);
   return run(argv, processContext());
 }
 

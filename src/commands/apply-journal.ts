@@ -3,7 +3,7 @@ import { AppError } from '../model/errors.ts';
 import type { ApplyEvent, JournalEntry, RequestEvent } from '../model/result/outcome.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { absolutePath } from '../project/resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 export type ApplyJournal = {
   readonly write: (event: ApplyEvent) => void;

@@ -9,7 +9,7 @@ import { isUnfinished } from '../report/subjects/apply.ts';
 import { planText } from '../report/text/changes.ts';
 import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
 import { planReportFormats, type ApplyFlags } from './flags.ts';
-import { mayWrite } from './live.ts';
+import { mayWrite } from './connect.ts';
 import { openApplyJournal, type ApplyJournal } from './apply-journal.ts';
 import { differentPlan } from './misfits.ts';
 import { pageMaker } from './page.ts';
@@ -20,9 +20,9 @@ import { recordApplied } from './recording.ts';
 import { secretOf } from './saved-secrets.ts';
 import type { Resumed } from './saved.ts';
 import { requireWritable, emitPlan, emitResult } from './tell.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
-import { runForTargets } from './fleet.ts';
+import { runForTargets } from './run-for-targets.ts';
 import { parseDigest, pathsArgument, planOptions, selectionOption, targetOptions, writeOptions, type DefineCommand } from './options.ts';
 
 /** Defines `ostiary apply`. */

@@ -9,13 +9,13 @@ import { protectionOfDrift } from '../protection/drift-protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { apply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
-import { connectService, trackSecretReads } from './live.ts';
+import { connectService, trackSecretReads } from './connect.ts';
 import { planned, type Planned } from './planning.ts';
 import { judgeLive } from './policies.ts';
 import { printerFor } from './printer.ts';
 import { requireWritable, emitDrift } from './tell.ts';
-import type { CliContext } from './cli-context.ts';
-import { runForTargets } from './fleet.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { runForTargets } from './run-for-targets.ts';
 import {
   baseOptions,
   cacheOption,

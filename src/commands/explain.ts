@@ -10,7 +10,7 @@ import type { Format, PlanFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { policiesOf } from './policies.ts';
 import { printerFor } from './printer.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { baseOptions, cacheOption, formatOption, secretsOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
 
 export type ExplainFlags = TargetFlags &

@@ -8,7 +8,7 @@ import { planDocument } from '../report/subjects/plan-json.ts';
 import type { ReportFlag } from './flags.ts';
 import { absolutePath } from '../project/resolved-config.ts';
 import { isWritable } from './tell.ts';
-import type { CommandEvent, CliContext } from './cli-context.ts';
+import type { CommandEvent, CliContext } from './context/cli-context.ts';
 
 /** What a target that could not be finished has told last, if it came so far. */
 type Untold = {

@@ -1,26 +1,33 @@
-import type { JsonObject } from '../model/json.ts';
+import type { Checked } from '../model/diagnostic.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { Service } from '../model/service.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
+import { toJsonText, toYamlText } from '../report/serialize.ts';
+import { agentListing, resourceListing, reviewListing, templateListing, type TableListing } from '../report/text/listings.ts';
+import { tableText } from '../report/text/table.ts';
 import { UsageError } from '../model/errors.ts';
 import { compareText } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { suggest } from '../model/suggest.ts';
-import { viewFormats, type ViewFlags } from './flags.ts';
-import { connect, readLive } from './live.ts';
-import { lookUp, lookUpNames, printView } from './look-up.ts';
-import { printerFor } from './printer.ts';
+import { viewFormats, type ViewFlags, type ViewFormat } from './flags.ts';
+import { connect, connectService, readLive, requireWhole } from './connect.ts';
+import { waiting } from './progress.ts';
+import { printerFor, type Printer } from './printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type GetFlags = ViewFlags & { readonly what: string };
 
-type View = {
+/** A table of live objects; the first kind is the one that is listed. */
+type ObjectView = {
   readonly kinds: readonly string[];
   readonly headers: readonly string[];
   readonly row: (resource: LiveResource) => readonly string[];
 };
 
-const views: Readonly<Record<string, View>> = {
+const objectViews: Readonly<Record<string, ObjectView>> = {
   connections: {
     kinds: ['Connection', 'GuardrailRule'],
     headers: ['name', 'type', 'agent', 'open for', 'reviewers', 'guardrails', 'managed by'],
@@ -53,13 +60,14 @@ export const defineGet: DefineCommand = (command, run) => {
     .action((what, flags) => run((context) => get({ ...flags, what, only: [], paths: [] }, context)));
 };
 
-/** Lists what the gateway has, without secrets. */
+/** Lists live objects without their secrets, or other things that the gateway has. Returns exit code 0. */
 export async function get(flags: GetFlags, context: CliContext): Promise<number> {
   const { what } = flags;
   const names = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents'];
-  const view = views[what];
-  if (view !== undefined) return getView(view, flags, context);
-  if (lookUpNames.includes(what)) return lookUp(what, flags, context);
+  const view = objectViews[what];
+  const read = serviceViews[what];
+  if (view !== undefined) return printObjectView(view, flags, context);
+  if (read !== undefined) return printServiceView(read, flags, context);
   const near = suggest(what, names);
   throw new UsageError(
     `there is nothing to get called "${what}"`,
@@ -67,7 +75,7 @@ export async function get(flags: GetFlags, context: CliContext): Promise<number>
   );
 }
 
-async function getView(view: View, flags: GetFlags, context: CliContext): Promise<number> {
+async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {
   const target = chooseTarget(resolveConfig(flags, context), flags);
   const { gateway } = await connect(target, { flags, context });
   try {
@@ -80,7 +88,7 @@ async function getView(view: View, flags: GetFlags, context: CliContext): Promis
   }
 }
 
-function shownOf(view: View, live: LiveState): readonly LiveResource[] {
+function shownOf(view: ObjectView, live: LiveState): readonly LiveResource[] {
   return live.resources
     .filter((one) => view.kinds[0] === kindOf(one.id) || (view.headers[0] === 'kind' && 'connection_ids' in one.edges))
     .toSorted((left, right) => compareText(left.id, right.id));
@@ -116,4 +124,57 @@ function list(one: LiveResource, field: string): string {
 
 function ends(one: LiveResource, field: string): string {
   return (one.edges[field] ?? []).map(nameOf).join(' ');
+}
+
+/** An answer of the gateway as a document and as a table. */
+type ServiceView = Checked<unknown> & { readonly document: Json; readonly listing: TableListing };
+
+type ReadView = (service: Service, context: CliContext) => Promise<ServiceView>;
+
+const serviceViews: Readonly<Record<string, ReadView>> = {
+  async resources(service) {
+    const [read, agents] = await Promise.all([service.resources(), service.agents()]);
+    const resources = requireWhole(read);
+    return { ...read, document: resources, listing: resourceListing(resources, agents.value ?? []) };
+  },
+  async templates(service) {
+    const read = await service.templates();
+    const templates = requireWhole(read);
+    return { ...read, document: templates, listing: templateListing(templates) };
+  },
+  async reviews(service, { now }) {
+    const read = await service.reviews();
+    const reviews = requireWhole(read);
+    const secondsSince = (time: string): number => (now().getTime() - Date.parse(time)) / 1000;
+    return { ...read, document: reviews, listing: reviewListing(reviews, secondsSince) };
+  },
+  async agents(service) {
+    const read = await service.agents();
+    const agents = requireWhole(read);
+    return { ...read, document: agents, listing: agentListing(agents) };
+  },
+};
+
+/** Lists objects that no manifest declares, as far as the token may read them. */
+async function printServiceView(read: ReadView, flags: ViewFlags, context: CliContext): Promise<number> {
+  const printer = printerFor(context, flags);
+  const service = await connectService({ flags, context });
+  try {
+    const view = await waiting('reading the gateway', { flags, context }, () => read(service, context));
+    if (view.diagnostics.length > 0) printer.hint(diagnosticsText(view.diagnostics, printer.errors));
+    printView(view, flags.format, printer);
+    return 0;
+  } finally {
+    await service.close();
+  }
+}
+
+/** Prints a document as JSON or YAML, or its table as text. */
+export function printView(
+  { document, listing: { headers, rows } }: { readonly document: Json; readonly listing: TableListing },
+  format: ViewFormat,
+  { print, results }: Printer,
+): void {
+  if (format === 'text') print(tableText(headers, rows, results.columns));
+  else print(format === 'json' ? toJsonText(document) : toYamlText(document));
 }

@@ -7,7 +7,7 @@ import type { OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
 import { absolutePath } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import type { DefineCommand } from './options.ts';
 
 const config = `# The gateways that the manifests below are for. Tokens come from the environment, never from here.

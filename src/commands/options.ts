@@ -1,7 +1,7 @@
 import { dialectNames } from '../model/dialects.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isDay } from '../model/day.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import type { Allowance } from '../model/plan/plan.ts';
 import { riskClasses } from '../model/plan/risk.ts';
 import { noDigest } from './misfits.ts';

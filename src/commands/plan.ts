@@ -5,8 +5,8 @@ import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, emitPlan } from './tell.ts';
-import type { CliContext } from './cli-context.ts';
-import { runForTargets } from './fleet.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { runForTargets } from './run-for-targets.ts';
 import {
   configRefOption,
   groups,

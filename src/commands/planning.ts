@@ -28,12 +28,12 @@ import { loadTarget, type LoadOptions } from '../project/manifests.ts';
 import type { PlanFlags } from './flags.ts';
 import { readPlanBase, type PlanBase } from '../project/plan-base.ts';
 import { withFormers, withSecrets } from './known-secrets.ts';
-import { connect, mayWrite, readLive } from './live.ts';
+import { connect, mayWrite, readLive } from './connect.ts';
 import { judge, policiesFor } from './policies.ts';
 import { resolveReviewedConfig } from '../project/reviewed-config.ts';
 import { absolutePath, chooseTarget, type ResolvedConfig } from '../project/resolved-config.ts';
 import { warnUnknownNames, type NamedByOption } from '../reconcile/guard/unknown-names.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 /** A plan with everything it was made from; whoever asks for it closes the gateway. */
 export type Planned = {

@@ -13,7 +13,7 @@ import type { CompiledPolicy } from '../protection/policy/compile-policies.ts';
 import { readCommittedPolicies, readCommittedTree } from '../project/committed-manifests.ts';
 import type { TargetFlags } from './flags.ts';
 import type { ResolvedConfig } from '../project/resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 /** Policies that can be checked, and what is to be told of them before anything else. */
 export type Asking = { readonly rules: readonly CompiledPolicy[]; readonly today: string; readonly diagnostics: readonly Diagnostic[] };

@@ -2,7 +2,7 @@ import picocolors from 'picocolors';
 import type { Terminal } from '../report/text/terminal.ts';
 import { plainPalette } from '../report/text/terminal.ts';
 import type { OutputFlags } from './flags.ts';
-import type { Output, CliContext } from './cli-context.ts';
+import type { Output, CliContext } from './context/cli-context.ts';
 
 /** Where a command's words go: `print` the result to stdout, `note` everything else to stderr. */
 export type Printer = {

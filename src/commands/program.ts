@@ -1,9 +1,9 @@
 import { Command, CommanderError, type Option } from 'commander';
-import type { CliContext } from './cli-context.ts';
-import { runGuarded } from './guard.ts';
+import { UsageError } from '../model/errors.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { runGuarded } from './context/guard.ts';
+import { version } from './context/version.ts';
 import { addCommand, refuseRepeated, type DefineCommand } from './options.ts';
-import { usageError } from './usage-error.ts';
-import { version } from './version.ts';
 
 /** A command as the help of the program lists it; `load` imports the file with its options and its work. */
 type ListedCommand = {
@@ -162,4 +162,20 @@ function optionDescription({ description, argChoices, defaultValue }: Option): s
   const worth = typeof defaultValue === 'string' || typeof defaultValue === 'number';
   const notes = [...(argChoices === undefined ? [] : [argChoices.join(', ')]), ...(worth ? [`default: ${defaultValue}`] : [])];
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
+}
+
+const allowedChoices = /^Allowed choices are (.*)\.$/;
+
+/** Converts an error of the parser to a UsageError: one line with the error, one with a hint. */
+function usageError({ code, message }: CommanderError, argv: readonly string[], program: Command): UsageError {
+  const named = program.commands.find((one) => one.name() === argv[0]);
+  const help = named === undefined ? 'ostiary --help lists the commands' : `ostiary ${named.name()} --help lists the flags`;
+  if (code === 'commander.help') return new UsageError(`there is no command "${argv[1] ?? ''}"`, help);
+  const text = message.replace(/^error: /, '');
+  const [, option, value = '', wanted = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
+  if (option !== undefined) return new UsageError(`${option} cannot be "${value}"`, wanted.replace(allowedChoices, 'one of $1'));
+  const [, argument = '', name = '', choices] = /^command-argument value '(.*)' is invalid for argument '(.*)'\. (.*)$/s.exec(text) ?? [];
+  if (choices !== undefined) return new UsageError(`the ${name} cannot be "${argument}"`, choices.replace(allowedChoices, 'one of $1'));
+  const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];
+  return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), near === undefined ? help : near.replace('Did', 'did'));
 }

@@ -2,7 +2,7 @@ import type { ApplyEvent } from '../model/result/outcome.ts';
 import { isWritten, type Plan } from '../model/plan/plan.ts';
 import { progressLine } from '../report/apply.ts';
 import type { OutputFlags } from './flags.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 /** Shows how far an apply is. */
 export type ProgressView = { readonly observe: (event: ApplyEvent) => void; readonly end: () => void };

@@ -11,9 +11,9 @@ import type { ProjectUpdate, UpdateContext } from '../pull/update-manifests.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { pullJson, pullText } from '../report/pull.ts';
 import type { TargetFlags } from './flags.ts';
-import { connect, readLive, trackSecretReads } from './live.ts';
+import { connect, readLive, trackSecretReads } from './connect.ts';
 import { printerFor } from './printer.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { formatOption, groups, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 

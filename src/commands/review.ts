@@ -4,10 +4,10 @@ import type { Decision, Review, Service, TimeWindow } from '../model/service.ts'
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { reviewText } from '../report/review.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
-import { connectService } from './live.ts';
+import { connectService } from './connect.ts';
 import { printerFor } from './printer.ts';
 import { waiting } from './progress.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { Argument } from 'commander';
 import { formatOption, groups, targetOptions, type DefineCommand } from './options.ts';
 

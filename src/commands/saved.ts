@@ -15,7 +15,7 @@ import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
 import type { ApplyFlags } from './flags.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion, strangeChanges } from './misfits.ts';
-import { connect, readLive } from './live.ts';
+import { connect, readLive } from './connect.ts';
 import { pageMaker } from './page.ts';
 import type { Planned } from './planning.ts';
 import { rootCommitsOf } from './saving.ts';
@@ -23,8 +23,8 @@ import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '
 import { secretOf, secretsFor } from './saved-secrets.ts';
 import { printerFor } from './printer.ts';
 import { emitPlan } from './tell.ts';
-import { version } from './version.ts';
-import type { CliContext } from './cli-context.ts';
+import { version } from './context/version.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 /** A plan that was saved, with what is live by now and what objects were then. */
 export type Resumed = Planned & { readonly seen: ReadonlyMap<ResourceId, Seen>; readonly whole: boolean };

@@ -13,8 +13,8 @@ import type { PlanFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
 import type { ResolvedConfig } from '../project/resolved-config.ts';
 import { absolutePath } from '../project/resolved-config.ts';
-import { version } from './version.ts';
-import type { CliContext } from './cli-context.ts';
+import { version } from './context/version.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 /** Saves a plan for `apply --plan`; what that could not read is never written. */
 export async function savePlan(

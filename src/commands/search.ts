@@ -4,11 +4,11 @@ import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
-import { connectService } from './live.ts';
-import { printView } from './look-up.ts';
+import { connectService } from './connect.ts';
+import { printView } from './get.ts';
 import { printerFor } from './printer.ts';
 import { waiting } from './progress.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type SearchFlags = ViewFlags & { readonly term: string };

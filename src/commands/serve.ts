@@ -12,8 +12,8 @@ import { createLog, type Log, type LogFormat } from '../server/process/log.ts';
 import { startServer } from '../server/process/start-server.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './printer.ts';
-import { version } from './version.ts';
-import type { CliContext } from './cli-context.ts';
+import { version } from './context/version.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { collect, wholeNumber, type DefineCommand } from './options.ts';
 

@@ -18,7 +18,7 @@ import { plainPalette, type Terminal } from '../report/text/terminal.ts';
 import type { Format, PlanFlags } from './flags.ts';
 import type { Printer } from './printer.ts';
 import { absolutePath } from '../project/resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 type OutputOptions = {
   readonly flags: Pick<PlanFlags, 'format' | 'report'>;

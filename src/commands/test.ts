@@ -14,7 +14,7 @@ import { trialFormats, type ReportFlag, type TargetFlags, type TrialFormat } fro
 import { printerFor } from './printer.ts';
 import { absolutePath, chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { requireWritable } from './tell.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { collectReport, formatOption, groups, pathsArgument, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type TestFlags = TargetFlags & { readonly format: TrialFormat; readonly report: readonly ReportFlag<TrialFormat>[] };

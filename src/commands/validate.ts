@@ -9,9 +9,9 @@ import type { Format, TargetFlags } from './flags.ts';
 import { judgeManifests } from './policies.ts';
 import { printerFor } from './printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
-import { version } from './version.ts';
-import type { CliContext } from './cli-context.ts';
-import { runForTargets } from './fleet.ts';
+import { version } from './context/version.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { runForTargets } from './run-for-targets.ts';
 import { formatOption, pathsArgument, selectionOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
 
 export type ValidateFlags = TargetFlags & { readonly format: Format | 'sarif'; readonly today?: string };

@@ -1,7 +1,7 @@
 import type { Diagnostic } from './diagnostic.ts';
 import type { Refusal } from './plan/plan.ts';
 
-/** Base of every error that ends a command; only `commands/guard.ts` catches them. */
+/** Base of every error that ends a command; only `commands/context/guard.ts` catches them. */
 export class AppError extends Error {
   readonly code: string;
   readonly exitCode: number;

@@ -1,4 +1,4 @@
-import type { Output, CliContext } from '../../src/commands/cli-context.ts';
+import type { Output, CliContext } from '../../src/commands/context/cli-context.ts';
 
 /** A context for tests, and what was written to it. */
 export type TestCliContext = {

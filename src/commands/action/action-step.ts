@@ -7,7 +7,7 @@ import type { ProjectSelection } from '../../project/project-selection.ts';
 import { argvOf, type ActionInputs, type ActionMode } from './inputs.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPendingTarget, tokenVariable } from '../../project/resolved-config.ts';
-import type { CliContext } from '../cli-context.ts';
+import type { CliContext } from '../context/cli-context.ts';
 
 /** What a step does: a command line, and what is to be said beside its result. */
 export type ActionStep = {

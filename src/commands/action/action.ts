@@ -4,12 +4,12 @@ import { resolveAgreedDigest } from './agreement.ts';
 import { prepareTasks, type PreparedTasks, type EventReceiver } from './prepare-tasks.ts';
 import { createStep, fallbackToValidate } from './action-step.ts';
 import { addEvent, type Findings } from './findings.ts';
-import { printExitCodes, worstExitCode } from '../fleet.ts';
-import { runGuarded } from '../guard.ts';
+import { printExitCodes, worstExitCode } from '../run-for-targets.ts';
+import { runGuarded } from '../context/guard.ts';
 import { run as runCommand } from '../program.ts';
 import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { tellGitHub } from './tell.ts';
-import type { CommandEvent, CliContext } from '../cli-context.ts';
+import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
 /** Runs one step of a workflow: inputs become a command line for each target, and what that finds is told where GitHub shows it; never throws. */
 export async function action(context: CliContext, sleep: TaskResult['sleep']): Promise<number> {

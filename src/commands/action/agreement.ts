@@ -2,11 +2,11 @@ import { findApprovedPlan, mergedPullRequests } from '../../github/approved-plan
 import { openGitHub } from '../../github/github-client.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import { UsageError } from '../../model/errors.ts';
-import type { CliContext } from '../cli-context.ts';
+import type { CliContext } from '../context/cli-context.ts';
 import type { ActionInputs } from './inputs.ts';
 import { commentKeyOf } from './pull-requests.ts';
 import type { TaskResult } from './task.ts';
-import { version } from '../version.ts';
+import { version } from '../context/version.ts';
 
 type Asking = { readonly run: WorkflowRun; readonly context: CliContext; readonly sleep: TaskResult['sleep'] };
 

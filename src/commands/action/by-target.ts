@@ -1,5 +1,5 @@
-import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../fleet.ts';
-import type { CliContext } from '../cli-context.ts';
+import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../../project/select-targets.ts';
+import type { CliContext } from '../context/cli-context.ts';
 import { digestFromComment } from './agreement.ts';
 import { linesOf, type ActionInputs } from './inputs.ts';
 

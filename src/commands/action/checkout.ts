@@ -1,7 +1,7 @@
 import { posix, relative, resolve, sep } from 'node:path';
 import { headOf, mayBeInRepository, openRepository } from '../../git/repository.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
-import type { CliContext } from '../cli-context.ts';
+import type { CliContext } from '../context/cli-context.ts';
 
 /** What is checked out, and where a file of it lies in the repository; undefined for one outside. */
 export type Checkout = { readonly commit: string; readonly pathOf: (file: string) => string | undefined };

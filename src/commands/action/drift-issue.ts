@@ -11,7 +11,7 @@ import { codeSpan } from '../../report/escape.ts';
 import { fileLinks } from '../../report/links.ts';
 import type { ActionTask, TaskResult } from './task.ts';
 import { missingToken, withGitHubErrors } from './pull-requests.ts';
-import { version } from '../version.ts';
+import { version } from '../context/version.ts';
 
 type Told = TaskResult & { readonly task: ActionTask };
 

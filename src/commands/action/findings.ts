@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import type { CommandEvent } from '../cli-context.ts';
+import type { CommandEvent } from '../context/cli-context.ts';
 
 /** What a command told while it ran. */
 export type Findings = {

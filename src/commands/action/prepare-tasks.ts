@@ -5,7 +5,7 @@ import { readCheckout, checkoutFromEnvironment } from './checkout.ts';
 import { createStep, reportSecrets } from './action-step.ts';
 import { readInputs, type ActionInputs } from './inputs.ts';
 import type { ActionTask } from './task.ts';
-import type { CommandEvent, CliContext } from '../cli-context.ts';
+import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
 /** What the step of a workflow is to do for each target, and the environment to do it in. */
 export type PreparedTasks = { readonly tasks: readonly ActionTask[]; readonly env: CliContext['env'] };

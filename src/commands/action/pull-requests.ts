@@ -6,7 +6,7 @@ import { AppError } from '../../model/errors.ts';
 import { appliedText } from '../../report/subjects/apply.ts';
 import type { ActionInputs, ActionMode } from './inputs.ts';
 import type { ActionTask, TaskResult } from './task.ts';
-import { version } from '../version.ts';
+import { version } from '../context/version.ts';
 
 type Told = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 

@@ -1,6 +1,6 @@
 import type { JobLog } from '../../github/job-log.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
-import type { CliContext } from '../cli-context.ts';
+import type { CliContext } from '../context/cli-context.ts';
 import type { Checkout } from './checkout.ts';
 import type { ActionStep } from './action-step.ts';
 import type { Findings } from './findings.ts';

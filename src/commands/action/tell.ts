@@ -22,7 +22,7 @@ import { reportOutputsOf, outputsOf, targetResultOf, type TargetResult } from '.
 import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
 import { absolutePath } from '../../project/resolved-config.ts';
-import { version } from '../version.ts';
+import { version } from '../context/version.ts';
 
 /** GitHub takes 1 MiB of a step's summary, and no character takes more than three bytes a unit. */
 const summaryLimit = 340_000;

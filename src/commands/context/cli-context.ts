@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Drift } from '../model/result/drift.ts';
-import type { ApplyResult } from '../model/result/outcome.ts';
-import type { Plan } from '../model/plan/plan.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Drift } from '../../model/result/drift.ts';
+import type { ApplyResult } from '../../model/result/outcome.ts';
+import type { Plan } from '../../model/plan/plan.ts';
 
 /** Where text goes; `columns` is the terminal's width where there is one. */
 export type Output = { readonly write: (text: string) => void; readonly isTTY: boolean; readonly columns: number | undefined };

@@ -13,7 +13,7 @@ import type { TrackSteps } from '../pull/choose-objects.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
 import { counted, waiting } from './progress.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 export type ConnectOptions = {
   readonly flags: TargetFlags;

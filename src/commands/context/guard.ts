@@ -1,9 +1,9 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
-import { AppError, InputError, RefusedError } from '../model/errors.ts';
-import type { Refusal } from '../model/plan/plan.ts';
-import { diagnosticsText } from '../report/text/diagnostics.ts';
-import { escapeTerminal } from '../report/escape.ts';
-import { printerFor } from './printer.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { AppError, InputError, RefusedError } from '../../model/errors.ts';
+import type { Refusal } from '../../model/plan/plan.ts';
+import { diagnosticsText } from '../../report/text/diagnostics.ts';
+import { escapeTerminal } from '../../report/escape.ts';
+import { printerFor } from '../printer.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Does the work and returns its exit code; what it throws is told, and becomes one. */

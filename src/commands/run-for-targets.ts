@@ -1,5 +1,4 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { UsageError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { toJsonText } from '../report/serialize.ts';
 import { plural } from '../report/wording/counts.ts';
@@ -7,18 +6,11 @@ import { escapeTerminal } from '../report/escape.ts';
 import { fleetDocument, merged, type DocumentList, type Failure } from '../report/fleet.ts';
 import { pad, visibleWidth } from '../report/text/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
-import { runGuarded } from './guard.ts';
+import { runGuarded } from './context/guard.ts';
 import { printerFor } from './printer.ts';
-import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
-import { version } from './version.ts';
-import type { CommandEvent, CliContext } from './cli-context.ts';
-
-/** What says which targets are meant, and what goes with one alone. */
-export type TargetSelector = Pick<TargetFlags, 'config' | 'target' | 'url'> & {
-  readonly allTargets?: boolean;
-  readonly plan?: string;
-  readonly digest?: string;
-};
+import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/select-targets.ts';
+import { version } from './context/version.ts';
+import type { CommandEvent, CliContext } from './context/cli-context.ts';
 
 /** Flags of a command that may go to several targets in one run. */
 type FleetFlags = TargetFlags &
@@ -124,45 +116,6 @@ const invalid = 3;
 /** The exit code that stands for all. */
 export function worstExitCode(codes: readonly number[]): number {
   return precedence.find((code) => codes.includes(code)) ?? 0;
-}
-
-const placeholder = '{target}';
-
-/** The names of the targets that are meant, where that may be several; each of them is one of the config file. */
-export function selectTargets(aim: TargetSelector, context: CliContext): readonly string[] | undefined {
-  const { target, allTargets = false } = aim;
-  if (!allTargets && target?.includes(',') !== true) return undefined;
-  if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target exclude each other', 'leave one out');
-  if (aim.plan !== undefined || aim.digest !== undefined)
-    throw new UsageError('a saved plan or a digest is of one target', 'name one target');
-  if (aim.url !== undefined) throw new UsageError('--url goes with one target', 'leave it out, or name one target');
-  const names = target === undefined ? undefined : namesIn(target);
-  const config = resolveConfig({ ...aim, ...bare }, context);
-  for (const name of names ?? []) chooseTarget(config, { ...bare, target: name });
-  return names ?? config.targets.map(({ name }) => name);
-}
-
-const bare = { only: [], paths: [] } as const;
-
-function namesIn(text: string): readonly string[] {
-  const names = text.split(',').map((name) => name.trim());
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (names.includes(''))
-    throw new UsageError(`--target cannot be "${text}"`, 'names with a comma between them, such as staging,production');
-  if (twice !== undefined) throw new UsageError(`the target "${twice}" is named twice`, 'name it once');
-  return names;
-}
-
-/** Refuses files that several targets would write one over the other. */
-export function requirePathPerTarget(paths: readonly string[]): void {
-  const shared = paths.find((path) => !path.includes(placeholder));
-  if (shared !== undefined)
-    throw new UsageError(`several targets would write the one file "${shared}"`, `put ${placeholder} into its name`);
-}
-
-/** The path of the file that is the target's own. */
-export function pathForTarget(path: string, target: string): string {
-  return path.replaceAll(placeholder, target.replaceAll(/[^\w.-]/g, '-'));
 }
 
 function pathsOf({ report = [], out, journal }: FleetFlags): readonly string[] {

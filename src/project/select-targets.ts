@@ -1,0 +1,52 @@
+import { UsageError } from '../model/errors.ts';
+import type { ProjectContext, ProjectSelection } from './project-selection.ts';
+import { chooseTarget, resolveConfig } from './resolved-config.ts';
+
+/** The options that select one target or several, and those that need a single target. */
+export type TargetSelector = Pick<ProjectSelection, 'config' | 'target' | 'url'> & {
+  readonly allTargets?: boolean;
+  readonly plan?: string;
+  readonly digest?: string;
+};
+
+const placeholder = '{target}';
+
+/**
+ * Returns the names of the selected targets, or undefined when the options select a single target. Throws UsageError for unknown
+ * names, and for options that need a single target.
+ */
+export function selectTargets(selector: TargetSelector, context: ProjectContext): readonly string[] | undefined {
+  const { target, allTargets = false } = selector;
+  if (!allTargets && target?.includes(',') !== true) return undefined;
+  if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target exclude each other', 'leave one out');
+  if (selector.plan !== undefined || selector.digest !== undefined)
+    throw new UsageError('a saved plan or a digest is of one target', 'name one target');
+  if (selector.url !== undefined) throw new UsageError('--url goes with one target', 'leave it out, or name one target');
+  const names = target === undefined ? undefined : namesIn(target);
+  const config = resolveConfig({ ...selector, ...everything }, context);
+  for (const name of names ?? []) chooseTarget(config, { ...everything, target: name });
+  return names ?? config.targets.map(({ name }) => name);
+}
+
+const everything = { only: [], paths: [] } as const;
+
+function namesIn(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  const duplicate = names.find((name, index) => names.indexOf(name) < index);
+  if (names.includes(''))
+    throw new UsageError(`--target cannot be "${text}"`, 'names with a comma between them, such as staging,production');
+  if (duplicate !== undefined) throw new UsageError(`the target "${duplicate}" is named twice`, 'name it once');
+  return names;
+}
+
+/** Throws UsageError when several targets would write the same file. */
+export function requirePathPerTarget(paths: readonly string[]): void {
+  const shared = paths.find((path) => !path.includes(placeholder));
+  if (shared !== undefined)
+    throw new UsageError(`several targets would write the one file "${shared}"`, `put ${placeholder} into its name`);
+}
+
+/** Returns the path with the target's name in place of `{target}`. */
+export function pathForTarget(path: string, target: string): string {
+  return path.replaceAll(placeholder, target.replaceAll(/[^\w.-]/g, '-'));
+}
