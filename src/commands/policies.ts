@@ -96,9 +96,9 @@ export async function judge(
 ): Promise<Judged> {
   if (rules.length === 0) return { plan, refusals: [], diagnostics };
   const { checkPolicies } = await import('../protection/policy/check-policies.ts');
-  const { plannedSnapshot: plannedScene } = await import('../protection/posture/protection-snapshot.ts');
-  const scene = plannedScene(plan, live, registry);
-  const checked = checkPolicies({ rules, scene, resources: desired.resources, live: live.resources, registry, today });
+  const { plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
+  const snapshot = plannedSnapshot(plan, live, registry);
+  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
   const told = [...checked.report.findings.map(diagnosticOf), ...checked.diagnostics];
   return {
     plan: { ...plan, policies: checked.report },
@@ -116,9 +116,9 @@ export async function policiesOf(
   const { rules, today } = await policiesFor({ config, target, desired, flags, context });
   if (rules.length === 0) return [];
   const { policiesOn } = await import('../protection/policy/check-policies.ts');
-  const { plannedSnapshot: plannedScene } = await import('../protection/posture/protection-snapshot.ts');
-  const scene = plannedScene(plan, live, registry);
-  return policiesOn(id, { rules, scene, resources: desired.resources, live: live.resources, registry, today });
+  const { plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
+  const snapshot = plannedSnapshot(plan, live, registry);
+  return policiesOn(id, { rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
 }
 
 /** Holds what is live now against the policies that count: whoever changed it by hand was not asked. */
@@ -133,9 +133,9 @@ export async function judgeLive(
   const { rules, today, diagnostics } = await policiesFor({ config, target, desired, flags, context });
   if (rules.length === 0) return { diagnostics, fails: false };
   const { checkPolicies } = await import('../protection/policy/check-policies.ts');
-  const { liveSnapshot: liveScene } = await import('../protection/posture/protection-snapshot.ts');
-  const scene = liveScene(live, registry, plan.target.dialect);
-  const checked = checkPolicies({ rules, scene, resources: desired.resources, live: live.resources, registry, today });
+  const { liveSnapshot } = await import('../protection/posture/protection-snapshot.ts');
+  const snapshot = liveSnapshot(live, registry, plan.target.dialect);
+  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
   const told = [...checked.report.findings.map(diagnosticOf), ...checked.diagnostics];
   return { diagnostics: [...diagnostics, ...told], fails: hasErrors(told) };
 }
@@ -153,8 +153,8 @@ export async function judgeManifests(
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const { checkPolicies } = await import('../protection/policy/check-policies.ts');
   const { desiredSnapshot } = await import('../protection/posture/protection-snapshot.ts');
-  const scene = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
-  const checked = checkPolicies({ rules, scene, resources: desired.resources, live: [], registry, today });
+  const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
+  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: [], registry, today });
   const { findings } = checked.report;
   const open = findings.filter(({ result }) => result === 'unknown');
   return [

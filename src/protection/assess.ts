@@ -10,7 +10,7 @@ import { snapshotPlan } from './posture/diff-postures.ts';
 import { summarizeProtection, noProtectionChange } from './protection.ts';
 import { findRisks } from './risk/risks.ts';
 
-/** What a plan was made from. */
+/** The input of the assessment. */
 export type AssessInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -19,14 +19,14 @@ export type AssessInput = {
   readonly registry: Registry;
 };
 
-/** The plan with what it means for people: who is less protected afterwards, and what each change may do. */
+/** Adds the change of protection and the risks to a plan. */
 export function assess(plan: Plan, { desired, live, base: applied, registry }: AssessInput): Plan {
   const base = applied === desired ? undefined : applied;
   if (plan.changes.length === 0 && base === undefined) return { ...plan, protection: noProtectionChange };
   const views = snapshotPlan(plan, live, registry, { desired, base: applied });
-  const known = withNames(live, renamesOf(plan.changes));
+  const named = withNames(live, renamesOf(plan.changes));
   const selectorOf = selectors(desired);
-  const { byChange, unwritten } = findRisks({ plan, live: known, desired, base, registry, selectorOf, ...views });
+  const { byChange, unwritten } = findRisks({ plan, live: named, desired, base, registry, selectorOf, ...views });
   return {
     ...plan,
     changes: plan.changes.map((change) => ({ ...change, risks: byChange.get(change.id) ?? [] })),

@@ -6,24 +6,24 @@ import { createCauseFinder, type CauseFinder } from './posture/causes.ts';
 import { reverseSnapshots, snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
 import { summarizeProtection } from './protection.ts';
 
-/** What a drift means for connections, seen from the manifests to what is live; what is held would not be undone, and counts. */
+/** Returns what a drift changed for connections, from the manifests to the live state. Held changes count as well. */
 export function protectionOfDrift(
   { target, changes, edges }: Plan,
   live: LiveState,
   registry: Registry,
   manifests?: AttachmentSources,
 ): Protection {
-  const undoing = { target, changes: changes.map(withoutHeld), edges: edges.map(detachHeld) };
+  const revert = { target, changes: changes.map(withoutHeld), edges: edges.map(detachHeld) };
   return summarizeProtection(
-    undoing,
-    reverseSnapshots(snapshotPlan(undoing, live, registry, manifests)),
-    reverseCauses(createCauseFinder(undoing, registry)),
+    revert,
+    reverseSnapshots(snapshotPlan(revert, live, registry, manifests)),
+    reverseCauses(createCauseFinder(revert, registry)),
   );
 }
 
-/** What undoing it would take away, somebody added. */
+/** Reverses the verdicts of causes: a control that the revert would remove was added by the drift. */
 function reverseCauses(causes: CauseFinder): CauseFinder {
-  return (...place) => causes(...place).map((bearing) => ({ ...bearing, way: opposites[bearing.way] }));
+  return (...place) => causes(...place).map((contribution) => ({ ...contribution, way: opposites[contribution.way] }));
 }
 
 const opposites: Readonly<Record<ProtectionVerdict, ProtectionVerdict>> = {

@@ -3,26 +3,26 @@ import type { ResourceId } from '../model/resource.ts';
 import { approvalCount } from './posture/compare-postures.ts';
 import { controlsOf, type Control, type Posture } from './posture/posture.ts';
 
-/** What is said of one connection and of many; the smaller weight comes first. */
+/** The wording for one connection and for several. A smaller weight is printed first. */
 export type Wording = { readonly weight: number; readonly one: string; readonly many: string };
 
-/** The ways that something is said of: what goes both of them is said twice. */
+/** The verdicts that have a wording; a mixed difference has two phrases. */
 export type WordedVerdict = 'weakens' | 'strengthens' | 'unknown';
 
-/** What is lost, gained, or past comparing, of which connection. */
-export type WordingContext = { readonly parts: readonly Control[]; readonly before: Posture; readonly after: Posture };
+/** The controls that the phrase is about, and the postures of the connection. */
+export type WordingContext = { readonly controls: readonly Control[]; readonly before: Posture; readonly after: Posture };
 
-/** Says what becomes of an aspect, as a verb that follows the number of connections. */
-export function wordingFor(aspect: ControlType, way: WordedVerdict, occasion: WordingContext): Wording {
+/** Returns the verb phrase for a changed control type; it follows the number of connections. */
+export function wordingFor(aspect: ControlType, way: WordedVerdict, context: WordingContext): Wording {
   const { weight, about, loses, gains } = topics[aspect];
   if (way === 'unknown') return { weight, ...verbPhrase('changes', 'change', `${about} in a way that nobody can compare`) };
-  // What the other side has of it tells whether all or some of it goes or comes.
-  return { weight, ...(way === 'weakens' ? loses(occasion.parts, occasion.after) : gains(occasion.parts, occasion.before)) };
+  // The controls on the other side decide whether all or some of them were lost or gained.
+  return { weight, ...(way === 'weakens' ? loses(context.controls, context.after) : gains(context.controls, context.before)) };
 }
 
 type VerbPhrase = Omit<Wording, 'weight'>;
-type Verb = (parts: readonly Control[], other: Posture) => VerbPhrase;
-type Topic = { readonly weight: number; readonly about: string; readonly loses: Verb; readonly gains: Verb };
+type PhraseBuilder = (controls: readonly Control[], other: Posture) => VerbPhrase;
+type Topic = { readonly weight: number; readonly about: string; readonly loses: PhraseBuilder; readonly gains: PhraseBuilder };
 
 function verbPhrase(one: string, many: string, rest: string): VerbPhrase {
   return { one: `${one} ${rest}`, many: `${many} ${rest}` };
@@ -31,22 +31,22 @@ function verbPhrase(one: string, many: string, rest: string): VerbPhrase {
 const guardrails: Topic = {
   weight: 2,
   about: 'guardrail patterns',
-  loses: (parts, other) => verbPhrase('loses', 'lose', isWholeRule(parts, other) ? 'a guardrail' : 'guardrail checks'),
-  gains: (parts, other) => verbPhrase('gains', 'gain', isWholeRule(parts, other) ? 'a guardrail' : 'guardrail checks'),
+  loses: (controls, other) => verbPhrase('loses', 'lose', isWholeRule(controls, other) ? 'a guardrail' : 'guardrail checks'),
+  gains: (controls, other) => verbPhrase('gains', 'gain', isWholeRule(controls, other) ? 'a guardrail' : 'guardrail checks'),
 };
 
 const topics: Readonly<Record<ControlType, Topic>> = {
   access: {
     weight: 0,
     about: 'access modes',
-    loses: (parts) => verbPhrase('opens', 'open', joinNames(parts)),
-    gains: (parts) => verbPhrase('closes', 'close', joinNames(parts)),
+    loses: (controls) => verbPhrase('opens', 'open', joinNames(controls)),
+    gains: (controls) => verbPhrase('closes', 'close', joinNames(controls)),
   },
   review: {
     weight: 1,
     about: 'reviewers',
-    loses: (parts, other) => reviewPhrase(parts, other, { one: 'loses', many: 'lose', approval: 'easier' }),
-    gains: (parts, other) => reviewPhrase(parts, other, { one: 'gains', many: 'gain', approval: 'harder' }),
+    loses: (controls, other) => reviewPhrase(controls, other, { one: 'loses', many: 'lose', approval: 'easier' }),
+    gains: (controls, other) => reviewPhrase(controls, other, { one: 'gains', many: 'gain', approval: 'harder' }),
   },
   input: guardrails,
   output: guardrails,
@@ -104,27 +104,27 @@ const topics: Readonly<Record<ControlType, Topic>> = {
   },
 };
 
-function joinNames(parts: readonly Control[]): string {
-  const names = parts.map(({ name }) => name);
+function joinNames(controls: readonly Control[]): string {
+  const names = controls.map(({ name }) => name);
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
 }
 
-/** The whole review, a group, or only how many must agree. */
+/** Returns the phrase for review: all of it, a group, or only the number of approvals. */
 function reviewPhrase(
-  parts: readonly Control[],
+  controls: readonly Control[],
   other: Posture,
   { one, many, approval }: VerbPhrase & { readonly approval: string },
 ): VerbPhrase {
   if (controlsOf(other, 'review').length === 0) return verbPhrase(one, many, 'review');
-  return parts.some(({ name }) => name !== approvalCount)
+  return controls.some(({ name }) => name !== approvalCount)
     ? verbPhrase(one, many, 'a reviewer group')
     : verbPhrase('is', 'are', `${approval} to approve`);
 }
 
-/** Tells whether a rule is on neither side of the other posture. */
-function isWholeRule(parts: readonly Control[], other: Posture): boolean {
-  const rules = new Set(parts.flatMap((part) => part.rules ?? []));
+/** Tells whether one of the rules is missing completely from the other posture. */
+function isWholeRule(controls: readonly Control[], other: Posture): boolean {
+  const rules = new Set(controls.flatMap((control) => control.rules ?? []));
   const isThere = (rule: ResourceId): boolean =>
-    (['input', 'output'] as const).some((side) => controlsOf(other, side).some((part) => part.rules?.includes(rule)));
+    (['input', 'output'] as const).some((side) => controlsOf(other, side).some((control) => control.rules?.includes(rule)));
   return [...rules].some((rule) => !isThere(rule));
 }

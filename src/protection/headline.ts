@@ -5,23 +5,23 @@ import type { AffectedConnection } from './posture/diff-postures.ts';
 import { wordingFor, type WordedVerdict, type Wording } from './headline-wording.ts';
 import { controlsOf, type Control } from './posture/posture.ts';
 
-/** What is said of one connection, before it is counted with others of which the same is said. */
+/** One statement about one connection, before equal statements are grouped. */
 type Phrase = Wording & { readonly way: ProtectionVerdict; readonly causes: readonly Cause[] };
 
-/** Sentences on what a plan means for connections, the weightiest first: what weakens, then what nobody can tell. */
+/** Builds the headlines of a plan. They are sorted by verdict (weakening first), then by the weight of the control. */
 export function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[] {
   const groups = new Map<
     string,
     { readonly phrase: Phrase; readonly members: AffectedConnection[]; readonly causes: Map<string, Cause> }
   >();
-  for (const touched of all) {
-    for (const phrase of phrasesOf(touched)) {
+  for (const affected of all) {
+    for (const phrase of phrasesOf(affected)) {
       const key = canonical([phrase.way, phrase.one]);
       const group = groups.get(key);
       const causes = group?.causes ?? new Map<string, Cause>();
       for (const cause of phrase.causes) if (!causes.has(causeKey(cause))) causes.set(causeKey(cause), cause);
-      if (group === undefined) groups.set(key, { phrase, members: [touched], causes });
-      else if (group.members.at(-1) !== touched) group.members.push(touched);
+      if (group === undefined) groups.set(key, { phrase, members: [affected], causes });
+      else if (group.members.at(-1) !== affected) group.members.push(affected);
     }
   }
   return [...groups.values()]
@@ -48,31 +48,33 @@ function commonTags([first, ...rest]: readonly AffectedConnection[]): JsonObject
   return Object.fromEntries(tags.filter(([key, value]) => rest.every(({ change }) => equal(change.tags[key], value))));
 }
 
-function phrasesOf(touched: AffectedConnection): readonly Phrase[] {
-  if (touched.change.comes === true) return newAccessPhrases(touched);
-  return touched.differences.flatMap((difference) => {
+function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
+  if (affected.change.comes === true) return newAccessPhrases(affected);
+  return affected.differences.flatMap((difference) => {
     const { aspect, lost, gained, incomparable, coexisting } = difference;
-    const said = (way: WordedVerdict, parts: readonly Control[]): readonly Phrase[] =>
-      parts.length === 0 ? [] : [{ way, ...wordingFor(aspect, way, { ...touched, parts }), causes: causesFor(touched, aspect, way) }];
-    return [...said('weakens', lost), ...said('unknown', incomparable), ...said('strengthens', [...gained, ...coexisting])];
+    const phrases = (way: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
+      controls.length === 0
+        ? []
+        : [{ way, ...wordingFor(aspect, way, { ...affected, controls }), causes: causesFor(affected, aspect, way) }];
+    return [...phrases('weakens', lost), ...phrases('unknown', incomparable), ...phrases('strengthens', [...gained, ...coexisting])];
   });
 }
 
-/** A connection that opens with nothing in front of it is worth a word, though nobody loses anything. */
-function newAccessPhrases(touched: AffectedConnection): readonly Phrase[] {
-  const { after } = touched;
+/** Reports a created connection that is accessible without review, guardrails and masking. */
+function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
+  const { after } = affected;
   if (controlsOf(after, 'access').length === 0) return [];
-  const guards: readonly ControlType[] = ['review', 'requests', 'input', 'output', 'masking', 'redaction'];
-  if (guards.some((aspect) => controlsOf(after, aspect).length > 0)) return [];
-  const seen = after.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
-  const causes = causesFor(touched, 'access', 'neutral');
-  return [{ way: 'neutral', weight: 0, one: `comes open, without ${seen}`, many: `come open, without ${seen}`, causes }];
+  const controls: readonly ControlType[] = ['review', 'requests', 'input', 'output', 'masking', 'redaction'];
+  if (controls.some((aspect) => controlsOf(after, aspect).length > 0)) return [];
+  const missing = after.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
+  const causes = causesFor(affected, 'access', 'neutral');
+  return [{ way: 'neutral', weight: 0, one: `comes open, without ${missing}`, many: `come open, without ${missing}`, causes }];
 }
 
-/** Of what bears on an aspect, what goes the same way; all of it where nothing is known to. */
-function causesFor({ contributions: bearings }: AffectedConnection, aspect: ControlType, way: ProtectionVerdict): readonly Cause[] {
-  const all = bearings.get(aspect) ?? [];
-  const same = all.filter((bearing) => bearing.way === way || bearing.way === 'both' || bearing.way === 'unknown');
+/** Returns the causes of a control type with the same verdict, or all causes if none has it. */
+function causesFor({ contributions }: AffectedConnection, aspect: ControlType, way: ProtectionVerdict): readonly Cause[] {
+  const all = contributions.get(aspect) ?? [];
+  const same = all.filter((contribution) => contribution.way === way || contribution.way === 'both' || contribution.way === 'unknown');
   return (same.length === 0 ? all : same).map(({ cause }) => cause);
 }
 

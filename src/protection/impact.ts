@@ -4,9 +4,9 @@ import { kindOf } from '../model/resource.ts';
 import type { Contribution } from './posture/causes.ts';
 import type { AffectedConnection } from './posture/diff-postures.ts';
 
-/** What one cause was found to reach. */
+/** One cause with the connections that it affects. */
 type ImpactGroup = {
-  readonly reach: Pick<Impact, 'by' | 'path' | 'edges' | 'way' | 'byHand'>;
+  readonly cause: Pick<Impact, 'by' | 'path' | 'edges' | 'way' | 'byHand'>;
   readonly members: AffectedConnection[];
   readonly places: Set<string>;
 };
@@ -14,30 +14,30 @@ type ImpactGroup = {
 const verdictOrder: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'neutral', 'strengthens'];
 
 /**
- * Counts for each cause the connections whose protection it changes, and the tags that these have: what weakens stands first,
- * then what reaches farthest. All edges of one rule that come, or go, are one cause, and so is one field of many connections.
+ * Lists for each cause the connections whose protection it changes, with their tags. Weakening causes come first, then those
+ * with the most connections. All attachments (or detachments) of one rule are one cause; so is one field of many connections.
  */
 export function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
   const causes = new Map<string, ImpactGroup>();
-  for (const touched of all) {
-    if (touched.change.comes === true) continue;
-    for (const bearing of [...touched.contributions.values()].flat()) {
-      const reach = causeOf(bearing);
-      const key = canonical({ ...reach });
-      const found = causes.get(key) ?? { reach, members: [], places: new Set() };
-      causes.set(key, found);
-      if (found.members.at(-1) !== touched) found.members.push(touched);
-      if (bearing.cause.place !== undefined) found.places.add(bearing.cause.place);
+  for (const affected of all) {
+    if (affected.change.comes === true) continue;
+    for (const contribution of [...affected.contributions.values()].flat()) {
+      const cause = causeOf(contribution);
+      const key = canonical({ ...cause });
+      const group = causes.get(key) ?? { cause, members: [], places: new Set() };
+      causes.set(key, group);
+      if (group.members.at(-1) !== affected) group.members.push(affected);
+      if (contribution.cause.place !== undefined) group.places.add(contribution.cause.place);
     }
   }
-  const reaches = [...causes.values()].map(({ reach, members, places }): Impact => ({
-    ...reach,
+  const impacts = [...causes.values()].map(({ cause, members, places }): Impact => ({
+    ...cause,
     places: [...places],
     connections: members.map(({ change }) => change.connection),
     tags: tagsOf(members),
   }));
-  return reaches
-    .filter((one) => !isCoveredByRule(one, reaches))
+  return impacts
+    .filter((one) => !isCoveredByRule(one, impacts))
     .toSorted(
       (left, right) =>
         verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way) ||
@@ -46,8 +46,8 @@ export function computeImpacts(all: readonly AffectedConnection[]): readonly Imp
     );
 }
 
-/** What connections do by themselves is one cause for all that do it; an edge is its rule's, whichever end declares it. */
-function causeOf({ cause, way }: Contribution): ImpactGroup['reach'] {
+/** Returns the key of a cause. The same field of several connections is one cause; an edge belongs to its rule. */
+function causeOf({ cause, way }: Contribution): ImpactGroup['cause'] {
   const { by, path, edge, byHand } = cause;
   const isOwn = kindOf(by) === 'Connection';
   const rule = !isOwn ? by : path === undefined ? edge : undefined;
@@ -64,14 +64,14 @@ function nameOf({ by, path }: Pick<Impact, 'by' | 'path'>): string {
   return [by, path].join(' ');
 }
 
-/** A rule that comes or goes as a whole takes its edges along. */
+/** Tells whether the creation or deletion of the rule already covers the impact of its edges. */
 function isCoveredByRule({ by, path, edges, way, connections }: Impact, all: readonly Impact[]): boolean {
   if (by === undefined || path !== undefined || edges !== true) return false;
   const whole = all.find((one) => one.by === by && one.path === undefined && one.edges === undefined && one.way === way);
   return whole !== undefined && connections.every((id) => whole.connections.includes(id));
 }
 
-/** How many have each tag, the most frequent first. */
+/** Counts the connections for each tag, the most frequent tag first. */
 function tagsOf(members: readonly AffectedConnection[]): readonly TagCount[] {
   const counts = new Map<string, number>();
   for (const { change } of members) {

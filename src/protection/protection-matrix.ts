@@ -7,7 +7,7 @@ import { kindOf, type ResourceId } from '../model/resource.ts';
 import { snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
 import { controlsOf, emptyPosture, type Posture } from './posture/posture.ts';
 
-/** Draws every connection before and after a plan, those that it leaves as they are included; sorted by name. */
+/** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. */
 export function buildProtectionMatrix(plan: Plan, live: LiveState, registry: Registry, manifests?: AttachmentSources): ProtectionMatrix {
   const { before, after, postureBefore: had, postureAfter: has } = snapshotPlan(plan, live, registry, manifests);
   const changed = new Map(plan.protection?.connections.map((change) => [change.connection, change]));

@@ -6,23 +6,23 @@ import { diffPostures, snapshotPlan, type PlannedWrites, type PlanSnapshots } fr
 import { buildHeadlines } from './headline.ts';
 import { computeImpacts } from './impact.ts';
 
-/** Works out what a plan means for the connections it touches: who is less protected afterwards, who is more, and why. */
+/** Returns how a plan changes the protection of connections: which lose or gain protection, and why. */
 export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Registry): Protection {
   if (plan.changes.length === 0) return noProtectionChange;
   return summarizeProtection(plan, snapshotPlan(plan, live, registry), createCauseFinder(plan, registry));
 }
 
-/** The protection that stays as it is. */
+/** The result for a plan that changes no protection. */
 export const noProtectionChange: Protection = { headlines: [], connections: [], losing: [] };
 
-/** What a plan means for connections, where both sides are known already. */
+/** Summarizes the change of protection between two snapshots. */
 export function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, causes: CauseFinder): Protection {
-  const touched = diffPostures(plan, views, causes);
-  const reach = computeImpacts(touched);
+  const affected = diffPostures(plan, views, causes);
+  const impacts = computeImpacts(affected);
   return {
-    headlines: buildHeadlines(touched),
-    connections: touched.map(({ change }) => change),
-    losing: touched.flatMap(({ change, differences }) => (differences.some(({ lost }) => lost.length > 0) ? [change.connection] : [])),
-    ...(reach.length === 0 ? {} : { reach }),
+    headlines: buildHeadlines(affected),
+    connections: affected.map(({ change }) => change),
+    losing: affected.flatMap(({ change, differences }) => (differences.some(({ lost }) => lost.length > 0) ? [change.connection] : [])),
+    ...(impacts.length === 0 ? {} : { reach: impacts }),
   };
 }

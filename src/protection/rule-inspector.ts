@@ -7,8 +7,8 @@ import { sampleFindings } from './samples/sample-findings.ts';
 import { trySamples } from './samples/try-samples.ts';
 
 /**
- * Prepares to look through rules: what is wrong with their words and patterns, and which of their samples fail; each pattern
- * is compiled once. `hears` is told what came of all samples.
+ * Returns an inspector of rules. It reports problems of words and patterns, and failing samples with severity `failing`; each
+ * pattern is compiled once. `onSamples` receives the results of all samples.
  */
 export function ruleInspector(
   failing: DocumentDiagnostic['severity'],

@@ -57,8 +57,8 @@ function liveWith(spec: Readonly<Record<string, Json>>, unknown: readonly string
 }
 
 function passes(rules: readonly CompiledPolicy[], state: LiveState): boolean {
-  const scene = liveSnapshot(state, registry, 'interface');
-  const checking = { rules, scene, resources: desired.resources, live: state.resources, registry, today: '2026-11-21' };
+  const snapshot = liveSnapshot(state, registry, 'interface');
+  const checking = { rules, snapshot, resources: desired.resources, live: state.resources, registry, today: '2026-11-21' };
   return checkPolicies(checking).report.findings.length === 0;
 }
 

@@ -60,5 +60,5 @@ export function checked(
   const [first] = [...(value === undefined ? diagnostics : []), ...wrong];
   if (first !== undefined) throw new Error(`${first.code} ${first.message}`);
   const scene = live === undefined ? desiredSnapshot(desired, registry, 'interface') : liveSnapshot(live, registry, 'interface');
-  return checkPolicies({ rules, scene, resources: desired.resources, live: live?.resources ?? [], registry, today });
+  return checkPolicies({ rules, snapshot: scene, resources: desired.resources, live: live?.resources ?? [], registry, today });
 }

@@ -15,7 +15,7 @@ import { waiverFor, waiverDiagnostics } from './waivers.ts';
 /** What policies are held against, and the day by which waivers count. */
 export type PolicyCheckInput = {
   readonly rules: readonly CompiledPolicy[];
-  readonly scene: ProtectionSnapshot;
+  readonly snapshot: ProtectionSnapshot;
   readonly resources: readonly DesiredResource[];
   readonly live: readonly LiveResource[];
   readonly registry: Registry;
@@ -24,9 +24,9 @@ export type PolicyCheckInput = {
 
 /** Holds all connections that manifests declare against all policies; what nobody can tell is no pass. */
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
-  const { rules, scene, resources, live, registry, today } = checking;
+  const { rules, snapshot, resources, live, registry, today } = checking;
   const found = new Map(live.map((resource) => [resource.id, resource]));
-  const postures = readPostures(scene);
+  const postures = readPostures(snapshot);
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
   const findings: PolicyFinding[] = [];
   const waived: WaivedFinding[] = [];
@@ -34,7 +34,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
   for (const desired of resources) {
     const posture = kindOf(desired.key) === 'Connection' ? postures(desired.key) : undefined;
     if (posture === undefined) continue;
-    const subject: PolicySubject = { id: desired.key, scene, posture, types, desired, live: found.get(desired.key) };
+    const subject: PolicySubject = { id: desired.key, snapshot, posture, types, desired, live: found.get(desired.key) };
     const asked = variablesOf(subject);
     for (const one of rules) {
       const results = findingsOf(one, subject, asked);
@@ -57,12 +57,15 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
 }
 
 /** What every policy that is about one connection says of it, those that it fulfils included. */
-export function policiesOn(id: ResourceId, { rules, scene, resources, live, registry, today }: PolicyCheckInput): readonly PolicyResult[] {
+export function policiesOn(
+  id: ResourceId,
+  { rules, snapshot, resources, live, registry, today }: PolicyCheckInput,
+): readonly PolicyResult[] {
   const desired = resources.find((resource) => resource.key === id);
-  const posture = kindOf(id) === 'Connection' && desired !== undefined ? readPostures(scene)(id) : undefined;
+  const posture = kindOf(id) === 'Connection' && desired !== undefined ? readPostures(snapshot)(id) : undefined;
   if (posture === undefined || desired === undefined) return [];
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
-  const subject: PolicySubject = { id, scene, posture, types, desired, live: live.find((resource) => resource.id === id) };
+  const subject: PolicySubject = { id, snapshot, posture, types, desired, live: live.find((resource) => resource.id === id) };
   const asked = variablesOf(subject);
   return rules.flatMap((one): readonly PolicyResult[] => {
     const results = findingsOf(one, subject, asked);
@@ -82,8 +85,8 @@ function findingsOf(
   subject: PolicySubject,
   asked: VariableProvider,
 ): readonly PolicyFinding[] | undefined {
-  const { id, scene } = subject;
-  const isAbout = policyMatches(policy, nameOf(id), scene.resources.get(id) ?? { spec: {}, unknown: [''] });
+  const { id, snapshot } = subject;
+  const isAbout = policyMatches(policy, nameOf(id), snapshot.resources.get(id) ?? { spec: {}, unknown: [''] });
   if (isAbout === false) return undefined;
   return require.flatMap((one) => {
     const answer = isAbout === true ? evaluateRequirement(one, asked) : 'its tags cannot be seen';

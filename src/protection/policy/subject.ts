@@ -15,7 +15,7 @@ const maxReads = 200_000;
 /** A connection as a policy looks at it. */
 export type PolicySubject = {
   readonly id: ResourceId;
-  readonly scene: ProtectionSnapshot;
+  readonly snapshot: ProtectionSnapshot;
   readonly posture: Posture;
   readonly types: Readonly<Record<string, string>>;
   readonly desired: DesiredResource | undefined;
@@ -27,21 +27,21 @@ export type VariableProvider = () => PolicyVariables;
 
 /** What expressions may ask of a connection; what cannot be seen throws when it is asked for. */
 export function variablesOf(subject: PolicySubject): VariableProvider {
-  const { id, scene, posture } = subject;
+  const { id, snapshot, posture } = subject;
   let left = maxReads;
   const spend: Spend = (value) => {
     left -= weightOf(value);
     if (left < 0) throw new UnavailableError('there is too much to go through');
     return value;
   };
-  const rules = [...rulesOn(scene, id)].toSorted();
+  const rules = [...rulesOn(snapshot, id)].toSorted();
   const ofKind = (kind: string): readonly ResourceId[] => rules.filter((rule) => kindOf(rule) === kind);
   const guardrails = ofKind('GuardrailRule');
   const masking = ofKind('DataMaskingRule');
   const variables = {
     connection: view('Connection', connectionRead(subject, guardrails, spend)),
-    guardrails: guardrails.map((rule) => ruleView('Guardrail', rule, scene, spend)),
-    masking: masking.map((rule) => ruleView('MaskingRule', rule, scene, spend)),
+    guardrails: guardrails.map((rule) => ruleView('Guardrail', rule, snapshot, spend)),
+    masking: masking.map((rule) => ruleView('MaskingRule', rule, snapshot, spend)),
     posture: view('Posture', postureRead(posture, spend)),
   };
   return () => {
@@ -63,14 +63,18 @@ function view(type: string, read: FieldReader): CelObject {
   return new Made(read);
 }
 
-function connectionRead({ id, scene, types, desired, live }: PolicySubject, guardrails: readonly ResourceId[], spend: Spend): FieldReader {
-  const fact = scene.resources.get(id) ?? { spec: {}, unknown: [''] };
+function connectionRead(
+  { id, snapshot, types, desired, live }: PolicySubject,
+  guardrails: readonly ResourceId[],
+  spend: Spend,
+): FieldReader {
+  const resource = snapshot.resources.get(id) ?? { spec: {}, unknown: [''] };
   return (field) => {
     if (field === 'name') return nameOf(id);
     if (field === 'managed_by') return live?.managedBy ?? '';
     if (field === 'secret') return spend(secretsOf(desired, live));
-    if (isUnseen(fact.unknown, field)) throw new UnavailableError(`connection.${field} cannot be seen`);
-    return spend(field === 'guardrail_rules' ? guardrails.map(nameOf) : celValue(fact.spec[field], types[field] ?? 'string'));
+    if (isUnseen(resource.unknown, field)) throw new UnavailableError(`connection.${field} cannot be seen`);
+    return spend(field === 'guardrail_rules' ? guardrails.map(nameOf) : celValue(resource.spec[field], types[field] ?? 'string'));
   };
 }
 
@@ -107,13 +111,13 @@ function sourceOf(source: string): string {
   return ['inline', 'env', 'file', 'reference'].includes(kind) ? kind : 'kept';
 }
 
-function ruleView(type: 'Guardrail' | 'MaskingRule', rule: ResourceId, scene: ProtectionSnapshot, spend: Spend): CelObject {
-  const fact = scene.resources.get(rule);
+function ruleView(type: 'Guardrail' | 'MaskingRule', rule: ResourceId, snapshot: ProtectionSnapshot, spend: Spend): CelObject {
+  const resource = snapshot.resources.get(rule);
   const types = fieldTypes[type] ?? {};
   return view(type, (field) => {
     if (field === 'name') return nameOf(rule);
-    if (fact === undefined || isUnseen(fact.unknown, field)) throw new UnavailableError(`${field} of ${rule} cannot be seen`);
-    return spend(ruleValue(fact, field, { type: types[field] ?? 'string', spend }));
+    if (resource === undefined || isUnseen(resource.unknown, field)) throw new UnavailableError(`${field} of ${rule} cannot be seen`);
+    return spend(ruleValue(resource, field, { type: types[field] ?? 'string', spend }));
   });
 }
 

@@ -7,13 +7,13 @@ import type { ControlType, Cause, ProtectionVerdict } from '../../model/protecti
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { controlTypesOf, fieldVerdict, ruleControlTypes } from './control-types.ts';
 
-/** Why an aspect of a connection changes, with the rules that are on it before or after. */
+/** Returns the causes of a changed control type of a connection; `rules` are attached before or after. */
 export type CauseFinder = (connection: ResourceId, rules: readonly ResourceId[], aspect: ControlType) => readonly Contribution[];
 
-/** A cause, what it bears on, and which way it goes there. */
+/** A cause, the control types that it affects, and its verdict there. */
 export type Contribution = { readonly aspects: readonly ControlType[]; readonly way: ProtectionVerdict; readonly cause: Cause };
 
-/** Finds causes among a plan's written fields and edges; each is named once. */
+/** Returns a finder of causes among the written fields and attachments of a plan; each cause is listed once. */
 export function createCauseFinder(
   { changes, edges }: { readonly changes: readonly Change[]; readonly edges: readonly EdgeChange[] },
   registry: Registry,
@@ -29,15 +29,15 @@ export function createCauseFinder(
     else group.push(edge);
   }
   return (connection, rules, aspect) => {
-    const ties = (byConnection.get(connection) ?? []).flatMap((edge) =>
+    const attachments = (byConnection.get(connection) ?? []).flatMap((edge) =>
       causesOfEdge(edge).map((cause) => attachmentContribution(edge, cause)),
     );
-    const all = [...(byResource.get(connection) ?? []), ...ties, ...rules.flatMap((rule) => byResource.get(rule) ?? [])];
+    const all = [...(byResource.get(connection) ?? []), ...attachments, ...rules.flatMap((rule) => byResource.get(rule) ?? [])];
     return all.filter(({ aspects }) => aspects.includes(aspect));
   };
 }
 
-/** A rule that comes or goes is a cause as a whole. */
+/** Lists the contributions of a change; a created or deleted rule is one cause as a whole. */
 function contributionsOf(change: Change, registry: Registry): readonly Contribution[] {
   const key = liveKeyOf(change);
   const kind = registry.get(kindOf(key));
@@ -46,24 +46,24 @@ function contributionsOf(change: Change, registry: Registry): readonly Contribut
     return [
       { aspects: ruleControlTypes(kind.name), way: change.action === 'create' ? 'strengthens' : 'weakens', cause: resourceCause(change) },
     ];
-  const bearings = new Map<string, Contribution>();
+  const contributions = new Map<string, Contribution>();
   for (const field of change.fields) {
     const way = fieldVerdict(kind, field);
     if (field.held === true || way === 'neutral') continue;
     const cause = fieldCause(change, field);
-    const earlier = bearings.get(cause.path ?? '');
-    if (earlier === undefined) bearings.set(cause.path ?? '', { aspects: controlTypesOf(kind.name, field.path), way, cause });
-    else if (earlier.way !== way) bearings.set(cause.path ?? '', { ...earlier, way: 'both' });
+    const existing = contributions.get(cause.path ?? '');
+    if (existing === undefined) contributions.set(cause.path ?? '', { aspects: controlTypesOf(kind.name, field.path), way, cause });
+    else if (existing.way !== way) contributions.set(cause.path ?? '', { ...existing, way: 'both' });
   }
-  return [...bearings.values()];
+  return [...contributions.values()];
 }
 
-/** A resource that comes or goes; one that comes back was taken away by hand. */
+/** Returns the cause for a created or deleted resource; one that a drift deleted is marked `byHand`. */
 export function resourceCause({ id, at, fields }: Pick<Change, 'id' | 'at' | 'fields'>): Cause {
   return { by: id, ...placeOf(at), ...(fields.some(({ origin }) => origin === 'drift') ? { byHand: true } : {}) };
 }
 
-/** Of what is deep inside, the entry is named. */
+/** Returns the cause for a field; deeper paths are cut to the entry of a list. */
 function fieldCause({ id, at }: Change, field: FieldChange): Cause {
   return {
     by: id,
@@ -77,12 +77,12 @@ function attachmentContribution({ rule, action }: EdgeChange, cause: Cause): Con
   return { aspects: ruleControlTypes(kindOf(rule)), way: action === 'attach' ? 'strengthens' : 'weakens', cause };
 }
 
-/** What the selector of a rule asks for, as far as manifests say. */
+/** Returns the selector of a rule; undefined when no manifest declares one. */
 export type SelectorLookup = (rule: ResourceId) => JsonObject | undefined;
 
 function noSelector(): undefined {}
 
-/** Why an edge comes or goes: where it is declared, or the tag that its rule selects no more, or else the change that writes it. */
+/** Returns a finder of causes for attached and detached edges: the declaration, the lost tag, or the change that writes it. */
 export function edgeCauses(changes: readonly Change[], selectorOf: SelectorLookup): (edge: EdgeChange) => readonly Cause[] {
   const byKey = new Map(changes.map((change) => [liveKeyOf(change), change]));
   return (edge) => {
@@ -91,13 +91,13 @@ export function edgeCauses(changes: readonly Change[], selectorOf: SelectorLooku
   };
 }
 
-/** The tags that the rule still asks for, and that this plan takes from the connection. */
+/** Lists the tags that the rule still requires and that this plan removes from the connection. */
 function tagCauses({ rule, connection }: EdgeChange, change: Change | undefined, selectorOf: SelectorLookup): readonly Cause[] {
-  const asked = selectorOf(rule)?.['match_tags'];
-  if (change === undefined || !isObject(asked)) return [];
+  const required = selectorOf(rule)?.['match_tags'];
+  if (change === undefined || !isObject(required)) return [];
   return change.fields.flatMap((field): readonly Cause[] => {
     const [name, key = ''] = tokensOf(field.path);
-    const isLost = name === 'connection_tags' && 'value' in field.before && field.before.value === asked[key] && field.held !== true;
+    const isLost = name === 'connection_tags' && 'value' in field.before && field.before.value === required[key] && field.held !== true;
     return isLost ? [{ ...fieldCause(change, field), by: connection, edge: rule }] : [];
   });
 }
@@ -117,7 +117,7 @@ function placeOf(at: Position | undefined): { readonly place?: string } {
   return at === undefined ? {} : { place: positionText(at) };
 }
 
-/** A place as one text: `file:line:column`. */
+/** Formats a position as `file:line:column`. */
 export function positionText({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`;
 }

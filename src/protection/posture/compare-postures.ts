@@ -1,48 +1,51 @@
 import { controlTypes, type ControlType, type ProtectionVerdict } from '../../model/protection/protection.ts';
 import { controlsOf, type Control, type Posture } from './posture.ts';
 
-/** How one aspect differs: what surely protects less or more afterwards, and what nobody can compare. */
+/** The difference of one control type: what was certainly lost or gained, and what cannot be compared. */
 export type ControlDifference = {
   readonly aspect: ControlType;
   readonly lost: readonly Control[];
   readonly gained: readonly Control[];
   readonly incomparable: readonly Control[];
-  /** What comes beside the same thing from another score, which stays: it takes nothing away, and nobody can tell what it adds. */
+  /** Controls added next to the same control with another score. They remove nothing, and what they add cannot be compared. */
   readonly coexisting: readonly Control[];
-  /** What only one side has, as people read it. */
+  /** The texts that only one side after, as reports print them. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 };
 
-/** What was compared already: connections share their rules, and so what becomes of them. */
+/** Caches comparisons of control lists, because connections share the lists of their rules. */
 export type ComparisonCache = Map<readonly Control[], Map<readonly Control[], SetDifference>>;
 
 type SetDifference = Omit<ControlDifference, 'aspect'>;
 
-/** Stands for how many must approve, where no group comes or goes; groups have no such name. */
+/** The name of the pseudo-control for the number of approvals when no group changes; no group after this name. */
 export const approvalCount = '(approvals)';
 
-/** More of these means less protection. */
+/** Control types whose entries grant access: more of them means less protection. */
 const accessControls: ReadonlySet<ControlType> = new Set<ControlType>(['access', 'schema', 'force']);
 
-/** The aspects in which two postures differ; a word is covered by a shorter one within it, a limit by a lower one. */
+/**
+ * Lists the control types in which two postures differ. A shorter word covers a longer one that contains it; a lower limit
+ * covers a higher one.
+ */
 export function comparePostures(before: Posture, after: Posture, compared: ComparisonCache = new Map()): readonly ControlDifference[] {
   return controlTypes.flatMap((aspect) => {
-    const parting =
+    const difference =
       aspect === 'review' ? compareReview(before, after) : compareSets(controlsOf(before, aspect), controlsOf(after, aspect), compared);
     const { lost, gained, incomparable, coexisting } = accessControls.has(aspect)
-      ? { ...parting, lost: parting.gained, gained: parting.lost }
-      : parting;
+      ? { ...difference, lost: difference.gained, gained: difference.lost }
+      : difference;
     if (lost.length + gained.length + incomparable.length + coexisting.length === 0) return [];
-    if (before.incomplete.has(aspect) === after.incomplete.has(aspect)) return [{ ...parting, aspect, lost, gained }];
-    // What could be seen on one side only can be compared with nothing.
+    if (before.incomplete.has(aspect) === after.incomplete.has(aspect)) return [{ ...difference, aspect, lost, gained }];
+    // A control type that is completely visible on one side only cannot be compared.
     return [
-      { ...parting, aspect, lost: [], gained: [], coexisting: [], incomparable: [...lost, ...gained, ...incomparable, ...coexisting] },
+      { ...difference, aspect, lost: [], gained: [], coexisting: [], incomparable: [...lost, ...gained, ...incomparable, ...coexisting] },
     ];
   });
 }
 
-/** The direction of a difference: what is surely lost outweighs what nobody can compare, and that what is gained. */
+/** Returns the verdict of a difference: certain losses outweigh what cannot be compared, which outweighs gains. */
 export function differenceVerdict({
   lost,
   gained,
@@ -54,41 +57,44 @@ export function differenceVerdict({
   return gained.length + coexisting.length > 0 ? 'strengthens' : 'neutral';
 }
 
-/** How the parts of one rule differ, before others make up for it. */
+/** Compares the controls of one rule, without those of other rules that may compensate. */
 export function compareControls(
-  had: readonly Control[],
-  has: readonly Control[],
+  before: readonly Control[],
+  after: readonly Control[],
 ): Pick<ControlDifference, 'lost' | 'gained' | 'incomparable' | 'coexisting'> {
-  return compareSets(had, has, new Map());
+  return compareSets(before, after, new Map());
 }
 
-/** Which way review goes as a whole. */
+/** Returns the verdict of the whole review. */
 export function reviewVerdict(before: Posture, after: Posture): ProtectionVerdict {
   return differenceVerdict(compareReview(before, after));
 }
 
-function compareSets(had: readonly Control[], has: readonly Control[], compared: ComparisonCache): SetDifference {
-  const known = compared.get(had)?.get(has);
+function compareSets(before: readonly Control[], after: readonly Control[], compared: ComparisonCache): SetDifference {
+  const known = compared.get(before)?.get(after);
   if (known !== undefined) return known;
-  const gone = had.filter((part) => !isCovered(part, has));
-  const come = has.filter((part) => !isCovered(part, had));
-  const doubtful = new Set([...gone.filter((part) => mayReplace(part, come, has)), ...come.filter((part) => mayReplace(part, gone, had))]);
-  const coexisting = new Set(come.filter((part) => doubtful.has(part) && !mayReplace(part, gone, gone)));
-  const parting = {
-    lost: gone.filter((part) => !doubtful.has(part)),
-    gained: come.filter((part) => !doubtful.has(part)),
-    incomparable: [...doubtful].filter((part) => !coexisting.has(part)),
+  const removed = before.filter((control) => !isCovered(control, after));
+  const added = after.filter((control) => !isCovered(control, before));
+  const uncertain = new Set([
+    ...removed.filter((control) => mayReplace(control, added, after)),
+    ...added.filter((control) => mayReplace(control, removed, before)),
+  ]);
+  const coexisting = new Set(added.filter((control) => uncertain.has(control) && !mayReplace(control, removed, removed)));
+  const difference = {
+    lost: removed.filter((control) => !uncertain.has(control)),
+    gained: added.filter((control) => !uncertain.has(control)),
+    incomparable: [...uncertain].filter((control) => !coexisting.has(control)),
     coexisting: [...coexisting],
-    ...exclusiveTexts(controlTexts(had), controlTexts(has)),
+    ...exclusiveTexts(controlTexts(before), controlTexts(after)),
   };
-  // What is a connection's own is compared once only.
-  if (had.some(({ rules }) => rules !== undefined) || has.some(({ rules }) => rules !== undefined))
-    compared.set(had, (compared.get(had) ?? new Map<readonly Control[], SetDifference>()).set(has, parting));
-  return parting;
+  // A connection's own controls are compared only once, so caching them would only cost memory.
+  if (before.some(({ rules }) => rules !== undefined) || after.some(({ rules }) => rules !== undefined))
+    compared.set(before, (compared.get(before) ?? new Map<readonly Control[], SetDifference>()).set(after, difference));
+  return difference;
 }
 
-function controlTexts(parts: readonly Control[]): readonly string[] {
-  return parts.map(({ name, text }) => text ?? name);
+function controlTexts(controls: readonly Control[]): readonly string[] {
+  return controls.map(({ name, text }) => text ?? name);
 }
 
 function exclusiveTexts(before: readonly string[], after: readonly string[]): Pick<SetDifference, 'before' | 'after'> {
@@ -96,26 +102,26 @@ function exclusiveTexts(before: readonly string[], after: readonly string[]): Pi
   return { before: before.filter((text) => !last.has(text)), after: after.filter((text) => !first.has(text)) };
 }
 
-function isCovered(part: Control, by: readonly Control[]): boolean {
+function isCovered(control: Control, by: readonly Control[]): boolean {
   return by.some((other) => {
-    if (part.form !== other.form || part.relativeToGateway !== other.relativeToGateway) return false;
-    if (part.form === 'word') return part.name.includes(other.name);
-    return part.name === other.name && (other.limit ?? 0) <= (part.limit ?? 0);
+    if (control.form !== other.form || control.relativeToGateway !== other.relativeToGateway) return false;
+    if (control.form === 'word') return control.name.includes(other.name);
+    return control.name === other.name && (other.limit ?? 0) <= (control.limit ?? 0);
   });
 }
 
 /**
- * Tells whether something on the other side may make up for the part, though nobody can tell: another pattern that comes
- * as this one goes, or the same thing from a score that cannot be compared.
+ * Tells whether a control of the other side may replace this one although they cannot be compared: another pattern that was
+ * added while this one was removed, or the same control with a score relative to the gateway's own threshold.
  */
-function mayReplace(part: Control, moving: readonly Control[], others: readonly Control[]): boolean {
+function mayReplace(control: Control, moving: readonly Control[], others: readonly Control[]): boolean {
   const isSame = (other: Control): boolean =>
-    part.form === other.form && part.name === other.name && part.relativeToGateway !== other.relativeToGateway;
+    control.form === other.form && control.name === other.name && control.relativeToGateway !== other.relativeToGateway;
   if (others.some(isSame)) return true;
-  return part.form === 'pattern' && moving.some((other) => other.form === 'pattern' && other.entityType === part.entityType);
+  return control.form === 'pattern' && moving.some((other) => other.form === 'pattern' && other.entityType === control.entityType);
 }
 
-/** Review loses something where a set of groups is enough afterwards that was not before; the other way round it gains. */
+/** Compares review: it loses when a set of groups suffices afterwards that did not suffice before, and gains in the reverse case. */
 function compareReview(before: Posture, after: Posture): SetDifference {
   const lost = isAsStrict(after, before) ? [] : orApprovals(groupsMissingFrom(before, after));
   const gained = isAsStrict(before, after) ? [] : orApprovals(groupsMissingFrom(after, before));
@@ -128,13 +134,13 @@ function reviewTexts(posture: Posture): readonly string[] {
   return isFewer ? [...controlTexts(groups), `${posture.approvals} of ${groups.length} must approve`] : controlTexts(groups);
 }
 
-/** Whatever is enough for `one` is enough for `other`: it cannot be filled with groups that the other does not ask. */
+/** Tells whether every set of approvals that satisfies `one` satisfies `other`, even if groups unknown to `other` approve first. */
 function isAsStrict(one: Posture, other: Posture): boolean {
   return Math.max(0, one.approvals - groupsMissingFrom(one, other).length) >= other.approvals;
 }
 
 function groupsMissingFrom(one: Posture, other: Posture): readonly Control[] {
-  return controlsOf(one, 'review').filter((part) => !controlsOf(other, 'review').some(({ name }) => name === part.name));
+  return controlsOf(one, 'review').filter((control) => !controlsOf(other, 'review').some(({ name }) => name === control.name));
 }
 
 function orApprovals(groups: readonly Control[]): readonly Control[] {

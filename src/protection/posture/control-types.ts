@@ -4,7 +4,7 @@ import type { FieldChange } from '../../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
 
-/** Which way one field of a kind goes. */
+/** Returns the verdict of one changed field of a kind. */
 export function fieldVerdict(kind: Kind, field: Pick<FieldChange, 'path' | 'before' | 'after'>): ProtectionVerdict {
   return verdictOf(directionOf(kind.fields, field));
 }
@@ -41,13 +41,13 @@ const controlTypesByKind: Readonly<Record<string, Readonly<Record<string, readon
   DataMaskingRule: masking,
 };
 
-/** The aspects of a posture that a field of a kind bears on; none where it protects nothing. */
+/** Lists the control types that a field of a kind affects; empty when it protects nothing. */
 export function controlTypesOf(kind: string, path: Pointer): readonly ControlType[] {
   const [name = ''] = tokensOf(path);
   return controlTypesByKind[kind]?.[name] ?? [];
 }
 
-/** All aspects that a rule of the kind bears on. */
+/** Lists all control types that a rule of the kind affects. */
 export function ruleControlTypes(kind: string): readonly ControlType[] {
   if (kind === 'GuardrailRule') return ['input', 'output'];
   return kind === 'DataMaskingRule' ? ['masking'] : [];

@@ -11,20 +11,20 @@ import { comparePostures, differenceVerdict, type ComparisonCache, type ControlD
 import { emptyPosture, readPostures, type Posture, type PostureReader } from './posture.ts';
 import { liveSnapshot, plannedSnapshot, rulesOn, type ProtectionSnapshot } from './protection-snapshot.ts';
 
-/** What a plan does, as far as protection follows from it. */
+/** The part of a plan that affects protection. */
 export type PlannedWrites = Pick<Plan, 'target' | 'changes' | 'edges'>;
 
-/** One connection whose protection a plan changes, with what differs. */
+/** One connection whose protection a plan changes, with the differences. */
 export type AffectedConnection = {
   readonly change: PostureChange;
   readonly differences: readonly ControlDifference[];
   readonly before: Posture;
   readonly after: Posture;
-  /** What bears on an aspect, or brings the connection itself. */
+  /** The causes by control type; for a created connection the cause of its creation. */
   readonly contributions: ReadonlyMap<ControlType, readonly Contribution[]>;
 };
 
-/** What is live before and after, and how to read postures of it. */
+/** The protection before and after a plan, with readers of the postures. */
 export type PlanSnapshots = {
   readonly before: ProtectionSnapshot;
   readonly after: ProtectionSnapshot;
@@ -32,10 +32,10 @@ export type PlanSnapshots = {
   readonly postureAfter: PostureReader;
 };
 
-/** Manifests that tell how edges are attached: those that a plan carries out, and those that were applied last. */
+/** The manifests that declare attachments: those of the plan, and those that were applied last. */
 export type AttachmentSources = { readonly desired?: DesiredState | undefined; readonly base?: DesiredState | undefined };
 
-/** Both sides of a plan. */
+/** Takes the snapshots before and after a plan. */
 export function snapshotPlan(
   plan: PlannedWrites,
   live: LiveState,
@@ -44,24 +44,26 @@ export function snapshotPlan(
 ): PlanSnapshots {
   const renames = renamesOf(plan.changes);
   const named = withNames(live, renames);
-  const scene = liveSnapshot(named, registry, plan.target.dialect);
+  const snapshot = liveSnapshot(named, registry, plan.target.dialect);
   const before =
-    base === undefined ? scene : { ...scene, declaredAttachments: readDeclaredAttachments(base, { live: named, renames, placed: false }) };
-  const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : scene;
+    base === undefined
+      ? snapshot
+      : { ...snapshot, declaredAttachments: readDeclaredAttachments(base, { live: named, renames, placed: false }) };
+  const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
   const after =
     desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired, { live: named, placed: true }) };
   return { before, after, postureBefore: readPostures(before), postureAfter: readPostures(after) };
 }
 
-/** The same the other way round: from what is planned to what is live. */
-export function reverseSnapshots({ before, after, postureBefore: had, postureAfter: has }: PlanSnapshots): PlanSnapshots {
-  return { before: after, after: before, postureBefore: has, postureAfter: had };
+/** Swaps both sides: from the planned state to the live state. */
+export function reverseSnapshots({ before, after, postureBefore, postureAfter }: PlanSnapshots): PlanSnapshots {
+  return { before: after, after: before, postureBefore: postureAfter, postureAfter: postureBefore };
 }
 
-/** The connections whose protection a plan changes, also where only a rule on them does; sorted by name. */
+/** Lists the connections whose protection a plan changes, directly or through a rule; sorted by id. */
 export function diffPostures(
   plan: PlannedWrites,
-  { before, after, postureBefore: had, postureAfter: has }: PlanSnapshots,
+  { before, after, postureBefore, postureAfter }: PlanSnapshots,
   causes: CauseFinder,
 ): readonly AffectedConnection[] {
   if (!plan.changes.some(isWritten)) return [];
@@ -69,19 +71,21 @@ export function diffPostures(
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   return affectedIds(plan, before, after).flatMap((id) => {
     const rules = (): readonly ResourceId[] => [...new Set([...rulesOn(before, id), ...rulesOn(after, id)])].toSorted();
-    return affectedConnection({ id, own: changes.get(id), before: had(id), after: has(id), causes, rules }, compared) ?? [];
+    return (
+      affectedConnection({ id, own: changes.get(id), before: postureBefore(id), after: postureAfter(id), causes, rules }, compared) ?? []
+    );
   });
 }
 
-/** Connections that a written change, an edge, or a changed rule on them may bear on. */
+/** Lists the connections that a written change, an attachment or a changed rule may affect; sorted by id. */
 function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, after: ProtectionSnapshot): readonly ResourceId[] {
   const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
   const ids = new Set<ResourceId>([...written].filter((id) => kindOf(id) === 'Connection'));
   for (const { action, connection } of plan.edges) if (action === 'attach' || action === 'detach') ids.add(connection);
   const isRuleWritten = [...written].some((id) => kindOf(id) !== 'Connection');
-  for (const scene of isRuleWritten ? [before, after] : []) {
-    for (const id of scene.resources.keys()) {
-      if (kindOf(id) === 'Connection' && !ids.has(id) && [...rulesOn(scene, id)].some((rule) => written.has(rule))) ids.add(id);
+  for (const snapshot of isRuleWritten ? [before, after] : []) {
+    for (const id of snapshot.resources.keys()) {
+      if (kindOf(id) === 'Connection' && !ids.has(id) && [...rulesOn(snapshot, id)].some((rule) => written.has(rule))) ids.add(id);
     }
   }
   return [...ids].toSorted();
@@ -93,66 +97,66 @@ type Sides = {
   readonly before: Posture | undefined;
   readonly after: Posture | undefined;
   readonly causes: CauseFinder;
-  /** Those that are on it before or after. */
+  /** The rules that are attached before or after. */
   readonly rules: () => readonly ResourceId[];
 };
 
 function affectedConnection({ id, own, before, after, causes, rules }: Sides, compared: ComparisonCache): AffectedConnection | undefined {
-  // Opening what was created closed takes nothing away that anybody had.
-  const comes = before === undefined || own?.reasons.includes('unfinished') === true;
-  const goes = after === undefined;
-  const [had, has] = [before ?? emptyPosture, after ?? emptyPosture];
-  const differences = comparePostures(comes ? emptyPosture : had, has, compared);
-  if (differences.length === 0 && !comes && !goes) return undefined;
-  const bearings = comes
+  // Opening a connection that an interrupted apply created closed removes no protection from anyone.
+  const isCreated = before === undefined || own?.reasons.includes('unfinished') === true;
+  const isDeleted = after === undefined;
+  const [first, last] = [before ?? emptyPosture, after ?? emptyPosture];
+  const differences = comparePostures(isCreated ? emptyPosture : first, last, compared);
+  if (differences.length === 0 && !isCreated && !isDeleted) return undefined;
+  const contributions = isCreated
     ? creationContribution(own)
-    : new Map(goes ? [] : differences.map(({ aspect }) => [aspect, causes(id, rules(), aspect)] as const));
-  const told = differences.map((difference): ControlChange => {
-    const { aspect, before: first, after: last } = difference;
+    : new Map(isDeleted ? [] : differences.map(({ aspect }) => [aspect, causes(id, rules(), aspect)] as const));
+  const controlChanges = differences.map((difference): ControlChange => {
+    const { aspect, before: lostTexts, after: gainedTexts } = difference;
     return {
       aspect,
-      way: comes || goes ? 'neutral' : differenceVerdict(difference),
-      before: first,
-      after: last,
-      ...(had.incomplete.has(aspect) || has.incomplete.has(aspect) ? { atLeast: true } : {}),
-      causes: comes ? [] : (bearings.get(aspect) ?? []).map(({ cause }) => cause),
+      way: isCreated || isDeleted ? 'neutral' : differenceVerdict(difference),
+      before: lostTexts,
+      after: gainedTexts,
+      ...(first.incomplete.has(aspect) || last.incomplete.has(aspect) ? { atLeast: true } : {}),
+      causes: isCreated ? [] : (contributions.get(aspect) ?? []).map(({ cause }) => cause),
     };
   });
-  const on = rulesOnEither(comes ? emptyPosture : had, has);
+  const rulesOnIt = rulesOnEither(isCreated ? emptyPosture : first, last);
   const change: PostureChange = {
     connection: id,
-    way: combineVerdicts(told),
-    ...(comes ? { comes: true } : {}),
-    ...(goes ? { goes: true } : {}),
-    tags: goes ? had.tags : has.tags,
-    aspects: told,
-    ...(on.length === 0 ? {} : { rules: on }),
+    way: combineVerdicts(controlChanges),
+    ...(isCreated ? { comes: true } : {}),
+    ...(isDeleted ? { goes: true } : {}),
+    tags: isDeleted ? first.tags : last.tags,
+    aspects: controlChanges,
+    ...(rulesOnIt.length === 0 ? {} : { rules: rulesOnIt }),
   };
-  return { change, differences: comes || goes ? [] : differences, before: had, after: has, contributions: bearings };
+  return { change, differences: isCreated || isDeleted ? [] : differences, before: first, after: last, contributions };
 }
 
-/** The rules on one connection, before and after. */
-export function connectionRules(id: ResourceId, { postureBefore: had, postureAfter: has }: PlanSnapshots): readonly ConnectionRule[] {
-  return rulesOnEither(had(id) ?? emptyPosture, has(id) ?? emptyPosture);
+/** Lists the rules on one connection before and after. */
+export function connectionRules(id: ResourceId, { postureBefore, postureAfter }: PlanSnapshots): readonly ConnectionRule[] {
+  return rulesOnEither(postureBefore(id) ?? emptyPosture, postureAfter(id) ?? emptyPosture);
 }
 
-function rulesOnEither({ rules: had }: Posture, { rules: has }: Posture): readonly ConnectionRule[] {
-  return [...new Set([...had.keys(), ...has.keys()])].toSorted().map((rule) => {
-    const [before, after] = [had.get(rule), has.get(rule)];
+function rulesOnEither({ rules: rulesBefore }: Posture, { rules: rulesAfter }: Posture): readonly ConnectionRule[] {
+  return [...new Set([...rulesBefore.keys(), ...rulesAfter.keys()])].toSorted().map((rule) => {
+    const [before, after] = [rulesBefore.get(rule), rulesAfter.get(rule)];
     return { rule, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
   });
 }
 
-/** What brings a connection opens it. */
+/** Returns the cause of a connection's creation, which also opens its access. */
 function creationContribution(change: Change | undefined): AffectedConnection['contributions'] {
   return new Map(change === undefined ? [] : [['access', [{ aspects: ['access'], way: 'neutral', cause: resourceCause(change) }]]]);
 }
 
 const verdictOrder: readonly ProtectionVerdict[] = ['weakens', 'unknown', 'strengthens', 'neutral'];
 
-/** Adding up is honest: what weakens here and strengthens there does both. */
-function combineVerdicts(told: readonly ControlChange[]): ProtectionVerdict {
-  const ways = new Set(told.map(({ way }) => way));
+/** Combines verdicts: one control that weakens and another that strengthens give `both`. */
+function combineVerdicts(changes: readonly ControlChange[]): ProtectionVerdict {
+  const ways = new Set(changes.map(({ way }) => way));
   if (ways.has('both') || (ways.has('weakens') && ways.has('strengthens'))) return 'both';
   return verdictOrder.find((way) => ways.has(way)) ?? 'neutral';
 }

@@ -7,21 +7,21 @@ import type { Renames } from '../../model/plan/renames.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { positionText } from './causes.ts';
 
-/** How manifests declare an edge; nothing where they do not. */
+/** Returns how manifests declare an edge; an empty list if they do not. */
 export type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
 
 const nothing: readonly Attachment[] = [];
 
-/** What resolves the ends that manifests name. */
+/** The input for resolving the ends that manifests name. */
 export type NameResolution = {
   readonly live: LiveState;
-  /** By the former name. */
+  /** New names by previous names. */
   readonly renames?: Renames;
-  /** Manifests as they are now: their lines can be looked up. */
+  /** Whether the manifests are the current ones, so that positions are known. */
   readonly placed: boolean;
 };
 
-/** Reads how manifests declare their edges, once somebody asks. */
+/** Returns a lookup of declared attachments; the index is built on first use. */
 export function readDeclaredAttachments(manifests: DesiredState, naming: NameResolution): DeclaredAttachments {
   let known: ReadonlyMap<string, readonly Attachment[]> | undefined;
   return (ends) => (known ??= attachmentsByEdge(manifests, naming)).get(edgeKey(ends)) ?? nothing;

@@ -7,95 +7,95 @@ import { attachmentsOn } from './attachments.ts';
 import { controlTypesOf, ruleControlTypes } from './control-types.ts';
 import { objectsIn, accessRulesOn, textsIn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
-/** One thing that protects; in `access`, `schema` and `force` one that opens. */
+/** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
 export type Control = {
-  /** What it is within its aspect: a group, a word, an entity type. */
+  /** The identity within its control type: a group, a word, an entity type. */
   readonly name: string;
-  /** A `word` covers every longer one that it is part of; a `pattern` can be compared with none but itself. */
+  /** A `word` covers every longer word that contains it; a `pattern` can only be compared with itself. */
   readonly form?: 'word' | 'pattern';
-  /** What patterns compete for: the custom entity type. */
+  /** The custom entity type that a pattern defines. */
   readonly entityType?: string;
-  /** Less is stricter: seconds, or the score from which something is masked. */
+  /** Lower is stricter: seconds, or the score (0 to 1) from which something is masked. */
   readonly limit?: number;
-  /** The limit counts from the gateway's own, which nobody can compare with a number. */
+  /** The limit is relative to the gateway's own threshold, which cannot be compared with a number. */
   readonly relativeToGateway?: true;
-  /** What it is shown as, where that is not its name. */
+  /** The text in reports, if that is not the name. */
   readonly text?: string;
-  /** The rules that it comes from. */
+  /** The rules that contribute it. */
   readonly rules?: readonly ResourceId[];
 };
 
-/** What stands between people and one connection. */
+/** Everything between people and one connection. */
 export type Posture = {
   readonly controls: Readonly<Partial<Record<ControlType, readonly Control[]>>>;
-  /** How many of the reviewing groups must approve. */
+  /** The number of reviewer groups that must approve. */
   readonly approvals: number;
-  /** Aspects of which there may be more than can be seen. */
+  /** Control types that may have more controls than can be read. */
   readonly incomplete: ReadonlySet<ControlType>;
   readonly tags: JsonObject;
-  /** The rules on it, sorted: what each does here, and what attaches it. */
+  /** The rules on the connection, sorted by id: their control types and attachments. */
   readonly rules: ReadonlyMap<ResourceId, RuleEffect>;
 };
 
-/** What stands before a connection that is not there. */
+/** The posture of a connection that does not exist. */
 export const emptyPosture: Posture = { controls: {}, approvals: 0, incomplete: new Set(), tags: {}, rules: new Map() };
 
 const none: readonly Control[] = [];
 
-/** The parts of one aspect. */
-export function controlsOf({ controls: parts }: Posture, aspect: ControlType): readonly Control[] {
-  return parts[aspect] ?? none;
+/** Returns the controls of one type. */
+export function controlsOf({ controls }: Posture, aspect: ControlType): readonly Control[] {
+  return controls[aspect] ?? none;
 }
 
-/** Postures by connection. */
+/** Returns the posture of a connection; undefined when it does not exist. */
 export type PostureReader = (connection: ResourceId) => Posture | undefined;
 
-/** Prepares reading the postures of a scene: each rule is read once, and connections with the same rules share what these give. */
-export function readPostures(scene: ProtectionSnapshot): PostureReader {
+/** Returns a reader of postures. Each rule is read once, and connections with the same rules share their controls. */
+export function readPostures(snapshot: ProtectionSnapshot): PostureReader {
   const single = new Map<ResourceId, RuleControls>();
   const joint = new Map<string, RuleControls>();
   const ofRule = (id: ResourceId): RuleControls => {
-    const parts = single.get(id) ?? controlsOfRule(id, scene.resources.get(id));
-    single.set(id, parts);
-    return parts;
+    const controls = single.get(id) ?? controlsOfRule(id, snapshot.resources.get(id));
+    single.set(id, controls);
+    return controls;
   };
   return (connection) => {
-    const fact = scene.resources.get(connection);
-    if (fact === undefined) return undefined;
-    const attached = attachmentsOn(scene, connection);
+    const resource = snapshot.resources.get(connection);
+    if (resource === undefined) return undefined;
+    const attached = attachmentsOn(snapshot, connection);
     const key = [...attached.keys()].join('\u0000');
-    const parts = joint.get(key) ?? combineRules([...attached.keys()].map(ofRule));
-    joint.set(key, parts);
+    const controls = joint.get(key) ?? combineRules([...attached.keys()].map(ofRule));
+    joint.set(key, controls);
     const rules = new Map([...attached].map(([rule, by]) => [rule, { aspects: controlTypesIn(ofRule(rule)), by }]));
-    return postureOf(fact, { ...parts, rules, requests: accessRulesOn(scene, connection) }, scene.incomplete);
+    return postureOf(resource, { ...controls, rules, accessRules: accessRulesOn(snapshot, connection) }, snapshot.incomplete);
   };
 }
 
-type RuleControls = { readonly parts: Posture['controls']; readonly incomplete: readonly ControlType[] };
+type RuleControls = { readonly controls: Posture['controls']; readonly incomplete: readonly ControlType[] };
 
-function controlTypesIn({ parts }: RuleControls): readonly ControlType[] {
-  return controlTypes.filter((aspect) => (parts[aspect] ?? none).length > 0);
+function controlTypesIn({ controls }: RuleControls): readonly ControlType[] {
+  return controlTypes.filter((aspect) => (controls[aspect] ?? none).length > 0);
 }
 
 function combineRules(rules: readonly RuleControls[]): RuleControls {
   const all = (['input', 'output', 'masking'] as const).map((aspect) => [
     aspect,
-    mergeControls(rules.flatMap(({ parts }) => parts[aspect] ?? [])),
+    mergeControls(rules.flatMap(({ controls }) => controls[aspect] ?? [])),
   ]);
-  return { parts: Object.fromEntries(all), incomplete: rules.flatMap(({ incomplete: unseen }) => unseen) };
+  return { controls: Object.fromEntries(all), incomplete: rules.flatMap(({ incomplete }) => incomplete) };
 }
 
 function postureOf(
   { spec, unknown }: ResourceSnapshot,
-  rules: RuleControls & Pick<Posture, 'rules'> & { readonly requests: readonly AccessRule[] },
-  unseen: ReadonlySet<ControlType>,
+  rules: RuleControls & Pick<Posture, 'rules'> & { readonly accessRules: readonly AccessRule[] },
+  incomplete: ReadonlySet<ControlType>,
 ): Posture {
   const groups = controlsNamed(spec['reviewers']);
   const needed = spec['min_review_approvals'];
   const duration = spec['access_max_duration'];
   return {
     controls: {
-      ...rules.parts,
+      ...rules.controls,
       access: controlsNamed(['connect', 'exec', 'runbooks'].filter((mode) => spec[`access_mode_${mode}`] === 'enabled')),
       review: groups,
       redaction: spec['redact_enabled'] === false ? none : controlsNamed(spec['redact_types']),
@@ -104,13 +104,13 @@ function postureOf(
       schema: spec['access_schema'] === 'enabled' ? [{ name: 'shown' }] : none,
       metadata: controlsNamed(spec['mandatory_metadata_fields']),
       attributes: controlsNamed(spec['attributes']),
-      requests: rules.requests.map(({ name, text }) => ({ name, text: `${name} (not ours): ${text}` })),
+      requests: rules.accessRules.map(({ name, text }) => ({ name, text: `${name} (not ours): ${text}` })),
     },
     approvals: Math.min(groups.length, typeof needed === 'number' ? needed : groups.length),
     incomplete:
       unknown.length + rules.incomplete.length === 0
-        ? unseen
-        : new Set([...unseen, ...rules.incomplete, ...unknown.flatMap(controlTypesAt)]),
+        ? incomplete
+        : new Set([...incomplete, ...rules.incomplete, ...unknown.flatMap(controlTypesAt)]),
     tags: sortTags(spec['connection_tags']),
     rules: rules.rules,
   };
@@ -129,34 +129,34 @@ function controlsNamed(value: Json | undefined): readonly Control[] {
   return names.length === 0 ? none : names.map((name) => ({ name }));
 }
 
-/** Parts of several rules as one list: what is the same stands once, with all its rules. */
-function mergeControls(parts: readonly Control[]): readonly Control[] {
+/** Merges the controls of several rules; equal controls become one with all its rules. */
+function mergeControls(controls: readonly Control[]): readonly Control[] {
   const all = new Map<string, Control>();
-  for (const part of parts) {
-    const { rules: _, ...rest } = part;
+  for (const control of controls) {
+    const { rules: _, ...rest } = control;
     const key = canonical({ ...rest });
-    const earlier = all.get(key);
-    all.set(key, earlier === undefined ? part : { ...earlier, rules: [...(earlier.rules ?? []), ...(part.rules ?? [])] });
+    const existing = all.get(key);
+    all.set(key, existing === undefined ? control : { ...existing, rules: [...(existing.rules ?? []), ...(control.rules ?? [])] });
   }
   return [...all.values()].toSorted((left, right) => compareText(left.name, right.name) || (left.limit ?? 0) - (right.limit ?? 0));
 }
 
-/** A rule that nobody can read protects in a way that nobody can see. */
-function controlsOfRule(id: ResourceId, fact: ResourceSnapshot | undefined): RuleControls {
+/** Reads the controls of a rule. A rule that cannot be read counts as one unknown control of each of its types. */
+function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined): RuleControls {
   const kind = kindOf(id);
-  if (fact === undefined) {
+  if (resource === undefined) {
     const every = ruleControlTypes(kind);
-    const part = { name: `(${nameOf(id)})`, rules: [id] };
-    return { parts: Object.fromEntries(every.map((aspect) => [aspect, [part]])), incomplete: every };
+    const control = { name: `(${nameOf(id)})`, rules: [id] };
+    return { controls: Object.fromEntries(every.map((aspect) => [aspect, [control]])), incomplete: every };
   }
-  const { spec, unknown } = fact;
-  const unseen = unknown.flatMap((path) => (tokensOf(path).length === 0 ? ruleControlTypes(kind) : controlTypesOf(kind, path)));
+  const { spec, unknown } = resource;
+  const incomplete = unknown.flatMap((path) => (tokensOf(path).length === 0 ? ruleControlTypes(kind) : controlTypesOf(kind, path)));
   const rules = [id];
-  if (kind === 'GuardrailRule') return { parts: guardrailControls(spec, rules), incomplete: unseen };
-  return { parts: { masking: kind === 'DataMaskingRule' ? maskingControls(spec, rules) : [] }, incomplete: unseen };
+  if (kind === 'GuardrailRule') return { controls: guardrailControls(spec, rules), incomplete };
+  return { controls: { masking: kind === 'DataMaskingRule' ? maskingControls(spec, rules) : [] }, incomplete };
 }
 
-/** What a guardrail blocks on either side. */
+/** Returns what a guardrail blocks in the input and in the output. */
 export function guardrailControls(
   spec: JsonObject,
   rules: readonly ResourceId[] = [],
@@ -166,7 +166,7 @@ export function guardrailControls(
   return { input: side(spec['input']), output: side(spec['output']) };
 }
 
-/** What one entry of a guardrail blocks: its type says which of its fields counts. */
+/** Returns the controls of one guardrail entry; its type decides which field counts. */
 function entryControls(entry: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
   const { type, words, pattern_regex: pattern } = entry;
   if (type === 'deny_words_list') return textsIn(words).map((name) => ({ name, form: 'word', rules }));
@@ -174,7 +174,7 @@ function entryControls(entry: JsonObject, rules: readonly ResourceId[]): readonl
   return typeof pattern === 'string' && pattern !== '' ? [{ name: pattern, form: 'pattern', text: `/${pattern}/`, rules }] : [];
 }
 
-/** What a rule masks, and from which score on; a custom type brings a score of its own. */
+/** Returns what a masking rule masks and from which score on; a custom entity type has its own score. */
 function maskingControls(spec: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
   const threshold = spec['score_threshold'];
   const from = typeof threshold === 'number' ? ` from ${threshold}` : '';
@@ -185,14 +185,19 @@ function maskingControls(spec: JsonObject, rules: readonly ResourceId[]): readon
     const { name, score, regex } = entity;
     const type = typeof name === 'string' ? name : '';
     const own = typeof score === 'number' ? score : 0;
-    const part = (what: string): Control => ({ name: `${type} ${what}`, text: `${type} ${what} at ${own}${from}`, ...limit(own), rules });
-    const words = textsIn(entity['deny_list']).map((word) => part(JSON.stringify(word)));
-    return typeof regex === 'string' && regex !== '' ? [...words, { ...part(`/${regex}/`), form: 'pattern', entityType: type }] : words;
+    const control = (what: string): Control => ({
+      name: `${type} ${what}`,
+      text: `${type} ${what} at ${own}${from}`,
+      ...limit(own),
+      rules,
+    });
+    const words = textsIn(entity['deny_list']).map((word) => control(JSON.stringify(word)));
+    return typeof regex === 'string' && regex !== '' ? [...words, { ...control(`/${regex}/`), form: 'pattern', entityType: type }] : words;
   });
   return [...registered.map((name): Control => ({ name, text: `${name}${from}`, ...limit(0), rules })), ...custom];
 }
 
-/** Differences of scores without the noise of their binary form. */
+/** Rounds a difference of scores to nine digits, so that binary fractions compare equal. */
 function roundScore(score: number): number {
   return Math.round(score * 1e9) / 1e9;
 }

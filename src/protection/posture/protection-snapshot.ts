@@ -13,127 +13,125 @@ import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { readDeclaredAttachments, type DeclaredAttachments } from './edge-declarations.ts';
 
-/** What one resource says, and what of it cannot be seen. */
+/** One resource: its spec, and the paths that cannot be read. */
 export type ResourceSnapshot = { readonly spec: JsonObject; readonly unknown: readonly Pointer[] };
 
-/** All that protection follows from. */
+/** Everything that determines protection at one moment: all resources and attachments of a gateway. */
 export type ProtectionSnapshot = {
   readonly resources: ReadonlyMap<ResourceId, ResourceSnapshot>;
-  /** By connection, the rules that are tied to it by an edge. */
+  /** The rules that an edge attaches, by connection. */
   readonly edges: ReadonlyMap<ResourceId, ReadonlySet<ResourceId>>;
-  /** By attribute, the rules that have it. */
+  /** The rules with an attribute, by attribute. */
   readonly rulesByAttribute: ReadonlyMap<string, ReadonlySet<ResourceId>>;
-  /** Rules of the gateway's own that review beside connections; absent where nobody can tell. */
+  /** Access-request rules of the gateway; undefined when they cannot be read. */
   readonly accessRules: readonly AccessRule[] | undefined;
-  /** Aspects to which a gateway of this dialect adds what nobody reads here. */
+  /** Control types that a gateway of this dialect may extend with rules that are not read. */
   readonly incomplete: ReadonlySet<ControlType>;
-  /** How the manifests behind it declare its edges; absent where none are known. */
+  /** Returns how manifests declare an edge; absent when no manifests are known. */
   readonly declaredAttachments?: DeclaredAttachments;
 };
 
 /** Controls to which access-request rules of the gateway may add, by dialect. */
 const incompleteByDialect: Readonly<Record<string, readonly ControlType[]>> = hiddenControls;
 
-/** The protection that is live. */
+/** Takes the snapshot of the live state. */
 export function liveSnapshot(live: LiveState, registry: Registry, dialect: string): ProtectionSnapshot {
   const edges = new Map<ResourceId, Set<ResourceId>>();
   for (const { rule, connection } of liveEdges(live, registry)) attach(edges, connection, rule);
   return createSnapshot(new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges, {
     dialect,
-    requests: live.accessRules,
+    accessRules: live.accessRules,
   });
 }
 
-/** The protection that manifests ask for; a kept field that they leave out cannot be seen. */
+/** Takes the snapshot that manifests describe. An omitted field that keeps its live value counts as unknown. */
 export function desiredSnapshot(desired: DesiredState, registry: Registry, dialect: string): ProtectionSnapshot {
   const edges = new Map<ResourceId, Set<ResourceId>>();
   for (const { rule, connection } of desired.edges)
     attach(edges, resourceId(connection.kind, connection.text), resourceId(rule.kind, rule.text));
-  const facts = desired.resources.map(({ key, spec }): readonly [ResourceId, ResourceSnapshot] => {
+  const resources = desired.resources.map(({ key, spec }): readonly [ResourceId, ResourceSnapshot] => {
     const omitted = (registry.get(kindOf(key))?.fields ?? []).filter(
       (field) => field.omitted === 'kept' && spec[field.name] === undefined && (field.dialect ?? dialect) === dialect,
     );
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });
   return {
-    ...createSnapshot(new Map(facts), edges, { dialect, requests: undefined }),
+    ...createSnapshot(new Map(resources), edges, { dialect, accessRules: undefined }),
     declaredAttachments: readDeclaredAttachments(desired, { live: { resources: [], lookups: {} }, placed: true }),
   };
 }
 
-/** The protection once the plan is carried out: live, with what is written put in; what is held or blocked stays. */
+/** Takes the snapshot after a plan: the live state with all written changes; held and blocked changes are left out. */
 export function plannedSnapshot(plan: Pick<Plan, 'target' | 'changes' | 'edges'>, live: LiveState, registry: Registry): ProtectionSnapshot {
   const { dialect } = plan.target;
-  const scene = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, dialect);
-  const facts = new Map(scene.resources);
-  const edges = new Map([...scene.edges].map(([connection, rules]) => [connection, new Set(rules)]));
+  const snapshot = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, dialect);
+  const resources = new Map(snapshot.resources);
+  const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)]));
   for (const change of plan.changes.filter(isWritten)) {
     const key = liveKeyOf(change);
     const kind = registry.get(kindOf(key));
     if (kind === undefined) continue;
     if (change.action === 'delete') {
-      facts.delete(key);
+      resources.delete(key);
       edges.delete(key);
       for (const rules of edges.values()) rules.delete(key);
-    } else facts.set(key, resourceAfter(change, kind, facts.get(key)));
+    } else resources.set(key, resourceAfter(change, kind, resources.get(key)));
   }
   for (const { action, rule, connection } of plan.edges) {
     if (action === 'attach') attach(edges, connection, rule);
     if (action === 'detach') edges.get(connection)?.delete(rule);
   }
-  return createSnapshot(facts, edges, { dialect, requests: live.accessRules });
+  return createSnapshot(resources, edges, { dialect, accessRules: live.accessRules });
 }
 
-/** The rules on a connection: those tied to it, and those that share an attribute with it. */
-export function rulesOn(scene: ProtectionSnapshot, connection: ResourceId): ReadonlySet<ResourceId> {
-  const tied = scene.edges.get(connection) ?? noRules;
-  if (scene.rulesByAttribute.size === 0) return tied;
-  const attributes = textsIn(scene.resources.get(connection)?.spec['attributes']);
-  const shared = attributes.flatMap((attribute) => [...(scene.rulesByAttribute.get(attribute) ?? [])]);
-  return shared.length === 0 ? tied : new Set([...tied, ...shared]);
+/** Returns the rules on a connection: those attached by an edge and those that share an attribute with it. */
+export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): ReadonlySet<ResourceId> {
+  const attached = snapshot.edges.get(connection) ?? noRules;
+  if (snapshot.rulesByAttribute.size === 0) return attached;
+  const attributes = textsIn(snapshot.resources.get(connection)?.spec['attributes']);
+  const shared = attributes.flatMap((attribute) => [...(snapshot.rulesByAttribute.get(attribute) ?? [])]);
+  return shared.length === 0 ? attached : new Set([...attached, ...shared]);
 }
 
-/** The gateway's own rules that review or limit access to a connection: by its name, or by an attribute that it has. */
-export function accessRulesOn(
-  { accessRules: requests = [], resources: facts }: ProtectionSnapshot,
-  connection: ResourceId,
-): readonly AccessRule[] {
-  if (requests.length === 0) return requests;
-  const attributes = new Set(textsIn(facts.get(connection)?.spec['attributes']));
+/** Lists the access-request rules for a connection, by its name or by one of its attributes. */
+export function accessRulesOn({ accessRules = [], resources }: ProtectionSnapshot, connection: ResourceId): readonly AccessRule[] {
+  if (accessRules.length === 0) return accessRules;
+  const attributes = new Set(textsIn(resources.get(connection)?.spec['attributes']));
   const name = nameOf(connection);
-  return requests.filter((rule) => rule.connections.includes(name) || rule.attributes.some((attribute) => attributes.has(attribute)));
+  return accessRules.filter((rule) => rule.connections.includes(name) || rule.attributes.some((attribute) => attributes.has(attribute)));
 }
 
 const noRules: ReadonlySet<never> = new Set();
 
-/** The texts of a list. */
+/** Returns the strings of a JSON list; an empty list for any other value. */
 export function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((element: Json) => typeof element === 'string') : [];
 }
 
-/** The objects of a list. */
+/** Returns the objects of a JSON list; an empty list for any other value. */
 export function objectsIn(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-type SnapshotOptions = { readonly dialect: string; readonly requests: ProtectionSnapshot['accessRules'] };
+type SnapshotOptions = { readonly dialect: string; readonly accessRules: ProtectionSnapshot['accessRules'] };
 
 function createSnapshot(
-  facts: ProtectionSnapshot['resources'],
+  resources: ProtectionSnapshot['resources'],
   edges: ProtectionSnapshot['edges'],
-  { dialect, requests }: SnapshotOptions,
+  { dialect, accessRules }: SnapshotOptions,
 ): ProtectionSnapshot {
-  const attributed = new Map<string, Set<ResourceId>>();
-  for (const [id, { spec }] of facts) {
+  const rulesByAttribute = new Map<string, Set<ResourceId>>();
+  for (const [id, { spec }] of resources) {
     if (kindOf(id) === 'Connection') continue;
-    for (const attribute of textsIn(spec['attributes'])) attributed.set(attribute, (attributed.get(attribute) ?? new Set()).add(id));
+    for (const attribute of textsIn(spec['attributes']))
+      rulesByAttribute.set(attribute, (rulesByAttribute.get(attribute) ?? new Set()).add(id));
   }
   return {
-    resources: facts,
+    resources,
     edges,
-    rulesByAttribute: attributed,
-    accessRules: requests,
-    incomplete: new Set(requests === undefined ? incompleteByDialect[dialect] : []),
+    rulesByAttribute,
+    accessRules,
+    incomplete: new Set(accessRules === undefined ? incompleteByDialect[dialect] : []),
   };
 }
 
@@ -143,8 +141,8 @@ function attach(edges: Map<ResourceId, Set<ResourceId>>, connection: ResourceId,
   else rules.add(rule);
 }
 
-function resourceAfter(change: Change, kind: Kind, fact: ResourceSnapshot | undefined): ResourceSnapshot {
-  const spec = normalizeObject(kind.fields, specAfter(change, kind, fact?.spec ?? {}));
+function resourceAfter(change: Change, kind: Kind, resource: ResourceSnapshot | undefined): ResourceSnapshot {
+  const spec = normalizeObject(kind.fields, specAfter(change, kind, resource?.spec ?? {}));
   const written = new Set(change.fields.map(({ path }) => path));
-  return { spec, unknown: (fact?.unknown ?? []).filter((path) => !written.has(path)) };
+  return { spec, unknown: (resource?.unknown ?? []).filter((path) => !written.has(path)) };
 }

@@ -3,9 +3,9 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
 /**
- * Subtypes, and types without one, whose proxy passes on what it cannot read. The interface calls the first three forwarding;
- * the others are subtypes that the public gateway's runtime knows beside its databases, which it reads. Which proxy has an
- * evaluator it does not tell; those without one refuse every session as soon as a rule is on the connection.
+ * Subtypes (and types without a subtype) whose proxy forwards content that it cannot read. The interface calls the first three
+ * "forwarding"; the others are the subtypes of the public gateway's runtime that are not databases. The gateway does not
+ * report which proxy can evaluate rules. A proxy that cannot refuses every session once a guardrail is attached.
  */
 const opaque: ReadonlySet<string> = new Set([
   // The interface: "TCP forwarding", "SSH forwarding", "HTTP forwarding".
@@ -27,16 +27,18 @@ const opaque: ReadonlySet<string> = new Set([
   'kubernetes-token',
 ]);
 
-/** Tells whether a gateway refuses sessions through a connection's port: a guardrail is on it that its proxy cannot enforce. */
-export function refusesSessions(scene: ProtectionSnapshot, connection: ResourceId, blocks: (spec: JsonObject) => boolean): boolean {
-  const spec = scene.resources.get(connection)?.spec;
+/** Tells whether the gateway refuses sessions through a connection's port because the proxy cannot enforce an attached guardrail. */
+export function refusesSessions(snapshot: ProtectionSnapshot, connection: ResourceId, blocks: (spec: JsonObject) => boolean): boolean {
+  const spec = snapshot.resources.get(connection)?.spec;
   if (spec === undefined || spec['access_mode_connect'] !== 'enabled' || !isOpaque(spec)) return false;
-  return [...rulesOn(scene, connection)].some((rule) => kindOf(rule) === 'GuardrailRule' && blocks(scene.resources.get(rule)?.spec ?? {}));
+  return [...rulesOn(snapshot, connection)].some(
+    (rule) => kindOf(rule) === 'GuardrailRule' && blocks(snapshot.resources.get(rule)?.spec ?? {}),
+  );
 }
 
-/** The type httpproxy forwards, whatever its subtype. */
+/** Tells whether the proxy cannot read the content; the type httpproxy forwards with every subtype. */
 function isOpaque({ type, subtype }: JsonObject): boolean {
   if (type === 'httpproxy') return true;
-  const said = typeof subtype === 'string' && subtype !== '' ? subtype : type;
-  return typeof said === 'string' && opaque.has(said);
+  const name = typeof subtype === 'string' && subtype !== '' ? subtype : type;
+  return typeof name === 'string' && opaque.has(name);
 }

@@ -5,12 +5,12 @@ import { guardrailControls, type Posture } from '../posture/posture.ts';
 import type { RiskName } from './risk-codes.ts';
 import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 
-/** A risk before it has a place: its reason, the fields that it comes from, and its class where that is not the usual one. */
+/** A risk before it has a position: its name, the path of its field, and its class if that is not the usual one of the code. */
 export type RiskDraft = { readonly name: RiskName; readonly fields: readonly string[]; readonly class?: RiskClass };
 
 type Sides = { readonly before: JsonObject; readonly after: JsonObject };
 
-/** What becomes of a connection's own protection. */
+/** Finds the risks of a connection's own fields. */
 export function connectionRisks(sides: Sides, postures: { readonly before: Posture; readonly after: Posture }): readonly RiskDraft[] {
   const { before, after } = sides;
   return [
@@ -30,7 +30,7 @@ export function connectionRisks(sides: Sides, postures: { readonly before: Postu
   ];
 }
 
-/** What becomes of what a guardrail blocks. */
+/** Finds the risks of a guardrail's words, patterns and attributes. */
 export function guardrailRisks({ before, after }: Sides): readonly RiskDraft[] {
   return [
     ...setRisks({ before, after }, 'attributes', ['attribute-added', 'attribute-removed']),
@@ -58,7 +58,7 @@ function isWord({ form }: { readonly form?: string }): boolean {
   return form === 'word';
 }
 
-/** What becomes of what a masking rule masks, and from which score on. */
+/** Finds the risks of a masking rule's entity types, scores (0 to 1) and threshold. */
 export function maskingRisks(sides: Sides): readonly RiskDraft[] {
   const { before, after } = sides;
   const [had, has] = [customEntities(before), customEntities(after)];
@@ -74,8 +74,8 @@ export function maskingRisks(sides: Sides): readonly RiskDraft[] {
 type RiskNames = readonly [more: RiskName, less: RiskName];
 
 function switchRisks({ before, after }: Sides, field: string, [opened, closed]: RiskNames): readonly RiskDraft[] {
-  const [was, is] = [before[field] === 'enabled', after[field] === 'enabled'];
-  return was === is ? [] : [{ name: is ? opened : closed, fields: [field] }];
+  const [wasEnabled, isEnabled] = [before[field] === 'enabled', after[field] === 'enabled'];
+  return wasEnabled === isEnabled ? [] : [{ name: isEnabled ? opened : closed, fields: [field] }];
 }
 
 function setRisks({ before, after }: Sides, field: string, names: RiskNames): readonly RiskDraft[] {
@@ -95,10 +95,10 @@ function membershipRisks(
   ];
 }
 
-/** No limit is the highest one. */
+/** Compares numeric limits; null means no limit, which is the highest. */
 function limitRisks({ before, after }: Sides, field: string, [raised, lowered]: RiskNames): readonly RiskDraft[] {
-  const [was, is] = [limitOf(before[field]), limitOf(after[field])];
-  return was === is ? [] : [{ name: is > was ? raised : lowered, fields: [field] }];
+  const [previous, current] = [limitOf(before[field]), limitOf(after[field])];
+  return previous === current ? [] : [{ name: current > previous ? raised : lowered, fields: [field] }];
 }
 
 function limitOf(value: Json | undefined): number {
@@ -110,8 +110,8 @@ function redactedTypes(spec: JsonObject): readonly string[] {
 }
 
 /**
- * Where some of the groups are enough, one more is one more that may be: what the whole review gains or loses decides,
- * and each part speaks for itself only where the whole does both.
+ * Finds the risks of review. When only some groups must approve, an additional group may make approval easier. So the
+ * comparison of the whole review decides the class; each field has its usual class only when the whole is mixed.
  */
 function reviewRisks(sides: Sides, { before, after }: { readonly before: Posture; readonly after: Posture }): readonly RiskDraft[] {
   const groups = setRisks(sides, 'reviewers', ['reviewer-added', 'reviewer-removed']);
@@ -125,14 +125,14 @@ function reviewRisks(sides: Sides, { before, after }: { readonly before: Posture
 
 type Entity = { readonly score: number; readonly regex: string; readonly words: readonly string[] };
 
-/** Custom types by name; of several with one name, all that they find, as sure as the surest. */
+/** Indexes custom entity types by name; entries with the same name are merged with the highest score. */
 function customEntities(spec: JsonObject): ReadonlyMap<string, Entity> {
   const all = new Map<string, Entity>();
   for (const { name, score, regex, deny_list: words } of objectsIn(spec['custom_entity_types'])) {
     const key = typeof name === 'string' ? name : '';
-    const earlier = all.get(key);
+    const existing = all.get(key);
     const own = { score: typeof score === 'number' ? score : 0, regex: typeof regex === 'string' ? regex : '', words: textsIn(words) };
-    all.set(key, earlier === undefined ? own : mergeEntities(earlier, own));
+    all.set(key, existing === undefined ? own : mergeEntities(existing, own));
   }
   return all;
 }
@@ -146,7 +146,7 @@ function entityTypes(spec: JsonObject, custom: ReadonlyMap<string, Entity>): rea
   return [...objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types'])), ...custom.keys()];
 }
 
-/** Nobody can compare a number with the gateway's own threshold. */
+/** Compares thresholds; a number cannot be compared with the gateway's own threshold (null). */
 function thresholdRisks(before: Json | undefined, after: Json | undefined): readonly RiskDraft[] {
   const fields = ['score_threshold'];
   if (equal(before ?? null, after ?? null)) return [];
@@ -158,8 +158,8 @@ function customRisks(before: Entity, after: Entity | undefined): readonly RiskDr
   if (after === undefined) return [];
   const fields = ['custom_entity_types'];
   const pattern: readonly RiskDraft[] = before.regex === after.regex ? [] : [{ name: patternRisk(before.regex, after.regex), fields }];
-  const isSurer = after.score > before.score;
-  const score: readonly RiskDraft[] = before.score === after.score ? [] : [{ name: isSurer ? 'score-raised' : 'score-lowered', fields }];
+  const isHigher = after.score > before.score;
+  const score: readonly RiskDraft[] = before.score === after.score ? [] : [{ name: isHigher ? 'score-raised' : 'score-lowered', fields }];
   return [...pattern, ...score, ...membershipRisks(before.words, after.words, fields, ['word-added', 'word-removed'])];
 }
 
@@ -168,7 +168,7 @@ function patternRisk(before: string, after: string): RiskName {
   return after === '' ? 'pattern-removed' : 'pattern-changed';
 }
 
-/** Tells whether a guardrail blocks anything. */
+/** Tells whether a guardrail has any entry. */
 export function blocksAnything(spec: JsonObject): boolean {
   return ['input', 'output'].some((side) => {
     const value = spec[side];

@@ -1,4 +1,4 @@
-import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
+import type { DesiredResource } from '../../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -7,29 +7,30 @@ import type { RiskDraft } from './field-risks.ts';
 import { textsIn } from '../posture/protection-snapshot.ts';
 import type { RiskName } from './risk-codes.ts';
 
-/** What the manifest says otherwise than the base's that is no field: what it selects, and what it leaves to others. */
+/** Finds differences between a manifest and the base that are not fields: its selector and its ignored paths. */
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
   return [...selectorRisks(desired, base), ...ignoreRisks(kind, desired.ignore, base.ignore)];
 }
 
-function selectorRisks({ selector: is }: DesiredResource, { selector: was }: DesiredResource): readonly RiskDraft[] {
-  const field = is?.field ?? was?.field;
+function selectorRisks({ selector: current }: DesiredResource, { selector: applied }: DesiredResource): readonly RiskDraft[] {
+  const field = current?.field ?? applied?.field;
   if (field === undefined) return [];
   const draft = (name: RiskName): RiskDraft => ({ name, fields: [field] });
   return [
-    ...(selectsAllOf(is?.value, was?.value) ? [] : [draft('selector-narrowed')]),
-    ...(selectsAllOf(was?.value, is?.value) ? [] : [draft('selector-widened')]),
+    ...(selectsAllOf(current?.value, applied?.value) ? [] : [draft('selector-narrowed')]),
+    ...(selectsAllOf(applied?.value, current?.value) ? [] : [draft('selector-widened')]),
   ];
 }
 
-/** Whatever `other` selects, `one` selects, too: it asks for no more tags and leaves out no more names. */
+/** Tells whether `one` selects everything that `other` selects: it requires no other tags and excludes no other names. */
 function selectsAllOf(one: JsonObject | undefined, other: JsonObject | undefined): boolean {
   if (other === undefined) return true;
   if (one === undefined) return false;
-  const asked = tagsOf(other);
-  const excepted = new Set(textsIn(other['except']));
+  const required = tagsOf(other);
+  const excluded = new Set(textsIn(other['except']));
   return (
-    Object.entries(tagsOf(one)).every(([key, value]) => asked[key] === value) && textsIn(one['except']).every((name) => excepted.has(name))
+    Object.entries(tagsOf(one)).every(([key, value]) => required[key] === value) &&
+    textsIn(one['except']).every((name) => excluded.has(name))
   );
 }
 
@@ -38,24 +39,19 @@ function tagsOf(selector: JsonObject): Readonly<Record<string, Json>> {
   return isObject(tags) ? tags : {};
 }
 
-function ignoreRisks(kind: Kind, now: readonly Pointer[], then: readonly Pointer[]): readonly RiskDraft[] {
-  const more = now.filter((path) => !then.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
-  const less = then.filter((path) => !now.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
+function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly Pointer[]): readonly RiskDraft[] {
+  const added = current.filter((path) => !applied.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
+  const removed = applied.filter((path) => !current.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
   return [
-    ...more.map((path): RiskDraft => ({ name: 'ignore-added', fields: tokensOf(path) })),
-    ...less.map((path): RiskDraft => ({ name: 'ignore-removed', fields: tokensOf(path) })),
+    ...added.map((path): RiskDraft => ({ name: 'ignore-added', fields: tokensOf(path) })),
+    ...removed.map((path): RiskDraft => ({ name: 'ignore-removed', fields: tokensOf(path) })),
   ];
 }
 
-/** Tells whether a field that protects, or an edge, lies at or below the path. */
+/** Tells whether the path overlaps a protecting field or an edge field. */
 function touchesProtection(kind: Kind, path: Pointer): boolean {
   return kind.fields.some(({ name, edge }) => {
     const own = pointer(name);
     return (isPointerWithin(own, path) || isPointerWithin(path, own)) && (edge !== undefined || controlTypesOf(kind.name, own).length > 0);
   });
-}
-
-/** Resources as the base wants them, by their id. */
-export function baseline(base: DesiredState | undefined): ReadonlyMap<string, DesiredResource> {
-  return desiredById(base?.resources ?? []);
 }

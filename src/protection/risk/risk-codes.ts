@@ -1,6 +1,6 @@
 import type { Risk } from '../../model/plan/risk.ts';
 
-/** Every reason code of a risk: what it usually is, and what it means; docs/protections.md says the same. */
+/** All risk codes with their usual class and their meaning; docs/protections.md repeats this table and a test compares both. */
 export const riskCodes = {
   'access-opened': { class: 'weakens', means: 'an access mode is opened' },
   'access-closed': { class: 'strengthens', means: 'an access mode is closed' },
@@ -55,7 +55,7 @@ export const riskCodes = {
 
 export type RiskName = keyof typeof riskCodes;
 
-/** The code under which a risk is told, and allowed. */
+/** Returns the code that reports print and `--allow` takes. */
 export function riskCode(name: RiskName): Risk['code'] {
   return `risk/${name}`;
 }

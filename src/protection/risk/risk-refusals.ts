@@ -5,7 +5,7 @@ import { highestRisk, isRiskierThan, type Risk, type RiskClass } from '../../mod
 
 const shown = 3;
 
-/** Refuses what is riskier than allowed, each reason once. */
+/** Returns one refusal per risk code whose class is above `most` (`--max-risk`). */
 export function riskRefusals(plan: Plan, most: RiskClass | undefined): readonly Refusal[] {
   if (most === undefined) return [];
   const places = new Map(plan.changes.map(({ id, at }) => [id, at]));
@@ -31,7 +31,7 @@ export function riskRefusals(plan: Plan, most: RiskClass | undefined): readonly 
   });
 }
 
-/** What a class does, as a verb. */
+/** Describes a risk class in the words of the refusal. */
 function classText(one: RiskClass): string {
   if (one === 'unknown') return 'nobody can tell what it does';
   if (one === 'availability') return 'it may keep people out';

@@ -12,34 +12,34 @@ import type { PlanSnapshots } from '../posture/diff-postures.ts';
 import { emptyPosture } from '../posture/posture.ts';
 import { riskCode, riskCodes, type RiskName } from './risk-codes.ts';
 import { blocksAnything, connectionRisks, guardrailRisks, maskingRisks, type RiskDraft } from './field-risks.ts';
-import { baseline, manifestRisks } from './manifest-risks.ts';
+import { manifestRisks } from './manifest-risks.ts';
 import { rerouteRisks, sourceRisks } from './secret-risks.ts';
 import { refusesSessions } from './enforcement.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
-/** All that risks follow from: what a plan writes, what is there before and after, and what manifests say now and said. */
+/** The input of the risk assessment: the plan, the snapshots before and after it, and the manifests now and at the base. */
 export type RiskInput = PlanSnapshots & {
   readonly plan: Pick<Plan, 'changes' | 'edges'>;
   readonly live: LiveState;
   readonly desired: DesiredState;
-  /** The manifests that were last applied, where they said something else. */
+  /** The manifests that were last applied, if they differ from the current ones. */
   readonly base: DesiredState | undefined;
   readonly registry: Registry;
   readonly selectorOf: SelectorLookup;
 };
 
-/** What every change may do, by its id, and what manifests without a change say otherwise than the base's. */
+/** The risks of every change by its id, and the risks of manifests that differ from the base without writing anything. */
 export type Risks = { readonly byChange: ReadonlyMap<ResourceId, readonly Risk[]>; readonly unwritten: readonly UnwrittenRisks[] };
 
-/** Works out the risks of a plan; what is not written has none. */
+/** Finds the risks of a plan. A change that is not written has none. */
 export function findRisks(input: RiskInput): Risks {
   const { plan, desired, base } = input;
-  const found = createContext(input);
+  const context = createContext(input);
   const byChange = new Map<ResourceId, readonly Risk[]>();
-  for (const change of plan.changes) byChange.set(change.id, isWritten(change) ? risksOfChange(change, found) : []);
+  for (const change of plan.changes) byChange.set(change.id, isWritten(change) ? risksOfChange(change, context) : []);
   const unwritten = (base === undefined ? [] : desired.resources).flatMap((resource): readonly UnwrittenRisks[] => {
     if ((byChange.get(resource.id) ?? []).length > 0) return [];
-    const risks = placeRisks(statedRisks(resource, found), { resource, reach: found.reach(resource.key), found });
+    const risks = placeRisks(statedRisks(resource, context), { resource, connections: context.connectionsOf(resource.key) });
     return risks.length === 0 ? [] : [{ id: resource.id, risks }];
   });
   return { byChange, unwritten };
@@ -47,10 +47,10 @@ export function findRisks(input: RiskInput): Risks {
 
 type RiskContext = RiskInput & {
   readonly resources: ReadonlyMap<ResourceId, DesiredResource>;
-  readonly earlier: ReadonlyMap<string, DesiredResource>;
-  readonly found: ReadonlyMap<ResourceId, LiveResource>;
+  readonly baseResources: ReadonlyMap<string, DesiredResource>;
+  readonly liveResources: ReadonlyMap<ResourceId, LiveResource>;
   readonly edgesBy: ReadonlyMap<ResourceId, readonly EdgeChange[]>;
-  readonly reach: (rule: ResourceId) => readonly ResourceId[] | undefined;
+  readonly connectionsOf: (rule: ResourceId) => readonly ResourceId[] | undefined;
   readonly causesOfEdge: ReturnType<typeof edgeCauses>;
 };
 
@@ -63,44 +63,44 @@ function createContext(input: RiskInput): RiskContext {
     if (group === undefined) edgesBy.set(edge.by, [edge]);
     else group.push(edge);
   }
-  let reached: ReadonlyMap<ResourceId, readonly ResourceId[]> | undefined;
+  let byRule: ReadonlyMap<ResourceId, readonly ResourceId[]> | undefined;
   return {
     ...input,
     resources: desiredById(desired.resources),
-    earlier: baseline(base),
-    found: liveById(live.resources),
+    baseResources: desiredById(base?.resources ?? []),
+    liveResources: liveById(live.resources),
     edgesBy,
     causesOfEdge: edgeCauses(plan.changes, input.selectorOf),
-    reach: (rule) => {
+    connectionsOf: (rule) => {
       if (kindOf(rule) === 'Connection') return undefined;
-      reached ??= connectionsByRule(before, after);
-      return reached.get(rule) ?? [];
+      byRule ??= connectionsByRule(before, after);
+      return byRule.get(rule) ?? [];
     },
   };
 }
 
-/** The connections that each rule is on, before or after. */
-function connectionsByRule(...scenes: readonly ProtectionSnapshot[]): ReadonlyMap<ResourceId, readonly ResourceId[]> {
-  const reach = new Map<ResourceId, Set<ResourceId>>();
-  for (const scene of scenes) {
-    for (const id of scene.resources.keys()) {
+/** Lists for each rule the connections that it is attached to before or after the plan. */
+function connectionsByRule(...snapshots: readonly ProtectionSnapshot[]): ReadonlyMap<ResourceId, readonly ResourceId[]> {
+  const byRule = new Map<ResourceId, Set<ResourceId>>();
+  for (const snapshot of snapshots) {
+    for (const id of snapshot.resources.keys()) {
       if (kindOf(id) !== 'Connection') continue;
-      for (const rule of rulesOn(scene, id)) {
-        const ids = reach.get(rule);
-        if (ids === undefined) reach.set(rule, new Set([id]));
+      for (const rule of rulesOn(snapshot, id)) {
+        const ids = byRule.get(rule);
+        if (ids === undefined) byRule.set(rule, new Set([id]));
         else ids.add(id);
       }
     }
   }
-  return new Map([...reach].map(([rule, ids]) => [rule, [...ids].toSorted(compareText)]));
+  return new Map([...byRule].map(([rule, ids]) => [rule, [...ids].toSorted(compareText)]));
 }
 
-function risksOfChange(change: Change, found: RiskContext): readonly Risk[] {
+function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
   const key = liveKeyOf(change);
-  const resource = found.resources.get(change.id);
-  const drafts = [...ownRisks(change, found), ...(resource === undefined ? [] : statedRisks(resource, found))];
-  const placing = { change, resource, reach: found.reach(key), found };
-  const risks = [...placeRisks(drafts, placing), ...edgeRisks(change, found), ...unenforceableRisks(change, found)];
+  const resource = context.resources.get(change.id);
+  const drafts = [...ownRisks(change, context), ...(resource === undefined ? [] : statedRisks(resource, context))];
+  const placing = { change, resource, connections: context.connectionsOf(key) };
+  const risks = [...placeRisks(drafts, placing), ...edgeRisks(change, context), ...unenforceableRisks(change, context)];
   if (risks.length > 0) return sortRisks(risks);
   return placeRisks(
     [{ name: change.action === 'create' || change.reasons.includes('unfinished') ? 'created' : 'neutral', fields: [] }],
@@ -110,17 +110,17 @@ function risksOfChange(change: Change, found: RiskContext): readonly Risk[] {
 
 function ownRisks(
   change: Change,
-  { before, after, found, resources, postureBefore: had, postureAfter: has, reach }: RiskContext,
+  { before, after, liveResources, resources, postureBefore, postureAfter, connectionsOf }: RiskContext,
 ): readonly RiskDraft[] {
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
   const reroutes =
     isConnection && change.action !== 'delete'
-      ? rerouteRisks(change, { live: found, subject: found.get(key), desired: resources.get(change.id) })
+      ? rerouteRisks(change, { live: liveResources, subject: liveResources.get(key), desired: resources.get(change.id) })
       : [];
   if (change.action === 'create') return reroutes;
-  if (change.action === 'delete') return isConnection ? [{ name: 'deleted', fields: [] }] : detachments(change, reach(key) ?? []);
-  // Opening what was created closed takes nothing away that anybody had.
+  if (change.action === 'delete') return isConnection ? [{ name: 'deleted', fields: [] }] : detachments(change, connectionsOf(key) ?? []);
+  // Opening a connection that an interrupted apply created closed removes no protection from anyone.
   if (change.reasons.includes('unfinished')) return [];
   const sides = { before: specIn(before, key), after: specIn(after, key) };
   const unseen = change.fields.flatMap((field): readonly RiskDraft[] => {
@@ -130,7 +130,7 @@ function ownRisks(
       : [];
   });
   if (isConnection) {
-    const postures = { before: had(key) ?? emptyPosture, after: has(key) ?? emptyPosture };
+    const postures = { before: postureBefore(key) ?? emptyPosture, after: postureAfter(key) ?? emptyPosture };
     return [...reroutes, ...unseen, ...connectionRisks(sides, postures)];
   }
   if (kindOf(key) === 'GuardrailRule') return [...unseen, ...guardrailRisks(sides)];
@@ -145,20 +145,20 @@ function detachments(change: Change, connections: readonly ResourceId[]): readon
   return kind === 'DataMaskingRule' ? [{ name: 'masking-detached', fields: [] }] : [];
 }
 
-function specIn(scene: ProtectionSnapshot, id: ResourceId): JsonObject {
-  return scene.resources.get(id)?.spec ?? {};
+function specIn(snapshot: ProtectionSnapshot, id: ResourceId): JsonObject {
+  return snapshot.resources.get(id)?.spec ?? {};
 }
 
-/** What the manifest alone says otherwise than before. */
-function statedRisks(resource: DesiredResource, { earlier: applied, found, registry, base }: RiskContext): readonly RiskDraft[] {
-  const earlier = applied.get(resource.id);
+/** Finds risks in the manifest alone: secret sources, selectors and ignored fields that differ from the base. */
+function statedRisks(resource: DesiredResource, { baseResources, liveResources, registry, base }: RiskContext): readonly RiskDraft[] {
+  const applied = baseResources.get(resource.id);
   const kind = registry.get(kindOf(resource.id));
-  const isTold = base === undefined || earlier !== undefined;
-  const sources = isTold ? sourceRisks(resource, { base: earlier, live: found.get(resource.key) }) : [];
-  return [...sources, ...(kind === undefined || earlier === undefined ? [] : manifestRisks(kind, resource, earlier))];
+  const isCompared = base === undefined || applied !== undefined;
+  const sources = isCompared ? sourceRisks(resource, { base: applied, live: liveResources.get(resource.key) }) : [];
+  return [...sources, ...(kind === undefined || applied === undefined ? [] : manifestRisks(kind, resource, applied))];
 }
 
-/** Edges are risks of whoever writes them; those of a rule that is deleted are its own. */
+/** Finds the risks of attachments at the change that writes them. A deleted rule reports its own detachments. */
 function edgeRisks(change: Change, { edgesBy, causesOfEdge }: RiskContext): readonly Risk[] {
   const key = liveKeyOf(change);
   const groups = new Map<RiskName, EdgeChange[]>();
@@ -180,11 +180,11 @@ function edgeRisks(change: Change, { edgesBy, causesOfEdge }: RiskContext): read
   });
 }
 
-/** Guardrails that come to connections whose proxy cannot enforce any: it refuses every session. */
-function unenforceableRisks(change: Change, { before, after, edgesBy, reach }: RiskContext): readonly Risk[] {
+/** Finds guardrails that are attached to connections whose proxy cannot enforce them and therefore refuses every session. */
+function unenforceableRisks(change: Change, { before, after, edgesBy, connectionsOf }: RiskContext): readonly Risk[] {
   const key = liveKeyOf(change);
   if (change.action === 'delete') return [];
-  const own = kindOf(key) === 'Connection' ? [key] : kindOf(key) === 'GuardrailRule' ? (reach(key) ?? []) : [];
+  const own = kindOf(key) === 'Connection' ? [key] : kindOf(key) === 'GuardrailRule' ? (connectionsOf(key) ?? []) : [];
   const ids = new Set([
     ...own,
     ...(edgesBy.get(key) ?? []).filter(({ rule }) => kindOf(rule) === 'GuardrailRule').map(({ connection }) => connection),
@@ -198,12 +198,11 @@ function unenforceableRisks(change: Change, { before, after, edgesBy, reach }: R
 type PlacingInput = {
   readonly change?: Change;
   readonly resource: DesiredResource | undefined;
-  readonly reach: readonly ResourceId[] | undefined;
-  readonly found: RiskContext;
+  readonly connections: readonly ResourceId[] | undefined;
 };
 
-/** Gives drafts their code, class and place; what several fields do is told once, at what they have in common. */
-function placeRisks(drafts: readonly RiskDraft[], { change, resource, reach }: PlacingInput): readonly Risk[] {
+/** Adds code, class and position to drafts. Several fields with the same risk become one risk at their common path. */
+function placeRisks(drafts: readonly RiskDraft[], { change, resource, connections }: PlacingInput): readonly Risk[] {
   const groups = new Map<string, RiskDraft[]>();
   for (const draft of drafts) {
     const key = `${draft.name} ${draft.class ?? ''}`;
@@ -221,7 +220,7 @@ function placeRisks(drafts: readonly RiskDraft[], { change, resource, reach }: P
         code: riskCode(first.name),
         class: first.class ?? whole.class,
         ...(path === '' ? {} : { path }),
-        ...(reach === undefined ? {} : { connections: reach }),
+        ...(connections === undefined ? {} : { connections }),
         ...(at === undefined ? {} : { place: positionText(at) }),
       },
     ];
@@ -236,7 +235,7 @@ function placeIn(resource: DesiredResource | undefined, path: string): ReturnTyp
   return resource === undefined ? undefined : resource.locate(path);
 }
 
-/** The one field, or the beginning that all of them share. */
+/** Returns the path of the only field, or the common prefix of all fields. */
 function pathOf(drafts: readonly RiskDraft[], change: Change | undefined): string {
   const names = drafts.map(({ fields }) => fields);
   const written = (change?.fields ?? []).filter(({ held }) => held !== true).map(({ path }) => tokensOf(path));

@@ -8,7 +8,7 @@ import { looksLikeCredential, type LiveSecret } from '../../model/secret.ts';
 import type { RiskDraft } from './field-risks.ts';
 import type { RiskName } from './risk-codes.ts';
 
-/** Where a kept credential would go, by the field that says so. */
+/** The risk of sending a kept credential elsewhere, by the field that redirects it. */
 const routes: Readonly<Record<string, RiskName>> = {
   agent_id: 'agent-rerouted',
   command: 'command-rerouted',
@@ -19,43 +19,43 @@ const routes: Readonly<Record<string, RiskName>> = {
 
 const secretField = 'secret';
 
-/** Settings that are no credential by themselves, and say where or how a connection is made. */
+/** Keys that are not credentials themselves but decide where or how the connection is made. */
 const setting =
   /(^|[:_])(host|hostname|port|url|uri|addr|address|endpoint|server|socket|db|database|dbname|sid|service|service_name|schema|table|index|region|zone|bucket|path|sslmode|ssl|tls|insecure|options|ca)$/i;
 
-/** Who somebody is leads nowhere. */
+/** Keys that name a user; they redirect nothing. */
 const identity = /(^|[:_])(user|username|login|account|role)$/i;
 
-/** Whose secrets they are: the live connection's own, or those of the one whose place it takes. */
+/** The owner of the secrets: the live connection itself, or the predecessor that it replaces. */
 type Owners = {
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
   readonly subject: LiveResource | undefined;
   readonly desired: DesiredResource | undefined;
 };
 
-/** What a connection's secrets are before and after a change, and where they would go. */
+/** Finds changes that send a kept credential to another agent, command, endpoint or resource. */
 export function rerouteRisks(change: Change, { live, subject, desired }: Owners): readonly RiskDraft[] {
   const written = change.fields.filter(({ held }) => held !== true);
-  const former = subject ?? predecessorOf(written, live);
-  if (former === undefined || !keepsCredential(written, former, subject === undefined)) return resourceRisks(written, subject);
+  const owner = subject ?? predecessorOf(written, live);
+  if (owner === undefined || !keepsCredential(written, owner, subject === undefined)) return resourceRisks(written, subject);
   const fields = written.flatMap((field): readonly RiskDraft[] => {
     const [name = '', key] = tokensOf(field.path);
     if (name === secretField && key !== undefined)
-      return isEndpoint(key) && !isSame(field, desired, former) ? [{ name: 'endpoint-rerouted', fields: [name] }] : [];
+      return isEndpoint(key) && !isSame(field, desired, owner) ? [{ name: 'endpoint-rerouted', fields: [name] }] : [];
     const route = routes[name];
-    if (route === undefined || (subject === undefined && sameAs(field, former))) return [];
+    if (route === undefined || (subject === undefined && sameAs(field, owner))) return [];
     return [{ name: route, fields: [name] }];
   });
   return mergeDrafts(fields);
 }
 
-/** A connection inherits the secrets of its resource, whatever it has of its own. */
+/** Finds a move to another resource: a connection inherits the secrets of its resource in addition to its own. */
 function resourceRisks(written: readonly FieldChange[], subject: LiveResource | undefined): readonly RiskDraft[] {
   const moves = subject !== undefined && written.some(({ path }) => path === pointer('resource_name'));
   return moves ? [{ name: 'resource-rerouted', fields: ['resource_name'] }] : [];
 }
 
-/** What takes another one's place has its secrets; their source says whose they are. */
+/** Returns the predecessor whose secrets the change copies, from their source `live:Kind/name`. */
 function predecessorOf(written: readonly FieldChange[], live: ReadonlyMap<ResourceId, LiveResource>): LiveResource | undefined {
   for (const { after } of written) {
     const [area, kind, ...name] = 'secret' in after ? after.secret.split(/[:/]/) : [];
@@ -68,10 +68,10 @@ function isCopied({ after }: FieldChange): boolean {
   return 'secret' in after && after.secret.startsWith('live:');
 }
 
-/** A copy, or the same value again. */
-function isSame(field: FieldChange, desired: DesiredResource | undefined, former: LiveResource): boolean {
-  const [now, then] = [desired?.secrets[field.path], former.secrets[field.path]];
-  return isCopied(field) || (now?.state === 'value' && then?.state === 'value' && now.equals(then));
+/** Tells whether the secret is a copy or has the same value as before. */
+function isSame(field: FieldChange, desired: DesiredResource | undefined, owner: LiveResource): boolean {
+  const [current, previous] = [desired?.secrets[field.path], owner.secrets[field.path]];
+  return isCopied(field) || (current?.state === 'value' && previous?.state === 'value' && current.equals(previous));
 }
 
 function sameAs({ path, after }: FieldChange, { spec }: LiveResource): boolean {
@@ -79,12 +79,12 @@ function sameAs({ path, after }: FieldChange, { spec }: LiveResource): boolean {
   return value !== undefined && 'value' in after && equal(after.value, value);
 }
 
-/** Anything that is no mere setting may be a credential, and so may what cannot be seen. */
-function keepsCredential(written: readonly FieldChange[], former: LiveResource, isCopy: boolean): boolean {
+/** Tells whether a credential stays. Any key that is not a known setting may be a credential; so may a hidden one. */
+function keepsCredential(written: readonly FieldChange[], owner: LiveResource, isCopy: boolean): boolean {
   const root = pointer(secretField);
-  if (!isCopy && former.unknown.some((path) => path === root)) return true;
+  if (!isCopy && owner.unknown.some((path) => path === root)) return true;
   const replaced = new Set(written.filter((field) => !(isCopy && isCopied(field))).map(({ path }) => path));
-  const kept = isCopy ? written.filter(isCopied).map(({ path }) => path) : [...Object.keys(former.secrets), ...former.unknown];
+  const kept = isCopy ? written.filter(isCopied).map(({ path }) => path) : [...Object.keys(owner.secrets), ...owner.unknown];
   return kept.some((path) => isPointerWithin(path, root) && path !== root && isCredential(tokensOf(path)[1] ?? '') && !replaced.has(path));
 }
 
@@ -92,12 +92,12 @@ function isCredential(key: string): boolean {
   return !setting.test(key) && !identity.test(key);
 }
 
-/** What is neither a setting that is known nor surely a credential may lead elsewhere, too. */
+/** Tells whether the key may name an endpoint: it is not a user and not certainly a credential. */
 function isEndpoint(key: string): boolean {
   return !identity.test(key) && !looksLikeCredential(key);
 }
 
-/** Secrets that stood elsewhere, by the base or else by what is live, and stand in the manifest now; or the other way round. */
+/** Finds secrets that moved into the manifest or out of it, compared with the base or else with the live reference. */
 export function sourceRisks(
   desired: DesiredResource,
   { base, live }: { readonly base: DesiredResource | undefined; readonly live: LiveResource | undefined },
@@ -118,7 +118,7 @@ function formOf(source: string | undefined): Form | undefined {
   return source !== undefined && /^(env|file|reference):/.test(source) ? 'elsewhere' : undefined;
 }
 
-/** Of a live value only a reference tells where it stood. */
+/** Returns the form of a live secret; only a reference (`_name:…`) shows where the value was stored. */
 function liveForm(secret: LiveSecret | undefined): Form | undefined {
   return secret?.state === 'value' && /^_\w+:/.test(secret.reveal()) ? 'elsewhere' : undefined;
 }
@@ -126,8 +126,8 @@ function liveForm(secret: LiveSecret | undefined): Form | undefined {
 function mergeDrafts(drafts: readonly RiskDraft[]): readonly RiskDraft[] {
   const known = new Map<RiskName, RiskDraft>();
   for (const draft of drafts) {
-    const earlier = known.get(draft.name);
-    known.set(draft.name, earlier === undefined ? draft : { ...earlier, fields: [...new Set([...earlier.fields, ...draft.fields])] });
+    const existing = known.get(draft.name);
+    known.set(draft.name, existing === undefined ? draft : { ...existing, fields: [...new Set([...existing.fields, ...draft.fields])] });
   }
   return [...known.values()];
 }

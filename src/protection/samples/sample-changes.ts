@@ -18,24 +18,24 @@ export type SampleSources = { readonly desired: DesiredState; readonly base: Bas
 export function withSampleChanges(
   plan: Plan,
   sources: SampleSources,
-  scenes: { readonly live: LiveState; readonly registry: Registry },
+  snapshots: { readonly live: LiveState; readonly registry: Registry },
 ): Plan {
   const { protection } = plan;
-  const flips = protection === undefined ? [] : findSampleChanges(plan, sources, scenes);
+  const flips = protection === undefined ? [] : findSampleChanges(plan, sources, snapshots);
   return protection === undefined || flips.length === 0 ? plan : { ...plan, protection: { ...protection, flips } };
 }
 
 function findSampleChanges(
   plan: PlannedWrites,
   { desired, base }: SampleSources,
-  scenes: { readonly live: LiveState; readonly registry: Registry },
+  snapshots: { readonly live: LiveState; readonly registry: Registry },
 ): readonly SampleChange[] {
   const changes = plan.changes.filter((change) => isWritten(change) && change.action !== 'create');
   const wanted = changes
     .map((change) => ({ change, samples: samplesOf(change, desired, base) }))
     .filter(({ samples }) => samples.length > 0);
   if (wanted.length === 0) return [];
-  const { live, registry } = scenes;
+  const { live, registry } = snapshots;
   const before = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
   const after = plannedSnapshot(plan, live, registry);
   const patterns = patternCache();

@@ -89,8 +89,8 @@ describe('how rules are attached', () => {
   });
 
   it('is told of manifests alone in the same way', () => {
-    const scene = desiredSnapshot(desiredState([db, noDrop(selecting)]), registry, 'interface');
-    const [[rule, attached] = []] = [...(readPostures(scene)(idOf('db'))?.rules ?? [])];
+    const snapshot = desiredSnapshot(desiredState([db, noDrop(selecting)]), registry, 'interface');
+    const [[rule, attached] = []] = [...(readPostures(snapshot)(idOf('db'))?.rules ?? [])];
     expect([rule, attached?.aspects, attached?.by.map(({ how }) => how)]).toEqual(['GuardrailRule/no-drop', ['input'], ['selector']]);
   });
 });
