@@ -17,11 +17,11 @@ export { apply } from './apply/apply.ts';
 export type { ApplyInput } from './apply/progress.ts';
 
 /** Reports: values in, text out. */
-export { applyJson, applyMarkdown, applyText } from './report/apply.ts';
+export { applyJson, applyMarkdown, applyText } from './report/reports.ts';
 export { diagnosticsJson, diagnosticsText } from './report/text/diagnostics.ts';
-export { planJson } from './report/subjects/plan-json.ts';
-export { planMarkdown } from './report/markdown/changes.ts';
-export { planText } from './report/text/changes.ts';
+export { planJson } from './report/reports.ts';
+export { planMarkdown } from './report/reports.ts';
+export { planText } from './report/reports.ts';
 
 /** The nouns. */
 export type { Config, Limits, Target } from './model/config.ts';

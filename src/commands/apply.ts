@@ -6,20 +6,20 @@ import { isWritten, type Plan, type Refusal } from '../model/plan/plan.ts';
 import { withoutBreakers } from '../reconcile/guard/refusals.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
-import { planText } from '../report/text/changes.ts';
+import { renderReport } from '../report/formats.ts';
+import { planDocument } from '../report/subjects/plan.ts';
 import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
-import { planReportFormats, type ApplyFlags } from './flags.ts';
+import type { ApplyFlags } from './flags.ts';
 import { mayWrite } from './connect.ts';
 import { openApplyJournal, type ApplyJournal } from './apply-journal.ts';
 import { differentPlan } from './misfits.ts';
-import { pageMaker } from './page.ts';
 import { planned, type Narrow, type Planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { progressOn, tellStopping } from './progress.ts';
 import { recordApplied } from './recording.ts';
 import { secretOf } from './saved-secrets.ts';
 import type { Resumed } from './saved.ts';
-import { requireWritable, emitPlan, emitResult } from './tell.ts';
+import { requireWritable, emitPlan, emitResult } from './emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { runForTargets } from './run-for-targets.ts';
@@ -27,7 +27,7 @@ import { parseDigest, pathsArgument, planOptions, selectionOption, targetOptions
 
 /** Defines `ostiary apply`. */
 export const defineApply: DefineCommand = (command, run) => {
-  writeOptions(planOptions(selectionOption(targetOptions(command.argument(...pathsArgument), true)), planReportFormats))
+  writeOptions(planOptions(selectionOption(targetOptions(command.argument(...pathsArgument), true)), 'apply'))
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
     .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', parseDigest)
@@ -75,21 +75,20 @@ async function planOf(flags: ApplyFlags, context: CliContext, { journal: { reque
 async function applyPlanned(result: Journaled, flags: ApplyFlags, context: CliContext): Promise<number> {
   const printer = printerFor(context, flags);
   const { plan } = result;
-  const page = await pageMaker(flags);
   const writes = plan.changes.filter(isWritten).length;
   const machine = flags.format === 'json';
-  if (!machine) emitPlan([plan], result.warnings, { flags: { ...flags, report: [] }, context, printer });
+  if (!machine) await emitPlan(result, result.warnings, { flags: { ...flags, report: [] }, context, printer });
   try {
     await requireConsent(result, writes, flags, context);
   } catch (error) {
     if (machine || flags.report.length > 0) {
-      emitPlan([plan], machine ? result.warnings : [], { flags, context, printer, printed: !machine, ...page(result) });
+      await emitPlan(result, machine ? result.warnings : [], { flags, context, printer, printed: !machine });
     }
     throw error;
   }
   const outcome = await execute(result, flags, context);
   if (flags.format === 'text') printer.print('\n');
-  emitResult(outcome, plan, { flags, context, printer, ...page(result, outcome) });
+  await emitResult(outcome, result, { flags, context, printer });
   if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
   if (!result.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
   const recorded = await recordApplied({ ...result, options: flags, context });
@@ -106,7 +105,7 @@ async function requireConsent(result: Planned, writes: number, flags: ApplyFlags
   if (refusals.length > 0) throw new RefusedError(refusals);
   if (writes === 0 || flags.yes) return;
   const { errors, note } = printerFor(context, flags);
-  if (flags.format === 'json') note(planText([plan], errors));
+  if (flags.format === 'json') note(await renderReport(planDocument([plan]), 'text', errors));
   const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
   if (!(await context.confirm(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
     throw new AppError('apply/declined', 6, 'not applied: nobody said yes');

@@ -13,7 +13,7 @@ import { connectService, trackSecretReads } from './connect.ts';
 import { planned, type Planned } from './planning.ts';
 import { judgeLive } from './policies.ts';
 import { printerFor } from './printer.ts';
-import { requireWritable, emitDrift } from './tell.ts';
+import { requireWritable, emitDrift } from './emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './run-for-targets.ts';
 import {
@@ -96,13 +96,13 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
   const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };
   const judged = await judgeLive(plan, { ...seen, flags, context });
   const warnings = [...seen.warnings.filter(({ code }) => !code.startsWith('policy/')), ...judged.diagnostics];
-  const tell = (one: Drift): void =>
-    emitDrift([one], [...warnings, ...(one.adoption?.left ?? [])], { flags, context, printer: printerFor(context, flags) });
+  const report = (one: Drift): Promise<void> =>
+    emitDrift(one, [...warnings, ...(one.adoption?.left ?? [])], { flags, context, printer: printerFor(context, flags) });
   if (!flags.adopt) {
-    tell(drifted);
+    await report(drifted);
     return isDrifted(plan) || judged.fails ? 2 : 0;
   }
-  const adoption = await adopted(drifted, seen, { flags, context, tell });
+  const adoption = await adopted(drifted, seen, { flags, context, report });
   return adoption.left.some(({ code, severity }) => code.startsWith('adopt/') && severity !== 'notice') ? 2 : 0;
 }
 
@@ -118,17 +118,17 @@ async function closed(seen: Planned, flags: DriftFlags, context: CliContext): Pr
   }
 }
 
-type Adopted = { readonly flags: DriftFlags; readonly context: CliContext; readonly tell: (drift: Drift) => void };
+type Adopted = { readonly flags: DriftFlags; readonly context: CliContext; readonly report: (drift: Drift) => Promise<void> };
 
-/** Accepts the drift; it is told in any case. */
-async function adopted(found: Drift, seen: Planned, { flags, context, tell }: Adopted): Promise<Adoption> {
+/** Adopts the drift, and reports it in any case. */
+async function adopted(found: Drift, seen: Planned, { flags, context, report }: Adopted): Promise<Adoption> {
   const { commit, origin, new: names } = flags;
   try {
     const adoption = await adoptDrift(found, seen, { selection: flags, context, names, commit, origin });
-    tell({ ...found, adoption });
+    await report({ ...found, adoption });
     return adoption;
   } catch (error) {
-    tell(found);
+    await report(found);
     throw error;
   }
 }

@@ -4,7 +4,9 @@ import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { suggest } from '../model/suggest.ts';
 import { explain as explainResource } from '../reconcile/explain/explain.ts';
 import { connectionRules, snapshotPlan } from '../protection/posture/diff-postures.ts';
-import { explainJson, explainText } from '../report/text/explain.ts';
+import { explainDocument } from '../report/subjects/explain.ts';
+import { formatsFor } from '../report/formats.ts';
+import { emit } from './emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { Format, PlanFlags, TargetFlags } from './flags.ts';
 import { planned } from './planning.ts';
@@ -18,14 +20,14 @@ export type ExplainFlags = TargetFlags &
   Pick<PlanFlags, 'secrets' | 'today'> & {
     readonly resource: string;
     readonly field?: string;
-    readonly format: Exclude<Format, 'markdown'>;
+    readonly format: Format;
   };
 
 /** Defines `ostiary explain`. */
 export const defineExplain: DefineCommand = (command, run) => {
   command.argument('<resource>', 'KIND/NAME').argument('[field]', 'one field, such as reviewers');
   baseOptions(cacheOption(targetOptions(command)))
-    .addOption(formatOption(['text', 'json']))
+    .addOption(formatOption(formatsFor('explain', 'print')))
     .addOption(todayOption())
     .addOption(secretsOption())
     .action((resource, field, flags) => run((context) => explain({ ...flags, resource, field, only: [], paths: [] }, context)));
@@ -78,7 +80,6 @@ export async function explain(flags: ExplainFlags, context: CliContext): Promise
     ...(rules.length === 0 ? {} : { rules }),
     ...(policies.length === 0 ? {} : { policies }),
   };
-  const { print, results } = printerFor(context, flags);
-  print(flags.format === 'json' ? explainJson(told) : explainText(told, results));
+  await emit(explainDocument(told), { flags, context, printer: printerFor(context, flags) });
   return 0;
 }

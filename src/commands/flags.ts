@@ -1,16 +1,10 @@
+import type { FormatName } from '../report/formats.ts';
 import type { Allowance } from '../model/plan/plan.ts';
 import type { RiskClass } from '../model/plan/risk.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { ProjectSelection } from '../project/project-selection.ts';
 
-export const formats = ['text', 'json', 'markdown'] as const;
-
-export type Format = (typeof formats)[number];
-
-/** What reports of plans may be written as. */
-export const planReportFormats = ['text', 'json', 'markdown', 'html'] as const;
-
-export type ReportFormat = (typeof planReportFormats)[number];
+export type Format = FormatName;
 
 /** How something that was looked up is printed. */
 export const viewFormats = ['text', 'json', 'yaml'] as const;
@@ -20,13 +14,8 @@ export type ViewFormat = (typeof viewFormats)[number];
 /** Where the embedded database of `serve` lies unless told. */
 export const defaultDatabase = '.ostiary/gateway';
 
-/** How the results of samples are told. */
-export const trialFormats = ['text', 'json', 'junit'] as const;
-
-export type TrialFormat = (typeof trialFormats)[number];
-
 /** A report to be written beside what is printed. */
-export type ReportFlag<F = ReportFormat> = { readonly format: F; readonly path: string };
+export type ReportFlag<F = Format> = { readonly format: F; readonly path: string };
 
 /** Whether the sources of secrets are read, or only looked at. */
 export const secretsChoices = ['resolve', 'unresolved'] as const;

@@ -1,13 +1,13 @@
 import { writeReport } from '../disk/write.ts';
 import type { JsonObject } from '../model/json.ts';
-import { applyDocument } from '../report/apply.ts';
+import { applyDocument } from '../report/subjects/apply.ts';
 import { toJsonText } from '../report/serialize.ts';
-import { driftDocument } from '../report/drift-json.ts';
+import { driftDocument } from '../report/subjects/drift.ts';
 import { fleetDocument, type DocumentList, type Failure } from '../report/fleet.ts';
-import { planDocument } from '../report/subjects/plan-json.ts';
+import { planDocument } from '../report/subjects/plan.ts';
 import type { ReportFlag } from './flags.ts';
 import { absolutePath } from '../project/resolved-config.ts';
-import { isWritable } from './tell.ts';
+import { isWritable } from './emit.ts';
 import type { CommandEvent, CliContext } from './context/cli-context.ts';
 
 /** What a target that could not be finished has told last, if it came so far. */
@@ -29,8 +29,8 @@ export function writeFailure({ list, failure, told, reports }: Untold, context: 
 }
 
 function documentsOf(told: CommandEvent | undefined): readonly JsonObject[] {
-  if (told !== undefined && 'drift' in told) return [driftDocument([told.drift])];
+  if (told !== undefined && 'drift' in told) return [driftDocument([told.drift]).json()];
   if (told === undefined || !('plan' in told)) return [];
   const { plan, result } = told;
-  return [result === undefined ? planDocument([plan]) : applyDocument([{ plan, result }])];
+  return [result === undefined ? planDocument([plan]).json() : applyDocument([{ plan, result }]).json()];
 }

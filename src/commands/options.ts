@@ -5,7 +5,8 @@ import type { CliContext } from './context/cli-context.ts';
 import type { Allowance } from '../model/plan/plan.ts';
 import { riskClasses } from '../model/plan/risk.ts';
 import { noDigest } from './misfits.ts';
-import { formats, secretsChoices, type ReportFlag, type ReportFormat } from './flags.ts';
+import { formatsFor, type ReportSubject } from '../report/formats.ts';
+import { secretsChoices, type ReportFlag } from './flags.ts';
 
 /** The headings under which help lists flags; what a command has of its own stands first. */
 export const groups = {
@@ -77,8 +78,8 @@ export function baseOptions(on: Command): Command {
     .option('--no-origin', 'neither ask origin what was last applied nor tell it');
 }
 
-export function planOptions(on: Command, reports: readonly ReportFormat[] = formats): Command {
-  return reportOptions(baseOptions(cacheOption(on)), reports)
+export function planOptions(on: Command, subject: ReportSubject = 'drift'): Command {
+  return reportOptions(baseOptions(cacheOption(on)), subject)
     .optionsGroup(groups.refusals)
     .addOption(new Option('--max-risk <class>', 'refuse what is riskier; any class unless told').choices([...riskClasses]))
     .optionsGroup(groups.plan)
@@ -87,11 +88,12 @@ export function planOptions(on: Command, reports: readonly ReportFormat[] = form
     .option('--prune', 'delete what was applied and is in no manifest any more', false);
 }
 
-export function reportOptions(on: Command, reports: readonly ReportFormat[] = formats): Command {
+export function reportOptions(on: Command, subject: ReportSubject = 'drift'): Command {
+  const files = formatsFor(subject, 'file');
   return on
-    .addOption(formatOption(formats))
+    .addOption(formatOption(formatsFor(subject, 'print')))
     .optionsGroup(groups.report)
-    .option('--report <format=path>', `also write a report to a file: ${reports.join(', ')} (repeatable)`, collectReport(reports), [])
+    .option('--report <format=path>', `also write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
     .addOption(todayOption())
     .optionsGroup(groups.refusals)
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);

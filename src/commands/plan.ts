@@ -1,10 +1,9 @@
 import { isWritten } from '../model/plan/plan.ts';
-import { planReportFormats, type PlanFlags } from './flags.ts';
-import { pageMaker } from './page.ts';
+import type { PlanFlags } from './flags.ts';
 import { planned } from './planning.ts';
 import { printerFor } from './printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { requireWritable, emitPlan } from './tell.ts';
+import { requireWritable, emitPlan } from './emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './run-for-targets.ts';
 import {
@@ -26,7 +25,7 @@ export type PlanCommandFlags = PlanFlags & {
 
 /** Defines `ostiary plan`. */
 export const definePlan: DefineCommand = (command, run) => {
-  planOptions(configRefOption(selectionOption(targetOptions(command.argument(...pathsArgument), true))), planReportFormats)
+  planOptions(configRefOption(selectionOption(targetOptions(command.argument(...pathsArgument), true))), 'plan')
     .optionsGroup(groups.own)
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
@@ -42,8 +41,7 @@ export async function plan(flags: PlanCommandFlags, context: CliContext): Promis
   const { plan: result, warnings, gateway } = made;
   await gateway.close();
   const printer = printerFor(context, flags);
-  const page = await pageMaker(flags);
-  emitPlan([result], warnings, { flags, context, printer, ...page(made) });
+  await emitPlan(made, warnings, { flags, context, printer });
   if (flags.out !== undefined) {
     const { savePlan } = await import('./saving.ts');
     await savePlan(flags.out, made, flags, context);

@@ -1,6 +1,8 @@
 import type { ApplyEvent } from '../model/result/outcome.ts';
-import { isWritten, type Plan } from '../model/plan/plan.ts';
-import { progressLine } from '../report/apply.ts';
+import type { ResourceId } from '../model/resource.ts';
+import { isWritten, type Action, type Plan } from '../model/plan/plan.ts';
+import { escapeTerminal } from '../report/escape.ts';
+import { clip } from '../report/text/width.ts';
 import type { OutputFlags } from './flags.ts';
 import type { CliContext } from './context/cli-context.ts';
 
@@ -69,4 +71,30 @@ export async function counted<T>(
     clearInterval(timer);
     context.stderr.write('\r\u001b[K');
   }
+}
+
+/** The progress of an apply. */
+export type ApplyProgress = {
+  readonly done: number;
+  readonly total: number;
+  readonly failed: number;
+  readonly action?: Action;
+  readonly id?: ResourceId;
+};
+
+const doing: Readonly<Record<Action, string>> = {
+  create: 'creating',
+  update: 'updating',
+  rename: 'renaming',
+  delete: 'deleting',
+  blocked: 'skipping',
+  held: 'leaving',
+};
+
+/** Returns one line, no wider than the terminal: the counts, then the object that is being written. */
+export function progressLine(progress: ApplyProgress, columns: number): string {
+  const failed = progress.failed === 0 ? '' : `, ${progress.failed} failed`;
+  const verb = progress.action === undefined ? '' : `${doing[progress.action]} `;
+  const now = progress.id === undefined ? '' : `  ${verb}${escapeTerminal(progress.id)}`;
+  return clip(`${progress.done}/${progress.total} done${failed}${now}`, columns);
 }

@@ -9,7 +9,9 @@ import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
 import { handOver, readOwnedObjects } from '../pull/terraform-state.ts';
 import type { ProjectUpdate, UpdateContext } from '../pull/update-manifests.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
-import { pullJson, pullText } from '../report/pull.ts';
+import { formatsFor } from '../report/formats.ts';
+import { pullDocument } from '../report/subjects/pull.ts';
+import { emit } from './emit.ts';
 import type { TargetFlags } from './flags.ts';
 import { connect, readLive, trackSecretReads } from './connect.ts';
 import { printerFor } from './printer.ts';
@@ -36,7 +38,7 @@ export const definePull: DefineCommand = (command, run) => {
         .default('keep'),
     )
     .option('--from-state <file>', 'only what this state of Terraform or OpenTofu owns, and blocks that make it forget')
-    .addOption(formatOption(['text', 'json']))
+    .addOption(formatOption(formatsFor('pull', 'print')))
     .addHelpText(
       'after',
       `
@@ -79,10 +81,10 @@ export async function pull(flags: PullFlags, context: CliContext): Promise<numbe
     const inherited = matched && handOver(matched, made, project.declared);
     const written = writeProject(project, { ...made, inherited, edited: edits.files }, context);
     const pulled = { ...countUpdates(made.pulled, edits.updated), ...written };
-    const { print, hint, results, errors } = printerFor(context, flags);
+    const printer = printerFor(context, flags);
     context.onEvent?.({ diagnostics: edits.diagnostics });
-    if (edits.diagnostics.length > 0) hint(diagnosticsText(edits.diagnostics, errors));
-    print(flags.format === 'json' ? pullJson(pulled) : pullText(pulled, results));
+    if (edits.diagnostics.length > 0) printer.hint(diagnosticsText(edits.diagnostics, printer.errors));
+    await emit(pullDocument(pulled), { flags, context, printer });
     return 0;
   } finally {
     await gateway.close();

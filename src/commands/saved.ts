@@ -16,13 +16,12 @@ import type { ApplyFlags } from './flags.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion, strangeChanges } from './misfits.ts';
 import { connect, readLive } from './connect.ts';
-import { pageMaker } from './page.ts';
 import type { Planned } from './planning.ts';
 import { rootCommitsOf } from './saving.ts';
 import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
 import { secretOf, secretsFor } from './saved-secrets.ts';
 import { printerFor } from './printer.ts';
-import { emitPlan } from './tell.ts';
+import { emitPlan } from './emit.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 
@@ -120,8 +119,7 @@ async function refuseUnfit(
   const refusals = found.flatMap((one) => one ?? []);
   if (refusals.length === 0) return;
   const refused = { ...plan, refusals: [...withoutBreakers(plan).refusals, ...refusals] };
-  const page = await pageMaker(flags);
-  emitPlan([refused], [], { flags, context, printer: printerFor(context, flags), ...page({ plan: refused }) });
+  await emitPlan({ plan: refused }, [], { flags, context, printer: printerFor(context, flags) });
   throw new RefusedError(refusals);
 }
 

@@ -8,7 +8,7 @@ import { compareText } from '../model/json.ts';
 import { sourcesOf } from '../reconcile/saved-plan/digest.ts';
 import { longestPlan, openPlan, sealedPlan } from '../reconcile/saved-plan/saved-plan.ts';
 import { toJsonText } from '../report/serialize.ts';
-import { planDocument } from '../report/subjects/plan-json.ts';
+import { planDocument } from '../report/subjects/plan.ts';
 import type { PlanFlags } from './flags.ts';
 import type { Planned } from './planning.ts';
 import type { ResolvedConfig } from '../project/resolved-config.ts';
@@ -25,7 +25,7 @@ export async function savePlan(
 ): Promise<void> {
   const { plan, desired, live, config } = planned;
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
-  const document = sealedPlan(planDocument([plan]), {
+  const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
     whole: flags.only.length === 0 && flags.paths.length === 0,
     repository: await rootCommitsOf(config, context),

@@ -7,7 +7,7 @@ import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
 import type { PullResult } from '../model/result/pull-result.ts';
 import type { SourceFile } from '../model/source.ts';
 import { environmentText } from '../report/manifest-text.ts';
-import { removedBlocks } from '../report/terraform.ts';
+import { removedBlocks } from '../report/manifest-text.ts';
 import { schemaFiles } from '../project/schema-files.ts';
 import type { PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';

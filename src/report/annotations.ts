@@ -1,3 +1,5 @@
+import type { Drift } from '../model/result/drift.ts';
+import { driftRows } from './subjects/drift.ts';
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { isWritten, type Action, type Change, type Plan } from '../model/plan/plan.ts';
@@ -124,6 +126,20 @@ export function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly An
       title: `${outcomeWord(outcome)} ${outcome.id}`,
       message: [outcome.code ?? '', ...said].filter((text) => text !== '').join('; ') || `${outcome.id} is not as planned`,
       ...(at === undefined ? {} : { at }),
+    };
+  });
+}
+
+/** What somebody changed by hand as annotations, each at the manifest that says otherwise. */
+export function driftAnnotations(drift: Drift): readonly Annotation[] {
+  return driftRows(drift).map(({ change, note, rows, edges, writers }) => {
+    const fields = shortList([...new Set([...rows.map(({ label }) => label), ...edges.map(({ sign, text }) => `${sign} ${text}`)])], 8);
+    const said = [note, ...fields, ...writers.slice(0, 1)].filter((text) => text !== '');
+    return {
+      severity: change.action === 'blocked' ? 'notice' : 'warning',
+      title: `drift ${change.id}`,
+      message: said.join(', ') || `${change.id} was changed on the gateway`,
+      ...(change.at === undefined ? {} : { at: change.at }),
     };
   });
 }

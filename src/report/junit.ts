@@ -1,10 +1,12 @@
-import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../model/result/sample-result.ts';
+import type { RuleSampleResults, SampleResult } from '../model/result/sample-result.ts';
+import { blocksOfType, type ReportDocument } from './document.ts';
 import { escapeXml } from './escape.ts';
 import { allRules, countSamples } from './subjects/samples.ts';
 import { clip } from './text/width.ts';
 
-/** Results of samples as JUnit XML: a suite for each rule, a case for each sample; what is not simulated, or has no sample, is skipped. */
-export function junitText(targets: readonly TargetSampleResults[]): string {
+/** Renders sample results as JUnit XML: a suite for each rule, a case for each sample. Samples that are not simulated, and rules without a sample, are skipped. */
+export function renderJunit(document: ReportDocument): string {
+  const targets = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'samples').flatMap((block) => block.targets));
   const rules = allRules(targets);
   const suites = targets.flatMap((target) =>
     target.rules.flatMap((rule) => suiteLines(rule, targets.length > 1 ? target.target : undefined)),

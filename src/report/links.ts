@@ -22,8 +22,8 @@ function urlSegment(text: string): string {
   return encoded.replaceAll(/[!'()*~_]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** `file:line` for Markdown, as a link where there is one. */
-export function placeMarkdown(at: Position, linkOf?: LinkOf): string {
+/** Returns `file:line` for Markdown, as a link if there is one. */
+export function positionMarkdown(at: Position, linkOf?: LinkOf): string {
   const shown = codeSpan(clip(`${escapeTerminal(at.file)}:${at.line}`, 200));
   const link = linkOf?.(at);
   return link === undefined ? shown : `[${shown}](${link})`;

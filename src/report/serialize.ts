@@ -1,8 +1,14 @@
 import { isObject, type Json } from '../model/json.ts';
 import { memoizeByText } from '../model/memoize.ts';
+import type { ReportDocument } from './document.ts';
 import { escapeJson, escapeYaml } from './escape.ts';
 
-/** A value as indented JSON that a terminal shows as it is. */
+/** Renders a document as JSON. */
+export function renderJson(document: ReportDocument): string {
+  return toJsonText(document.json());
+}
+
+/** Returns a value as indented JSON that a terminal shows as it is. */
 export function toJsonText(value: Json): string {
   return `${escapeJson(JSON.stringify(value, null, 2))}\n`;
 }

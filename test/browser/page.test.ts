@@ -6,7 +6,9 @@ import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { assess } from '../../src/protection/assess.ts';
 import { buildProtectionMatrix } from '../../src/protection/protection-matrix.ts';
-import { planHtml } from '../../src/report/html/page.ts';
+import { renderHtml } from '../../src/report/html/page.ts';
+import { applyDocument } from '../../src/report/subjects/apply.ts';
+import { pageBlocks, planBlocks, planDocument } from '../../src/report/subjects/plan.ts';
 import { barriers, useBrowser } from '../support/browser.ts';
 import { desiredState } from '../support/desired.ts';
 import { connection } from '../support/manifests.ts';
@@ -31,13 +33,9 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
   const desired: DesiredState = desiredState(after);
   const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired);
   const assessed = assess(plan, { desired, live, base: first, registry });
-  return planHtml([
-    {
-      plan: assessed,
-      picture: buildProtectionMatrix(assessed, live, registry, { desired, base: first }),
-      ...(result === undefined ? {} : { result }),
-    },
-  ]);
+  const matrix = buildProtectionMatrix(assessed, live, registry, { desired, base: first });
+  if (result === undefined) return renderHtml(planDocument([assessed], matrix));
+  return renderHtml(applyDocument([{ plan: assessed, result }], () => [...planBlocks(assessed), ...pageBlocks(assessed, matrix)]));
 }
 
 function some(count: number, spec: (index: number) => JsonObject): readonly Manifest[] {

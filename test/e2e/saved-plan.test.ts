@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../src/model/json.ts';
 import type { Change } from '../../src/model/plan/plan.ts';
 import { digestOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
-import { planDocument } from '../../src/report/subjects/plan-json.ts';
+import { planDocument } from '../../src/report/subjects/plan.ts';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { openText } from '../support/saved.ts';
 import { commitAll, git } from '../support/workflow.ts';
@@ -148,7 +148,7 @@ describe('a saved plan', () => {
       const changes = plan.changes.map((change) => ({ ...change, ...changed }));
       const live = saved.live.map((one) => ({ ...one, id: changed.id ?? one.id }));
       const digest = digestOf(plan.target, changes, plan.edges, saved.sources);
-      return JSON.stringify(sealedPlan(planDocument([{ ...plan, changes, digest }]), { ...saved, live }));
+      return JSON.stringify(sealedPlan(planDocument([{ ...plan, changes, digest }]).json(), { ...saved, live }));
     };
     for (const change of [{ id: 'Connection/foreign' }, { action: 'delete' }] as const) {
       writeFileSync(join(cwd, 'plan.json'), strange(change));

@@ -2,15 +2,20 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyDocument, applyMarkdown, applyText, progressLine } from '../../src/report/apply.ts';
+import { applyDocument } from '../../src/report/subjects/apply.ts';
+import { applyMarkdown, applyText } from '../../src/report/reports.ts';
+import { progressLine } from '../../src/commands/progress.ts';
 import { messageMarkdown } from '../../src/report/markdown/comment.ts';
-import { diagnosticsMarkdown } from '../../src/report/diagnostics-markdown.ts';
+import { diagnosticsMarkdown } from '../../src/report/markdown/diagnostics.ts';
 import { diagnosticsText } from '../../src/report/text/diagnostics.ts';
-import { explainJson, explainText } from '../../src/report/text/explain.ts';
+import { renderJson } from '../../src/report/serialize.ts';
+import { explainDocument } from '../../src/report/subjects/explain.ts';
+import { renderText } from '../../src/report/text/text.ts';
 import { fileLinks } from '../../src/report/links.ts';
-import { planDocument, planJson } from '../../src/report/subjects/plan-json.ts';
-import { planMarkdown } from '../../src/report/markdown/changes.ts';
-import { planText } from '../../src/report/text/changes.ts';
+import { planDocument } from '../../src/report/subjects/plan.ts';
+import { planJson } from '../../src/report/reports.ts';
+import { planMarkdown } from '../../src/report/reports.ts';
+import { planText } from '../../src/report/reports.ts';
 import { tableText } from '../../src/report/text/table.ts';
 import { plainPalette } from '../../src/report/text/terminal.ts';
 import { visibleWidth } from '../../src/report/text/width.ts';
@@ -98,9 +103,9 @@ describe('text', () => {
         fc.array(ruleOn, { maxLength: 3 }),
         columns,
         (one, summary, rows, rules, width) => {
-          const told = { id: one, summary, rows, rules };
-          expect(badLines(explainText(told, { color: plainPalette, columns: width }), width)).toEqual([]);
-          expect(hasControls(explainJson(told), true)).toBe(false);
+          const document = explainDocument({ id: one, summary, rows, rules });
+          expect(badLines(renderText(document, { color: plainPalette, columns: width }), width)).toEqual([]);
+          expect(hasControls(renderJson(document), true)).toBe(false);
         },
       ),
     );
@@ -200,7 +205,7 @@ describe('JSON', () => {
     fc.assert(
       fc.property(plans, (some) => {
         const text = planJson(some);
-        const document = planDocument(some);
+        const document = planDocument(some).json();
         expect(hasControls(text, true)).toBe(false);
         expect(JSON.parse(text)).toStrictEqual(document);
         expect([validPlan(document), validPlan.errors]).toStrictEqual([true, null]);
@@ -211,7 +216,7 @@ describe('JSON', () => {
   it('of applies fits its schema', () => {
     fc.assert(
       fc.property(applied, (one) => {
-        expect([validApply(applyDocument([one])), validApply.errors]).toStrictEqual([true, null]);
+        expect([validApply(applyDocument([one]).json()), validApply.errors]).toStrictEqual([true, null]);
       }),
     );
   });

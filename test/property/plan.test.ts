@@ -4,7 +4,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { isObject, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
-import { planDocument } from '../../src/report/subjects/plan-json.ts';
+import { planDocument } from '../../src/report/subjects/plan.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
@@ -59,7 +59,7 @@ test('the same input in any order makes the same plan, byte for byte', async () 
           .toReversed();
       const shuffled: LiveState = { ...live, resources: turned(live.resources) };
       const other = planOf(desiredState(turned(one.manifests)), shuffled);
-      expect(JSON.stringify(planDocument([other]))).toBe(JSON.stringify(planDocument([plan])));
+      expect(JSON.stringify(planDocument([other]).json())).toBe(JSON.stringify(planDocument([plan]).json()));
     }),
     runs,
   );

@@ -4,7 +4,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { isOnLiveObject, liveKeyOf } from '../../src/model/plan/plan.ts';
 import type { Json } from '../../src/model/json.ts';
 import { kindOf } from '../../src/model/resource.ts';
-import { planDocument } from '../../src/report/subjects/plan-json.ts';
+import { planDocument } from '../../src/report/subjects/plan.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { gatewayOf as historyGateway, history, planAgainst as planHistory } from '../support/history.ts';
@@ -24,7 +24,7 @@ test('a saved plan reads as what was planned, byte for byte', async () => {
       const desired = desiredState(one.manifests);
       const made = await planAgainst(gatewayOf(one), desired);
       const { plan } = openText(savedText({ ...made, desired }));
-      expect(JSON.stringify(planDocument([plan]))).toBe(JSON.stringify(planDocument([made.plan])));
+      expect(JSON.stringify(planDocument([plan]).json())).toBe(JSON.stringify(planDocument([made.plan]).json()));
     }),
     { numRuns: tries(50) },
   );

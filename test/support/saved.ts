@@ -14,7 +14,7 @@ import type { SavedPlan } from '../../src/model/plan/saved-plan.ts';
 import { sourcesOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { openPlan, sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { toJsonText } from '../../src/report/serialize.ts';
-import { planDocument } from '../../src/report/subjects/plan-json.ts';
+import { planDocument } from '../../src/report/subjects/plan.ts';
 
 type Made = { readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState };
 
@@ -22,7 +22,7 @@ type Made = { readonly plan: Plan; readonly live: LiveState; readonly desired: D
 export function savedText({ plan, live, desired }: Made): string {
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const rest = { tool: '0.1.0', whole: true, repository: [], sources: [...sourcesOf(resources)] };
-  return toJsonText(sealedPlan(planDocument([plan]), { ...rest, live: fingerprintsOf(plan, { desired, live, registry }) }));
+  return toJsonText(sealedPlan(planDocument([plan]).json(), { ...rest, live: fingerprintsOf(plan, { desired, live, registry }) }));
 }
 
 /** Reads the text of a plan's file; throws where it is none. */

@@ -3,10 +3,10 @@ import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit }
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import { isDrifted } from '../../reconcile/drift/drift.ts';
-import { adoptionContent, adoptionRequest } from '../../report/adoption.ts';
-import type { Message } from '../../report/markdown/comment.ts';
-import { driftIssue } from '../../report/drift-issue.ts';
-import { driftMarkdown } from '../../report/drift-markdown.ts';
+import { adoptionContent, adoptionRequest } from '../../report/markdown/drift-messages.ts';
+import type { RunReport } from '../../report/markdown/comment.ts';
+import { driftIssue } from '../../report/markdown/drift-messages.ts';
+import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
 import { fileLinks } from '../../report/links.ts';
 import type { ActionTask, TaskResult } from './task.ts';
@@ -94,7 +94,7 @@ async function keep(github: GitHub, telling: Told, { drift, label }: Subject): P
 }
 
 /** Where a report was made, and how its places are linked. */
-function placeOf({ run, checkout: { commit, pathOf } }: ActionTask): Pick<Message, 'at' | 'version' | 'linkOf'> {
+function placeOf({ run, checkout: { commit, pathOf } }: ActionTask): Pick<RunReport, 'at' | 'version' | 'linkOf'> {
   return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.page, commit, pathOf }) };
 }
 

@@ -13,7 +13,7 @@ import {
   type Annotation,
 } from '../../report/annotations.ts';
 import { messageMarkdown } from '../../report/markdown/comment.ts';
-import { driftAnnotations } from '../../report/drift-annotations.ts';
+import { driftAnnotations } from '../../report/annotations.ts';
 import { fileLinks } from '../../report/links.ts';
 import { sarifText } from '../../report/sarif.ts';
 import type { Findings } from './findings.ts';

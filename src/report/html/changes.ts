@@ -1,25 +1,28 @@
+import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
 import type { ProtectionVerdict } from '../../model/protection/protection.ts';
-import { edgeRows, edgeText, changeRows, actionSymbols, type ChangeRow } from '../subjects/change-rows.ts';
-import { shortList } from '../wording/counts.ts';
+import { plural, shortList } from '../wording/counts.ts';
 import { flipSign, flipText } from '../wording/flips.ts';
 import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
 import type { LinkOf } from '../links.ts';
-import { risksText } from '../risks.ts';
+import { actionSymbols, changeRows, edgeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
 import { pathText } from '../wording/value.ts';
+import { appliedText, isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { element, type Html } from './markup.ts';
-import { placeHtml } from './place.ts';
+import { positionHtml } from './badges.ts';
 
 const mostLines = 200;
-
-/** What a change means as a whole, where it has risks. */
-type WayOf = (entry: GroupedChange) => ProtectionVerdict;
+const mostOutcomes = 2_000;
 
 /** A group of changes, each with its differences folded. */
-export function groupSection({ title, changes: entries, edges }: ChangeGroup, wayOf: WayOf, linkOf: LinkOf | undefined): Html {
+export function groupSection(
+  { title, changes: entries, edges }: ChangeGroup,
+  verdictOf: (grouped: GroupedChange) => ProtectionVerdict,
+  linkOf: LinkOf | undefined,
+): Html {
   return element('section', { 'data-part': true }, [
     ...(title === '' ? [] : [element('h3', {}, title)]),
-    ...entries.map((entry) => changeDetails(entry, wayOf(entry), linkOf)),
+    ...entries.map((entry) => changeDetails(entry, verdictOf(entry), linkOf)),
     ...edges.map((edge) => heldEdge(edge)),
   ]);
 }
@@ -38,7 +41,7 @@ function changeDetails({ change, edges, note, flips }: GroupedChange, way: Prote
       ' ',
       element('span', { class: 'quiet' }, [note === '' ? change.action : note, risks === '' ? '' : ` · ${risks}`]),
     ]),
-    ...(change.at === undefined ? [] : [element('p', {}, [placeHtml(change.at, linkOf)])]),
+    ...(change.at === undefined ? [] : [element('p', {}, [positionHtml(change.at, linkOf)])]),
     lines.length === 0
       ? element('p', { class: 'quiet' }, 'No field of its own.')
       : element('pre', { tabindex: '0' }, lines.slice(0, mostLines)),
@@ -76,4 +79,46 @@ function heldEdge(edge: EdgeChange): Html {
     { class: 'mono', 'data-name': `${edge.rule} ${edge.connection}`.toLowerCase(), 'data-way': 'strengthens' },
     `= ${edgeText(edge)}`,
   );
+}
+
+/** Returns the outcomes of an apply: failures first, then what is left to do, what stays as it is, and what is done. */
+export function outcomeSection(result: ApplyResult): Html {
+  const { outcomes } = result;
+  const failed = outcomes.filter(({ status }) => status === 'failed');
+  const left = outcomes.filter((one) => isUnfinished(one) && one.status !== 'failed');
+  const stays = outcomes.filter(({ status }) => status === 'blocked' || status === 'held');
+  const done = outcomes.filter(({ status }) => status === 'done' || status === 'already');
+  const isFinished = failed.length + left.length === 0 && !result.interrupted;
+  return element('section', { class: isFinished ? undefined : 'refusals', 'aria-label': 'What became of it' }, [
+    element('h2', {}, 'What became of it'),
+    element('p', {}, [element('span', { class: 'count' }, appliedText(result))]),
+    ...listed('Failed', failed, true),
+    ...listed('Left to do: plan and apply again', left, true),
+    ...listed('Left as it is', stays, false),
+    ...listed('Done', done, false),
+  ]);
+}
+
+function listed(title: string, outcomes: readonly Outcome[], isOpen: boolean): readonly Html[] {
+  if (outcomes.length === 0) return [];
+  const more = outcomes.length - mostOutcomes;
+  return [
+    element('details', { open: isOpen, 'data-part': true }, [
+      element('summary', {}, `${title} · ${plural(outcomes.length, 'object')}`),
+      element('ul', {}, outcomes.slice(0, mostOutcomes).map(outcomeLine)),
+      ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more`)] : []),
+    ]),
+  ];
+}
+
+function outcomeLine(outcome: Outcome): Html {
+  const { id, code, message, hint } = outcome;
+  return element('li', { 'data-name': id.toLowerCase() }, [
+    outcomeWord(outcome),
+    ' ',
+    element('span', { class: 'mono' }, id),
+    ...(code === undefined ? [] : [' ', element('code', {}, code)]),
+    ...(message === undefined ? [] : [` ${message}`]),
+    ...(hint === undefined ? [] : [element('div', { class: 'quiet' }, hint)]),
+  ]);
 }

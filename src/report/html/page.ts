@@ -1,41 +1,34 @@
 import { createHash } from 'node:crypto';
-import type { ApplyResult } from '../../model/result/outcome.ts';
-import type { ProtectionMatrix } from '../../model/protection/protection-matrix.ts';
+import { blocksOfType, type ReportDocument, type ReportSection } from '../document.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
-import type { Headline, ProtectionVerdict } from '../../model/protection/protection.ts';
+import type { Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { highestRisk } from '../../model/plan/risk.ts';
 import { nameOf } from '../../model/resource.ts';
 import { shortList, planSummaryText } from '../wording/counts.ts';
-import { groupPlan, type GroupedChange } from '../subjects/groups.ts';
+import type { GroupedChange } from '../subjects/groups.ts';
 import type { LinkOf } from '../links.ts';
-import { sideLists } from '../subjects/side-lists.ts';
-import { groupSection } from './changes.ts';
+import type { SideList } from '../subjects/side-lists.ts';
+import { groupSection, outcomeSection } from './changes.ts';
 import { element, empty, joinHtml, verbatim, type Html } from './markup.ts';
-import { pictureTable } from './picture.ts';
-import { postureDetails } from './protection.ts';
-import { outcomeSection } from './outcomes.ts';
-import { placeHtml } from './place.ts';
-import { reachTable } from './reach.ts';
-import { script } from './script.ts';
-import { style } from './style.ts';
-import { badge, ways, wordOf } from './badges.ts';
-
-/** A plan, the picture of its gateway where one was drawn, and what became of it where it was carried out. */
-export type Pictured = { readonly plan: Plan; readonly picture: ProtectionMatrix; readonly result?: ApplyResult };
+import { matrixTable } from './matrix.ts';
+import { impactTable, postureDetails } from './protection.ts';
+import { pageScript, pageStyle } from './page-assets.ts';
+import { badge, positionHtml, verdicts, verdictWord } from './badges.ts';
 
 const many = 200;
 const mostNames = 12;
 const mostListed = 200;
 
 /**
- * Plans as one page that stands alone: no network, no script but its own, whose hash the page names; nothing that a manifest
- * or a gateway says becomes HTML. Works printed and in the dark.
+ * Renders a document as a self-contained page: it needs no network, and runs no script but its own, whose hash it names. No
+ * value of a manifest or a gateway becomes HTML. The page can be printed and supports dark mode.
  */
-export function planHtml(plans: readonly Pictured[], linkOf?: LinkOf): string {
-  const isApplied = plans.some(({ result }) => result !== undefined);
-  const title = `${isApplied ? 'Apply to' : 'Plan for'} ${plans.map(({ plan }) => plan.target.name).join(', ')}`;
-  const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
+export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
+  const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
+  const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
+  const title = `${isApplied ? 'Apply to' : 'Plan for'} ${sections.flatMap(({ heading }) => heading?.name ?? []).join(', ')}`;
+  const policy = `default-src 'none'; style-src '${hashOf(pageStyle)}'; script-src '${hashOf(pageScript)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
     empty('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }),
@@ -43,16 +36,22 @@ export function planHtml(plans: readonly Pictured[], linkOf?: LinkOf): string {
     empty('meta', { name: 'color-scheme', content: 'light dark' }),
     empty('meta', { name: 'referrer', content: 'no-referrer' }),
     element('title', {}, title),
-    verbatim('style', style),
+    verbatim('style', pageStyle),
   ]);
-  // Drawing only what is looked at pays where there is much of it.
-  const isMuch = plans.reduce((sum, { plan }) => sum + plan.changes.length, 0) > many;
+  // Browsers draw a large page faster when they skip the parts outside the view.
+  const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'overview').flatMap(({ plan }) => plan.changes));
+  const isMuch = changes.length > many;
   const body = element('body', { class: isMuch ? 'many' : undefined }, [
     element('a', { class: 'skip', href: '#main' }, isApplied ? 'Skip to what became of it' : 'Skip to the plan'),
-    element('main', { id: 'main' }, [element('h1', {}, title), tools(), ...plans.map((one) => planSection(one, linkOf))]),
-    verbatim('script', script),
+    element('main', { id: 'main' }, [element('h1', {}, title), tools(), ...sections.map((section) => sectionHtml(section, linkOf))]),
+    verbatim('script', pageScript),
   ]);
   return `<!doctype html>\n${element('html', { lang: 'en' }, [head, body]).html}\n`;
+}
+
+/** Renders a document as a page without links to files. */
+export function renderPage(document: ReportDocument): string {
+  return renderHtml(document);
 }
 
 function hashOf(text: string): string {
@@ -60,7 +59,7 @@ function hashOf(text: string): string {
 }
 
 function tools(): Html {
-  const choices = ways.map((way) => element('option', { value: way }, wordOf(way)));
+  const choices = verdicts.map((verdict) => element('option', { value: verdict }, verdictWord(verdict)));
   return element('div', { class: 'tools', role: 'search' }, [
     element('label', {}, [
       'Search ',
@@ -72,33 +71,47 @@ function tools(): Html {
   ]);
 }
 
-function planSection({ plan, picture, result }: Pictured, linkOf: LinkOf | undefined): Html {
-  const { protection, target } = plan;
-  const { groups, others } = groupPlan(plan);
-  const changed = protection?.connections ?? [];
+function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
+  const isApplied = summary?.type === 'apply';
+  const changes = blocksOfType(blocks, 'changes').map(({ group }) => groupSection(group, changeVerdict, linkOf));
+  const lists = blocksOfType(blocks, 'list').map(({ list }) => listDetails(list));
+  return element('section', { 'aria-label': `Plan for ${heading?.name ?? ''}` }, [
+    ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan)),
+    ...blocksOfType(blocks, 'outcomes').map(({ result }) => outcomeSection(result)),
+    ...(isApplied ? [] : blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalSection(refusals, linkOf))),
+    ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceList(allowed)),
+    element('h2', {}, 'What it means'),
+    ...blocksOfType(blocks, 'headlines').map(({ headlines }) => headlineList(headlines, linkOf)),
+    ...blocksOfType(blocks, 'impact').flatMap(({ causes }) => [
+      element('h2', {}, 'What each cause reaches'),
+      ...impactTable(causes, linkOf),
+    ]),
+    ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
+      matrix.length === 0 ? [] : [element('h2', {}, 'Connections and what protects them'), matrixTable(matrix)],
+    ),
+    ...blocksOfType(blocks, 'postures').flatMap(({ connections }) =>
+      connections.length === 0 ? [] : [element('h2', {}, 'Before and after'), postureList(connections, linkOf)],
+    ),
+    ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
+    ...(lists.length === 0 ? [] : [element('h2', {}, 'Left as it is'), ...lists]),
+  ]);
+}
+
+function overviewParagraphs(plan: Plan): readonly Html[] {
   const highest = highestPlanRisk(plan);
-  return element('section', { 'aria-label': `Plan for ${target.name}` }, [
+  return [
     element('p', {}, [
       element('span', { class: 'count' }, planSummaryText(plan)),
       highest === undefined ? '' : ` Highest risk: ${highest}.`,
     ]),
     element('p', { class: 'quiet' }, [
-      `${target.url} · digest `,
+      `${plan.target.url} · digest `,
       element('code', {}, plan.digest.slice(0, 12)),
       ' · manifests ',
       element('code', {}, plan.tree.slice(0, 12)),
       ...(plan.base === undefined ? [] : [' · applied last ', element('code', {}, plan.base.slice(0, 12))]),
     ]),
-    ...(result === undefined ? [] : [outcomeSection(result)]),
-    ...refusalSection(plan, linkOf, result !== undefined),
-    element('h2', {}, 'What it means'),
-    headlineList(protection?.headlines ?? [], linkOf),
-    ...(protection?.reach === undefined ? [] : [element('h2', {}, 'What each cause reaches'), ...reachTable(protection.reach, linkOf)]),
-    ...(picture.length === 0 ? [] : [element('h2', {}, 'Connections and what protects them'), pictureTable(picture)]),
-    ...(changed.length === 0 ? [] : [element('h2', {}, 'Before and after'), postureList(changed, linkOf)]),
-    ...(groups.length === 0 ? [] : [element('h2', {}, 'Changes'), ...groups.map((group) => groupSection(group, wayOf, linkOf))]),
-    ...sideListDetails(plan, others),
-  ]);
+  ];
 }
 
 function headlineList(headlines: readonly Headline[], linkOf: LinkOf | undefined): Html {
@@ -115,37 +128,40 @@ function headlineList(headlines: readonly Headline[], linkOf: LinkOf | undefined
         element('strong', {}, text),
         ' ',
         element('span', { class: 'mono' }, names),
-        ...[...new Set(places)].map((place) => joinHtml([' ', placed(place, linkOf)])),
+        ...[...new Set(places)].map((place) => joinHtml([' ', placeHtml(place, linkOf)])),
         ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ' changed by hand')] : []),
       ]);
     }),
   );
 }
 
-function placed(place: string, linkOf: LinkOf | undefined): Html {
+function placeHtml(place: string, linkOf: LinkOf | undefined): Html {
   const [, file = place, line = '1', column = '1'] = /^(.*):(\d+):(\d+)$/s.exec(place) ?? [];
-  return placeHtml({ file, line: Number(line), column: Number(column) }, linkOf);
+  return positionHtml({ file, line: Number(line), column: Number(column) }, linkOf);
 }
 
-function refusalSection({ refusals, allowed }: Plan, linkOf: LinkOf | undefined, isApplied: boolean): readonly Html[] {
-  const refused = refusals.map(({ code, message, hint, resource, at }) =>
+function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined): readonly Html[] {
+  if (refusals.length === 0) return [];
+  const items = refusals.map(({ code, message, hint, resource, at }) =>
     element('li', {}, [
       element('code', {}, code),
       ...(resource === undefined ? [] : [' ', element('span', { class: 'mono' }, resource)]),
       ` ${message}${hint === undefined ? '' : `: ${hint}`}`,
-      ...(at === undefined ? [] : [' ', placeHtml(at, linkOf)]),
+      ...(at === undefined ? [] : [' ', positionHtml(at, linkOf)]),
     ]),
   );
-  const overridden = allowed.map(({ code, reason }) => element('li', {}, [element('code', {}, code), ` allowed: ${reason}`]));
   const heading = element('h2', {}, 'Refused: apply would not run this plan');
-  return [
-    ...(refused.length === 0 || isApplied ? [] : [element('section', { class: 'refusals' }, [heading, element('ul', {}, refused)])]),
-    ...(overridden.length === 0 ? [] : [element('ul', {}, overridden)]),
-  ];
+  return [element('section', { class: 'refusals' }, [heading, element('ul', {}, items)])];
 }
 
-function postureList(changed: readonly Parameters<typeof postureDetails>[0][], linkOf: LinkOf | undefined): Html {
-  const sorted = changed.toSorted((left, right) => ways.indexOf(left.way) - ways.indexOf(right.way));
+function allowanceList(allowed: Plan['allowed']): readonly Html[] {
+  if (allowed.length === 0) return [];
+  const items = allowed.map(({ code, reason }) => element('li', {}, [element('code', {}, code), ` allowed: ${reason}`]));
+  return [element('ul', {}, items)];
+}
+
+function postureList(changed: readonly PostureChange[], linkOf: LinkOf | undefined): Html {
+  const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way) - verdicts.indexOf(right.way));
   return element(
     'div',
     { 'data-part': true },
@@ -153,24 +169,13 @@ function postureList(changed: readonly Parameters<typeof postureDetails>[0][], l
   );
 }
 
-function wayOf({ change }: GroupedChange): ProtectionVerdict {
+function changeVerdict({ change }: GroupedChange): ProtectionVerdict {
   const risk = highestRisk(change.risks ?? []);
   if (risk === 'weakens' || risk === 'strengthens' || risk === 'unknown') return risk;
   return risk === 'availability' || risk === 'reroutes' ? 'unknown' : 'neutral';
 }
 
-function sideListDetails(plan: Plan, others: Parameters<typeof sideLists>[1]): readonly Html[] {
-  const lists = sideLists(plan, others);
-  if (lists.length === 0) return [];
-  const folded = lists.map(({ title, entries }) =>
-    element('details', {}, [
-      element('summary', {}, title),
-      element(
-        'ul',
-        {},
-        shortList(entries, mostListed).map((entry) => element('li', { class: 'mono' }, entry)),
-      ),
-    ]),
-  );
-  return [element('h2', {}, 'Left as it is'), ...folded];
+function listDetails({ title, entries }: SideList): Html {
+  const items = shortList(entries, mostListed).map((entry) => element('li', { class: 'mono' }, entry));
+  return element('details', {}, [element('summary', {}, title), element('ul', {}, items)]);
 }

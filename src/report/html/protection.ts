@@ -1,24 +1,26 @@
 import { positionOf } from '../../model/diagnostic.ts';
-import type { ControlChange, Cause, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
+import type { ControlChange, Cause, Impact, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import { attachmentsText } from '../wording/impact.ts';
+import { attachmentsText, causeName, tagTexts } from '../wording/impact.ts';
 import { shortList } from '../wording/counts.ts';
-import { spokenPart } from '../duration.ts';
 import type { LinkOf } from '../links.ts';
-import { pathText } from '../wording/value.ts';
+import { pathText, spokenPart } from '../wording/value.ts';
 import { element, type Html } from './markup.ts';
-import { aspectNames, searchText } from './picture.ts';
-import { placeHtml } from './place.ts';
-import { badge } from './badges.ts';
+import { controlNames, searchText } from './matrix.ts';
+import { badge, positionHtml } from './badges.ts';
 
 const mostParts = 40;
 const mostCauses = 5;
+const mostImpacts = 100;
+const mostNames = 12;
+const mostTags = 12;
+const mostPlaces = 3;
 
 /** The protection of one connection before and after, and which lines do it; folded. */
 export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined): Html {
   const { connection, way, comes, goes, tags, aspects, rules = [] } = change;
   const name = nameOf(connection);
-  const note = comes === true ? 'comes' : goes === true ? 'goes' : aspects.map(({ aspect }) => aspectNames[aspect]).join(', ');
+  const note = comes === true ? 'comes' : goes === true ? 'goes' : aspects.map(({ aspect }) => controlNames[aspect]).join(', ');
   const rows = [...aspects.map((aspect) => aspectRow(aspect, linkOf)), ...(rules.length === 0 ? [] : [rulesRow(rules)])];
   const head = element('thead', {}, [
     element(
@@ -38,7 +40,7 @@ function aspectRow({ aspect, way, before, after, atLeast, causes }: ControlChang
   const [first, last] = [spoken(before), spoken(after)];
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least: there may be more') : '';
   return element('tr', {}, [
-    element('th', { scope: 'row' }, aspectNames[aspect]),
+    element('th', { scope: 'row' }, controlNames[aspect]),
     element('td', {}, parts(first, last, 'loses')),
     element('td', {}, [...parts(last, first, 'gains'), least]),
     element('td', {}, [badge(way)]),
@@ -86,10 +88,49 @@ function causesHtml(causes: readonly Cause[], linkOf: LinkOf | undefined): reado
     const what = [by, ...(path === undefined ? [] : [pathText(path)]), ...(edge === undefined ? [] : [`↔ ${edge}`])].join(' ');
     return element('div', {}, [
       element('span', { class: 'mono' }, what),
-      ...(at === undefined ? [] : [' ', placeHtml(at, linkOf)]),
+      ...(at === undefined ? [] : [' ', positionHtml(at, linkOf)]),
       ...(byHand === true ? [element('span', { class: 'quiet' }, ' changed by hand')] : []),
     ]);
   });
   const more = causes.length - shown.length;
   return more > 0 ? [...shown, element('div', { class: 'quiet' }, `and ${more} more`)] : shown;
+}
+
+const impactHeaders = ['cause', 'which is', 'connections', 'their tags'];
+
+/** Returns the impact as a table: each cause with the connections that it affects. */
+export function impactTable(causes: readonly Impact[], linkOf: LinkOf | undefined): readonly Html[] {
+  const head = element('thead', {}, [
+    element(
+      'tr',
+      {},
+      impactHeaders.map((text) => element('th', { scope: 'col' }, text)),
+    ),
+  ]);
+  const rows = causes.slice(0, mostImpacts).map((cause) => impactRow(cause, linkOf));
+  const more = causes.length - mostImpacts;
+  return [
+    element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'What each cause reaches' }, [
+      element('table', {}, [head, element('tbody', {}, rows)]),
+    ]),
+    ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more`)] : []),
+  ];
+}
+
+function impactRow(cause: Impact, linkOf: LinkOf | undefined): Html {
+  const { connections, places, byHand, way } = cause;
+  const names = shortList(connections.map(nameOf), mostNames).join(', ');
+  const lines = places.slice(0, mostPlaces).flatMap((place) => positionOf(place) ?? []);
+  const more = places.length - lines.length;
+  return element('tr', {}, [
+    element('th', { scope: 'row' }, [
+      element('div', { class: 'mono' }, causeName(cause)),
+      ...(byHand === true ? [element('div', { class: 'quiet' }, 'by hand')] : []),
+      ...lines.map((at) => element('div', {}, [positionHtml(at, linkOf)])),
+      ...(more > 0 ? [element('div', { class: 'quiet' }, `and ${more} more`)] : []),
+    ]),
+    element('td', {}, [badge(way)]),
+    element('td', {}, [element('strong', {}, String(connections.length)), ' ', element('span', { class: 'mono' }, names)]),
+    element('td', { class: 'tags mono' }, tagTexts(cause, mostTags).join(', ')),
+  ]);
 }

@@ -1,102 +1,28 @@
-import type { Action, Change, Plan, Refusal } from '../../model/plan/plan.ts';
-import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
-import { edgeRows, edgeText, changeRows, actionSymbols, type RowPart, type ChangeRow } from '../subjects/change-rows.ts';
-import { countActions, countsText, plural, shortList, planSummaryText } from '../wording/counts.ts';
+import type { Action, Change } from '../../model/plan/plan.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
-import { flipBlocks, flipLine } from '../wording/flips.ts';
-import { groupPlan, type GroupedChange, type ChangeGroup, type GroupName } from '../subjects/groups.ts';
-import { placeMarkdown, type LinkOf } from '../links.ts';
-import { sideLists } from '../subjects/side-lists.ts';
-import { policiesText } from '../policies.ts';
-import { headlineBlocks } from '../text/protection.ts';
-import { reachBlocks } from '../reach.ts';
-import { risksText } from '../risks.ts';
-import { commentLimit, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
-import { distinctParts, pathText } from '../wording/value.ts';
+import { positionMarkdown, type LinkOf } from '../links.ts';
+import { actionSymbols, changeRows, edgeRows, edgeText, risksText, type ChangeRow, type RowPart } from '../subjects/change-rows.ts';
+import type { DriftRow } from '../subjects/drift.ts';
+import type { ChangeGroup, GroupedChange, GroupName } from '../subjects/groups.ts';
 import { clip } from '../text/width.ts';
+import { plural, shortList } from '../wording/counts.ts';
+import { flipLine } from '../wording/flips.ts';
+import { distinctParts, pathText } from '../wording/value.ts';
+import { blank, type MarkdownBlock } from './fit-to-limit.ts';
 
-/** What is shown first and left out last. */
+/** The order in which changes are omitted for length; the first ones stay longest. */
 const importance: Readonly<Record<Action, number>> = { held: 0, delete: 0, blocked: 1, rename: 2, update: 3, create: 4 };
 
 const longestLine = 100;
 const longestValue = 1000;
 const longestCell = 100;
-const listed = 10;
 const folded = 50;
 
-/** Plans for a pull request's comment or a job's summary; details go before headlines where the limit asks for it. */
-export function planMarkdown(plans: readonly Plan[], limit: number = commentLimit, linkOf?: LinkOf): string {
-  return fitToLimit(
-    plans.flatMap((plan) => planBlocks(plan, linkOf)),
-    limit,
-    {
-      labels: ['target', 'headline', 'refusal', 'cause', 'table row', 'list', 'detail'],
-      rest: 'The text and the JSON of the plan have everything.',
-    },
-  );
-}
+/** The parts of groups, the most important first: what is held, and the pull request's own changes with their details. */
+const partOrder = ['held row', 'own row', 'held detail', 'own detail', 'also row', 'undone row', 'elsewhere', 'list', 'detail'] as const;
 
-const blank: MarkdownBlock = { text: '\n', rank: 1, label: 'blank' };
-
-function planBlocks(plan: Plan, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
-  const { groups, others } = groupPlan(plan);
-  const head = `### Plan for ${codeSpan(plan.target.name)}\n\n${headline(plan)}\n\n`;
-  const told = [...headlineBlocks(plan, linkOf), ...flipBlocks(plan.protection)];
-  const lists = sideLists(plan, others).map(({ title, entries }) => {
-    const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
-    return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: rankOf('list'), label: 'list' };
-  });
-  return [
-    { text: head, rank: 0, label: 'target' },
-    ...told,
-    ...(told.length === 0 ? [] : [blank]),
-    ...reachBlocks(plan, linkOf),
-    ...refusalBlocks(plan),
-    ...groups.flatMap((group) => groupBlocks(group, linkOf)),
-    ...lists,
-    ...(lists.length === 0 ? [] : [blank]),
-    { text: `Digest ${codeSpan(plan.digest)} of the manifests ${codeSpan(plan.tree.slice(0, 12))}\n\n`, rank: 1, label: 'list' },
-  ];
-}
-
-function headline(plan: Plan): string {
-  const asked = policiesText(plan.policies);
-  const policies = asked === '' ? '' : ` ${escapeMarkdown(asked)}.`;
-  if (plan.changes.length === 0) return `${planSummaryText(plan)}${policies}`;
-  const counts = countActions(plan);
-  const highest = highestPlanRisk(plan);
-  const risk = highest === undefined ? '' : ` Highest risk: **${highest}**.`;
-  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${risk}${policies}`;
-}
-
-function refusalBlocks({ refusals, allowed }: Plan): readonly MarkdownBlock[] {
-  const lines = refusals.map((refusal) => ({ text: refusalLine(refusal), rank: 2, label: 'refusal' }));
-  const overrides = allowed.map(({ code, reason }) => ({
-    text: `- ${codeSpan(code)}: ${escapeMarkdown(clip(reason, longestValue))}\n`,
-    rank: 2,
-    label: 'refusal',
-  }));
-  const refused = { text: '**Refused: apply would not run this plan.**\n\n', rank: 1, label: 'refusal' };
-  const allowing = { text: '**Allowed all the same:**\n\n', rank: 1, label: 'refusal' };
-  return [...(lines.length === 0 ? [] : [refused, ...lines, blank]), ...(overrides.length === 0 ? [] : [allowing, ...overrides, blank])];
-}
-
-function refusalLine({ code, message, hint, allowable, resource, at }: Refusal): string {
-  const place = at === undefined ? '' : ` ${codeSpan(`${at.file}:${at.line}`)}`;
-  const about = `${place}${resource === undefined ? '' : ` ${codeSpan(resource)}:`}`;
-  const advice = [
-    ...(hint === undefined ? [] : [escapeMarkdown(clip(hint, longestValue))]),
-    ...(allowable ? [`to go on all the same: ${codeSpan(`--allow ${code}=reason`)}`] : []),
-  ].filter((text) => text !== '');
-  const lines = [`- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestValue))}`, ...advice.map((text) => `  - ${text}`)];
-  return `${lines.join('\n')}\n`;
-}
-
-/** What nobody would miss is left out first: what is held and the pull request's own come before all else, details and all. */
-const shedding = ['held row', 'own row', 'held detail', 'own detail', 'also row', 'undone row', 'elsewhere', 'list', 'detail'] as const;
-
-function rankOf(part: (typeof shedding)[number]): number {
-  return 10 + 10 * shedding.indexOf(part);
+export function rankOf(part: (typeof partOrder)[number]): number {
+  return 10 + 10 * partOrder.indexOf(part);
 }
 
 const ranks: Readonly<Record<GroupName, { readonly row: number; readonly detail: number }>> = {
@@ -108,28 +34,29 @@ const ranks: Readonly<Record<GroupName, { readonly row: number; readonly detail:
   elsewhere: { row: rankOf('elsewhere'), detail: rankOf('elsewhere') },
 };
 
-function groupBlocks(group: ChangeGroup, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
-  const { name, title, changes: entries, edges } = group;
+/** Returns the blocks of a group: a table of its changes, then their details. */
+export function groupBlocks(group: ChangeGroup, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
+  const { name, title, changes, edges } = group;
   if (name === 'elsewhere') return [foldedBlock(group, linkOf)];
   const isHeaded = name === 'held' && title !== '';
   const heading = title === '' ? [] : [{ text: `#### ${escapeMarkdown(title)}\n\n`, rank: 1, label: 'blank' }];
   const head = { text: '| | Resource | What | Where |\n|---|---|---|---|\n', rank: 1, label: 'blank' };
-  const rows = entries.map((entry) => ({
-    text: rowText(isHeaded ? { ...entry, note: '' } : entry, linkOf),
-    rank: ranks[name].row + importance[entry.change.action],
+  const rows = changes.map((grouped) => ({
+    text: rowText(isHeaded ? { ...grouped, note: '' } : grouped, linkOf),
+    rank: ranks[name].row + importance[grouped.change.action],
     label: 'table row',
   }));
-  const ties = edges.map((edge) => ({
+  const attachments = edges.map((edge) => ({
     text: `| ${codeSpan('=')} | ${codeSpan(clip(edgeText(edge), 300))} | ${isHeaded ? 'edge' : 'edge, attached by hand, left so'} | |\n`,
     rank: ranks[name].row,
     label: 'table row',
   }));
-  return [...heading, head, ...rows, ...ties, blank, ...entries.flatMap((entry) => detailBlocks(entry, group))];
+  return [...heading, head, ...rows, ...attachments, blank, ...changes.flatMap((grouped) => detailBlocks(grouped, group))];
 }
 
-/** What is worth a line and no more, folded. */
-function foldedBlock({ title, changes: entries }: ChangeGroup, linkOf: LinkOf | undefined): MarkdownBlock {
-  const lines = entries.map((entry) => rowText(entry, linkOf));
+/** Returns changes that get one line each, folded. */
+function foldedBlock({ title, changes }: ChangeGroup, linkOf: LinkOf | undefined): MarkdownBlock {
+  const lines = changes.map((grouped) => rowText(grouped, linkOf));
   const shown = lines.slice(0, folded);
   const more = lines.length > folded ? `\nand ${lines.length - folded} more\n` : '';
   const table = `| | Resource | What | Where |\n|---|---|---|---|\n${shown.join('')}${more}`;
@@ -137,10 +64,10 @@ function foldedBlock({ title, changes: entries }: ChangeGroup, linkOf: LinkOf | 
   return { text: `<details>${summary}\n\n${table}\n</details>\n\n`, rank: ranks.elsewhere.row, label: 'list' };
 }
 
-function rowText(entry: GroupedChange, linkOf: LinkOf | undefined): string {
-  const { change } = entry;
-  const place = change.at === undefined ? '' : placeMarkdown(change.at, linkOf);
-  return `| ${[codeSpan(actionSymbols[change.action]), codeSpan(change.id), whatText(entry), place].join(' | ')} |\n`;
+function rowText(grouped: GroupedChange, linkOf: LinkOf | undefined): string {
+  const { change } = grouped;
+  const place = change.at === undefined ? '' : positionMarkdown(change.at, linkOf);
+  return `| ${[codeSpan(actionSymbols[change.action]), codeSpan(change.id), whatText(grouped), place].join(' | ')} |\n`;
 }
 
 function whatText({ change, edges, note }: GroupedChange): string {
@@ -156,36 +83,29 @@ function whatText({ change, edges, note }: GroupedChange): string {
   return `${parts.join(', ')}${risks === '' ? '' : `; ${escapeMarkdown(risks)}`}`;
 }
 
-/** What stays as it is, with its values: nobody should have to unfold that. */
+/** Returns held fields with their values, so that a reader sees them without unfolding. */
 function heldText(change: Change, note: string): string {
-  const rows = changeRows(change).map(({ label, parts, note: wish }) => {
+  const rows = changeRows(change).map(({ label, parts, note: manifest }) => {
     const value = clip(parts.map(textOf).join(', '), longestCell);
-    return `${codeSpan(clip(label, 60))} ${codeSpan(value)} (${escapeMarkdown(clip(wish, longestCell))})`;
+    return `${codeSpan(clip(label, 60))} ${codeSpan(value)} (${escapeMarkdown(clip(manifest, longestCell))})`;
   });
   return [...(note === '' ? [] : [escapeMarkdown(note)]), ...shortList(rows, 4)].join(', ');
 }
 
 function detailBlocks({ change, edges, flips }: GroupedChange, { name, title }: ChangeGroup): readonly MarkdownBlock[] {
-  const isSaid = name === 'undone' && title !== '';
+  const isTitleEnough = name === 'undone' && title !== '';
   const lines = [
-    ...changeRows(change, isSaid).flatMap((row) => rowDiff(row, change.action)),
-    ...edgeRows(change, edges, isSaid).map(({ sign, text }) => `${sign} edge: ${text}`),
+    ...changeRows(change, isTitleEnough).flatMap((row) => rowDiff(row, change.action)),
+    ...edgeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} edge: ${text}`),
     ...flips.map(flipLine),
     ...(change.carried.length === 0 ? [] : [`  carries ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
   if (lines.length === 0) return [];
-  const summary = `<summary><code>${actionSymbols[change.action]} ${escapeHtmlText(clip(change.id, 300))}</code></summary>`;
-  return [
-    {
-      text: `<details>${summary}\n\n${codeBlock(shortList(lines, 100), 'diff')}\n\n</details>\n\n`,
-      rank: ranks[name].detail + importance[change.action],
-      label: 'detail',
-    },
-  ];
+  return [detailsBlock(`${actionSymbols[change.action]} ${clip(change.id, 300)}`, lines, ranks[name].detail + importance[change.action])];
 }
 
-/** A field as lines of a diff: `+`, `-`, `!` for what becomes another thing. */
-export function rowDiff({ label: field, parts, note }: ChangeRow, action: Action): readonly string[] {
+/** Returns a field as lines of a diff: `+`, `-`, and `!` for a value that changes. */
+function rowDiff({ label: field, parts, note }: ChangeRow, action: Action): readonly string[] {
   if (action === 'held') return [`= ${field}: ${clip(parts.map(textOf).join(', '), longestValue)} (${note})`];
   const label = note === '' ? field : `${field} (${note})`;
   return parts.flatMap((part) => {
@@ -201,4 +121,36 @@ export function rowDiff({ label: field, parts, note }: ChangeRow, action: Action
 
 function textOf(part: RowPart): string {
   return part.sign === '~' ? part.before : part.text;
+}
+
+/** Returns the blocks of drifted objects: a line each, then their details. */
+export function driftedBlocks(rows: readonly DriftRow[], linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
+  if (rows.length === 0) return [];
+  const lines = rows.map((row) => ({ text: objectLine(row, linkOf), rank: rankOf('held row'), label: 'object' }));
+  return [...lines, blank, ...rows.flatMap(driftDetailBlocks)];
+}
+
+function objectLine({ change, sign, note, writers }: DriftRow, linkOf: LinkOf | undefined): string {
+  const parts = [
+    `${codeSpan(sign)} ${codeSpan(clip(change.id, 300))}`,
+    ...(change.at === undefined ? [] : [positionMarkdown(change.at, linkOf)]),
+    ...(note === '' ? [] : [escapeMarkdown(note)]),
+    ...writers.slice(0, 1).map((writer) => escapeMarkdown(clip(writer, 300))),
+  ];
+  return `- ${parts.join(', ')}\n`;
+}
+
+function driftDetailBlocks({ change, sign, rows, edges, writers }: DriftRow): readonly MarkdownBlock[] {
+  const lines = [
+    ...rows.flatMap((row) => rowDiff(row, 'update')),
+    ...edges.map((edge) => `${edge.sign} edge: ${edge.text}`),
+    ...writers.map((writer) => `  ${writer}`),
+  ];
+  if (lines.length === 0) return [];
+  return [detailsBlock(`${sign} ${clip(change.id, 300)}`, lines, rankOf('detail'))];
+}
+
+function detailsBlock(title: string, lines: readonly string[], rank: number): MarkdownBlock {
+  const summary = `<summary><code>${escapeHtmlText(title)}</code></summary>`;
+  return { text: `<details>${summary}\n\n${codeBlock(shortList(lines, 100), 'diff')}\n\n</details>\n\n`, rank, label: 'detail' };
 }

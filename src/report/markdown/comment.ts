@@ -2,25 +2,26 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import { applyMarkdown } from '../apply.ts';
-import { diagnosticsMarkdown } from '../diagnostics-markdown.ts';
-import { driftMarkdown } from '../drift-markdown.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import type { LinkOf } from '../links.ts';
-import { planMarkdown } from './changes.ts';
+import { applyDocument } from '../subjects/apply.ts';
+import { driftDocument } from '../subjects/drift.ts';
+import { planDocument } from '../subjects/plan.ts';
+import { diagnosticsMarkdown } from './diagnostics.ts';
+import { renderMarkdown } from './markdown.ts';
 import { clip } from '../text/width.ts';
 
-/** What one run has to say of one target. */
-export type Message = {
-  /** The headline where there is no plan, or an error beside it. */
+/** The report of one run on one target. */
+export type RunReport = {
+  /** The headline if there is no plan, or if there are errors beside it. */
   readonly title: string;
-  /** Sentences of ours that stand above everything. */
+  /** Sentences that come before everything else. */
   readonly notes: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly plan?: Plan | undefined;
   readonly result?: ApplyResult | undefined;
   readonly drift?: Drift | undefined;
-  /** The commit that it was made at, and the page of the run. */
+  /** The commit of the run, and its page. */
   readonly at?: { readonly commit: string; readonly runUrl: string };
   readonly version: string;
   readonly linkOf?: LinkOf | undefined;
@@ -28,34 +29,34 @@ export type Message = {
 
 const partRoom = 12_000;
 
-/** A comment or a summary within the limit: what heads the report, the plan or its result, the other diagnostics, the footer. */
-export function messageMarkdown(message: Message, limit: number): string {
-  const { title, plan, drift, diagnostics, linkOf } = message;
+/** Returns a comment or a summary within the limit: title, notes and errors, the plan or its result, the other diagnostics, the footer. */
+export function messageMarkdown(report: RunReport, limit: number): string {
+  const { title, plan, drift, diagnostics, linkOf } = report;
   const changed = diagnostics.filter(isOfConfig);
   const errors = diagnostics.filter((one) => !isOfConfig(one) && one.severity === 'error');
   const others = diagnostics.filter((one) => !isOfConfig(one) && one.severity !== 'error');
-  const notes = message.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
+  const notes = report.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
   const isTitled = plan === undefined && drift === undefined;
   const titled = isTitled || errors.length > 0 ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
   const head = `${titled}${notes}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(errors, partRoom, linkOf)}`;
-  const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(message)}`;
-  return `${head}${bodyOf(message, limit - head.length - tail.length)}${tail}`;
+  const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(report)}`;
+  return `${head}${bodyOf(report, limit - head.length - tail.length)}${tail}`;
 }
 
-/** What was undone says more than what there was to undo. */
-function bodyOf({ plan, result, drift, linkOf }: Message, room: number): string {
-  if (plan !== undefined && result !== undefined) return applyMarkdown([{ plan, result }], room);
-  if (drift !== undefined) return driftMarkdown([drift], room, linkOf);
-  return plan === undefined ? '' : planMarkdown([plan], room, linkOf);
+/** Returns the result where there is one; otherwise the drift or the plan. */
+function bodyOf({ plan, result, drift, linkOf }: RunReport, room: number): string {
+  if (plan !== undefined && result !== undefined) return renderMarkdown(applyDocument([{ plan, result }]), room);
+  if (drift !== undefined) return renderMarkdown(driftDocument([drift]), room, linkOf);
+  return plan === undefined ? '' : renderMarkdown(planDocument([plan]), room, linkOf);
 }
 
-/** What a proposal changes of its own checks comes first. */
+/** Returns whether the diagnostic is about a change of the checks themselves; those come first. */
 function isOfConfig({ code }: Diagnostic): boolean {
   return code === 'config/after-merge';
 }
 
-/** Which version said it, of which commit, and where. */
-export function footer({ at, version }: Pick<Message, 'at' | 'version'>): string {
+/** Returns the version, the commit and a link to the run. */
+export function footer({ at, version }: Pick<RunReport, 'at' | 'version'>): string {
   if (at === undefined) return '';
   return `Ostiary ${codeSpan(version)} at commit ${codeSpan(at.commit.slice(0, 12))}, in [this run](${at.runUrl}).\n`;
 }

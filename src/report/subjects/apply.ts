@@ -1,13 +1,50 @@
+import type { JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { Action, Plan } from '../../model/plan/plan.ts';
+import type { ReportBlock, ReportDocument } from '../document.ts';
+import { targetObject } from './plan-json.ts';
 
-/** A plan and what became of it. */
+/** A plan and the result of its apply. */
 export type AppliedPlan = {
   readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> & Partial<Pick<Plan, 'allowed'>>;
   readonly result: ApplyResult;
 };
 
-const participles = [
+/** Returns the document of applies. Pages also show the blocks of the plan that was applied. */
+export function applyDocument(applied: readonly AppliedPlan[], planBlocks: () => readonly ReportBlock[] = () => []): ReportDocument {
+  return {
+    json: () => ({ version: 1, targets: applied.map(appliedObject) }),
+    sections: () =>
+      applied.map(({ plan, result }) => ({
+        heading: { title: 'Apply to', name: plan.target.name, url: plan.target.url },
+        summary: { type: 'apply', plan, result },
+        blocks: [{ type: 'outcomes', result }],
+        pageBlocks: planBlocks,
+      })),
+  };
+}
+
+function appliedObject({ plan: { target, tree, digest, allowed = [] }, result }: AppliedPlan): JsonObject {
+  return {
+    target: targetObject(target),
+    tree,
+    digest,
+    allowed: allowed.map(({ code, reason }) => ({ code, reason })),
+    outcomes: result.outcomes.map(({ id, action, status, begun, code, message, hint }) => ({
+      id,
+      action,
+      status,
+      ...(begun === undefined ? {} : { begun }),
+      ...(code === undefined ? {} : { code }),
+      ...(message === undefined ? {} : { message }),
+      ...(hint === undefined ? {} : { hint }),
+    })),
+    counts: outcomeCounts(result.outcomes),
+    interrupted: result.interrupted,
+  };
+}
+
+const outcomeWords = [
   'created',
   'updated',
   'renamed',
@@ -19,7 +56,7 @@ const participles = [
   'held',
   'interrupted',
 ] as const;
-export type OutcomeWord = (typeof participles)[number];
+export type OutcomeWord = (typeof outcomeWords)[number];
 
 const done: Readonly<Record<Action, OutcomeWord>> = {
   create: 'created',
@@ -30,13 +67,13 @@ const done: Readonly<Record<Action, OutcomeWord>> = {
   held: 'held',
 };
 
-/** What became of a change, in one word. */
+/** Returns the outcome of a change in one word. */
 export function outcomeWord({ status, action }: Outcome): OutcomeWord {
   if (status === 'done') return done[action];
   return status === 'already' ? 'unchanged' : status;
 }
 
-/** How many outcomes there are of each sort. */
+/** Counts outcomes by their word. */
 export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<OutcomeWord, number>> {
   const counts = {
     created: 0,
@@ -54,15 +91,15 @@ export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<Out
   return counts;
 }
 
-/** Tells whether something of the change is left to do. */
+/** Returns whether a part of the change is left to do. */
 export function isUnfinished({ status }: Outcome): boolean {
   return status === 'failed' || status === 'skipped' || status === 'interrupted';
 }
 
-/** `Applied: 3 created, 1 updated.`, or `Not finished: 3 created, 1 failed, 2 skipped.` */
+/** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 3 created, 1 failed, 2 skipped.` */
 export function appliedText({ outcomes, interrupted }: ApplyResult): string {
   const counts = outcomeCounts(outcomes);
-  const counted = participles.flatMap((word) => (counts[word] > 0 ? [`${counts[word]} ${word}`] : []));
+  const counted = outcomeWords.flatMap((word) => (counts[word] > 0 ? [`${counts[word]} ${word}`] : []));
   const rest = interrupted ? ' Interrupted: plan and apply again to finish.' : '';
   const verdict = outcomes.some(isUnfinished) ? 'Not finished' : 'Applied';
   return `${verdict}: ${counted.length === 0 ? 'nothing to do' : counted.join(', ')}.${rest}`;

@@ -1,8 +1,9 @@
 import { elementToken } from '../../model/spec/list-tokens.ts';
 import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../../model/plan/plan.ts';
+import { riskClasses, type Risk } from '../../model/plan/risk.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
-import { spokenValue } from '../duration.ts';
+import { spokenValue } from '../wording/value.ts';
 import { escapeTerminal } from '../escape.ts';
 import { isEmpty, pathText, valueText, valueTexts } from '../wording/value.ts';
 import { clip } from '../text/width.ts';
@@ -196,3 +197,14 @@ export function orphanRemovalText({ removedIn, subject = '' }: Orphan): string {
 
 const shortHash = 7;
 const longestSubject = 72;
+
+/** Returns `weakens (reviewer-removed), strengthens (word-added)`, the most severe class first; empty text where all risks are neutral. */
+export function risksText(risks: readonly Risk[] | undefined): string {
+  return riskClasses
+    .toReversed()
+    .flatMap((one) => {
+      const names = (risks ?? []).flatMap(({ code, class: other }) => (other === one ? [code.slice('risk/'.length)] : []));
+      return one === 'neutral' || names.length === 0 ? [] : [`${one} (${[...new Set(names)].join(', ')})`];
+    })
+    .join(', ');
+}

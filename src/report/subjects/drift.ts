@@ -1,10 +1,39 @@
-import type { Drift, AuditedWrite } from '../../model/result/drift.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Adoption, Drift, AuditedWrite } from '../../model/result/drift.ts';
 import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
 import { groupEdges, edgeRows, changeRows, type EdgeRow, type ChangeRow } from './change-rows.ts';
+import type { ReportDocument, ReportSection } from '../document.ts';
+import { positionObject, planObject } from './plan-json.ts';
+import type { SideList } from './side-lists.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf } from '../../model/resource.ts';
 import { pathText } from '../wording/value.ts';
+
+/** Returns the document of drifts. */
+export function driftDocument(drifts: readonly Drift[]): ReportDocument {
+  return {
+    json: () => ({ version: 1, drifts: drifts.map(driftObject) }),
+    sections: () => drifts.map(driftSection),
+    completeIn: 'The text and the JSON of the drift have everything.',
+  };
+}
+
+function driftSection(drift: Drift): ReportSection {
+  const { plan, protection } = drift;
+  const rows = driftRows(drift);
+  const unwatched = unwatchedList(drift);
+  return {
+    heading: { title: 'Drift on', name: plan.target.name, url: plan.target.url },
+    summary: { type: 'drift', sentence: driftSummary(drift, rows), adopted: adoptionSummary(drift) },
+    blocks: [
+      { type: 'headlines', headlines: protection?.headlines ?? [], flips: [], orphans: new Map() },
+      { type: 'impact', causes: protection?.reach ?? [], orphans: new Map() },
+      { type: 'drifted', rows },
+      ...(unwatched === undefined ? [] : [{ type: 'list', list: unwatched } as const]),
+    ],
+  };
+}
 
 /** One object that differs, told from the manifests to what is live: what somebody did, not what would undo it. */
 export type DriftRow = {
@@ -113,7 +142,7 @@ function writeText({ at, by, from, method, path }: AuditedWrite): string {
 }
 
 /** Live protections that no manifest states, with how many there are; nothing where there are none. */
-export function unwatchedList({ plan }: Drift): { readonly title: string; readonly entries: readonly string[] } | undefined {
+function unwatchedList({ plan }: Drift): SideList | undefined {
   if (plan.unwatched.length === 0) return undefined;
   return {
     title: `${plan.unwatched.length} unwatched: live protection that no manifest states`,
@@ -140,7 +169,7 @@ export function driftCounts(drift: Drift, rows: readonly DriftRow[] = driftRows(
 export type DriftCounts = Readonly<Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched', number>>;
 
 /** The drift in one sentence, and what is left out of it in another. */
-export function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
+function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
   const { changed: ours, held, blocked } = driftCounts(drift, rows);
   const first = ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed by hand${held === 0 ? '' : `, ${held} of them held`}.`;
   const unread = drift.plan.unverified?.length ?? 0;
@@ -154,7 +183,7 @@ export function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
 }
 
 /** What became of the wish to accept it, in one sentence; nothing where nobody wished it. */
-export function adoptionSummary({ adoption }: Drift): string | undefined {
+function adoptionSummary({ adoption }: Drift): string | undefined {
   if (adoption === undefined) return undefined;
   const { accepted, created = [], files, left, branch } = adoption;
   const isNothing = accepted === undefined && created.length === 0;
@@ -168,4 +197,34 @@ export function adoptionSummary({ adoption }: Drift): string | undefined {
   const { name, commit, unchanged, pushed } = branch;
   const state = unchanged ? 'as it was' : pushed ? 'pushed to origin' : 'not pushed';
   return `${what} of the branch ${escapeTerminal(name)} (${commit.slice(0, 10)}, ${state}).`;
+}
+
+function driftObject({ plan, pending, unfinished, protection, writes, adoption }: Drift): JsonObject {
+  const entries = [...(writes ?? [])].map(([id, all]) => ({
+    id,
+    writes: all.map(({ at, by, from, method, path }) => ({ at, by, from, method, path })),
+  }));
+  return {
+    plan: planObject({ ...plan, protection }),
+    pending,
+    unfinished,
+    ...(writes === undefined ? {} : { writers: entries }),
+    ...(adoption === undefined ? {} : { adoption: adoptionObject(adoption) }),
+  };
+}
+
+function adoptionObject({ accepted, created, files, left, branch }: Adoption): JsonObject {
+  const ids = new Set(accepted === undefined ? [] : driftRows(accepted).map(({ change }) => change.id));
+  return {
+    accepted: [...ids],
+    files: [...files],
+    ...(created === undefined ? {} : { created: created.map(({ id, file }) => ({ id, file })) }),
+    left: left.map(({ code, message, resource, at }) => ({
+      code,
+      message,
+      ...(resource === undefined ? {} : { resource }),
+      ...(at === undefined ? {} : { at: positionObject(at) }),
+    })),
+    ...(branch === undefined ? {} : { branch: { ...branch } }),
+  };
 }

@@ -1,29 +1,26 @@
 import jsonPatch from 'fast-json-patch';
+import type {
+  ControlChange,
+  RuleEffect,
+  Cause,
+  SampleChange,
+  PostureChange,
+  Protection,
+  Impact,
+  ConnectionRule,
+} from '../../model/protection/protection.ts';
+import type { PolicyReport } from '../../model/protection/policy.ts';
+import type { Risk } from '../../model/plan/risk.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Change, EdgeChange, FieldChange, Plan, OutsideReference, Value, SingleWrite } from '../../model/plan/plan.ts';
 import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
-import { escapeJson } from '../escape.ts';
-import { policiesObject } from '../policies.ts';
-import { protectionObject } from '../protection-json.ts';
-import { riskObject } from '../risks.ts';
 
-/** Plans as the JSON value that `schemas/documents/plan.schema.json` describes; only data, keys in a fixed order. */
-export function planDocument(plans: readonly Plan[]): JsonObject {
-  return { version: 1, plans: plans.map(planObject) };
-}
-
-/** The plan document as text: two spaces, a line feed at the end, the same bytes for the same plans. */
-export function planJson(plans: readonly Plan[]): string {
-  return `${escapeJson(JSON.stringify(planDocument(plans), null, 2))}\n`;
-}
-
-/** One plan as data. */
+/** Returns a plan as the JSON value that `schemas/documents/plan.schema.json` describes. Keys have a fixed order. */
 export function planObject(plan: Plan): JsonObject {
-  const { name, url, dialect, organisation } = plan.target;
   const highest = highestPlanRisk(plan);
   return {
-    target: { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
+    target: targetObject(plan.target),
     tree: plan.tree,
     ...(plan.base === undefined ? {} : { base: plan.base }),
     changes: plan.changes.map(changeObject),
@@ -55,6 +52,11 @@ export function planObject(plan: Plan): JsonObject {
     allowed: plan.allowed.map(({ code, reason }) => ({ code, reason })),
     digest: plan.digest,
   };
+}
+
+/** Returns a target as data. */
+export function targetObject({ name, url, dialect, organisation }: Plan['target']): JsonObject {
+  return { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
 }
 
 function changeObject(change: Change): JsonObject {
@@ -89,7 +91,7 @@ function fieldObject({ path, before, after, at, origin, own, held }: FieldChange
   };
 }
 
-/** One side of a field. */
+/** Returns one side of a field as data. */
 export function valueObject(value: Value): JsonObject {
   if ('value' in value) return { value: ordered(value.value) };
   if ('secret' in value) return { secret: value.secret, state: value.state };
@@ -122,12 +124,12 @@ function referenceObject({ id, replaces, sort, name, how }: OutsideReference): J
   return { id, replaces, sort, ...(name === undefined ? {} : { name }), how };
 }
 
-/** A place in a file. */
+/** Returns a position in a file as data. */
 export function positionObject({ file, line, column }: Position): JsonObject {
   return { file, line, column };
 }
 
-/** The change as an RFC 6902 patch of the spec, for other tools to read. */
+/** Returns the change as an RFC 6902 patch of the spec, for other tools. */
 function patchOf({ touched, patch = [] }: Change): readonly Json[] {
   if (touched === undefined) return patch;
   return jsonPatch.compare(ordered(touched.before), ordered(touched.after)).flatMap((operation): readonly Json[] => {
@@ -146,4 +148,115 @@ function ordered(value: Json): Json {
     return Object.fromEntries(entries.map(([key, entry]) => [key, ordered(entry)]));
   }
   return value === 0 ? 0 : value;
+}
+
+function protectionObject({ headlines, connections, losing, reach, flips }: Protection): JsonObject {
+  return {
+    headlines: headlines.map(({ causes, ...headline }) => ({ ...headline, causes: causes.map(causeObject) })),
+    connections: connections.map(postureObject),
+    losing,
+    ...(reach === undefined ? {} : { reach: reach.map(reachObject) }),
+    ...(flips === undefined ? {} : { flips: flips.map(flipObject) }),
+  };
+}
+
+function postureObject({ connection, way, comes, goes, tags, aspects, rules }: PostureChange): JsonObject {
+  return {
+    connection,
+    way,
+    ...(comes === undefined ? {} : { comes }),
+    ...(goes === undefined ? {} : { goes }),
+    tags,
+    aspects: aspects.map(aspectObject),
+    ...(rules === undefined ? {} : { rules: rules.map(ruleOnObject) }),
+  };
+}
+
+function aspectObject({ aspect, way, before, after, atLeast, causes }: ControlChange): JsonObject {
+  return { aspect, way, before, after, ...(atLeast === undefined ? {} : { atLeast }), causes: causes.map(causeObject) };
+}
+
+function causeObject({ by, path, edge, place, byHand }: Cause): JsonObject {
+  return {
+    by,
+    ...(path === undefined ? {} : { path }),
+    ...(edge === undefined ? {} : { edge }),
+    ...(place === undefined ? {} : { place }),
+    ...(byHand === undefined ? {} : { byHand }),
+  };
+}
+
+function reachObject({ by, path, edges, way, places, byHand, connections, tags }: Impact): JsonObject {
+  return {
+    ...(by === undefined ? {} : { by }),
+    ...(path === undefined ? {} : { path }),
+    ...(edges === undefined ? {} : { edges }),
+    way,
+    places,
+    ...(byHand === undefined ? {} : { byHand }),
+    connections,
+    tags: tags.map((one) => ({ tag: one.tag, connections: one.connections })),
+  };
+}
+
+/** Returns a rule on a connection as data, before and after. */
+export function ruleOnObject({ rule, before, after }: ConnectionRule): JsonObject {
+  return {
+    rule,
+    ...(before === undefined ? {} : { before: attachedObject(before) }),
+    ...(after === undefined ? {} : { after: attachedObject(after) }),
+  };
+}
+
+function attachedObject({ aspects, by }: RuleEffect): JsonObject {
+  return {
+    aspects,
+    by: by.map(({ how, attribute, place }) => ({
+      how,
+      ...(attribute === undefined ? {} : { attribute }),
+      ...(place === undefined ? {} : { place }),
+    })),
+  };
+}
+
+function flipObject({ rule, name, side, text, type, before, after, at, gone }: SampleChange): JsonObject {
+  return {
+    rule,
+    ...(name === undefined ? {} : { name }),
+    side,
+    text,
+    ...(type === undefined ? {} : { type }),
+    before,
+    after,
+    ...(at === undefined ? {} : { at: positionObject(at) }),
+    ...(gone === undefined ? {} : { gone }),
+  };
+}
+
+function policiesObject({ today, policies, connections, findings, waived }: PolicyReport): JsonObject {
+  return {
+    today,
+    policies,
+    connections,
+    findings: findings.map(({ policy, connection, result, severity, message, expression, at }) => ({
+      policy,
+      connection,
+      result,
+      severity,
+      message,
+      expression,
+      ...(at === undefined ? {} : { at: positionObject(at) }),
+    })),
+    waived: waived.map(({ policy, connection, result, until, reason }) => ({ policy, connection, result, until, reason })),
+  };
+}
+
+function riskObject({ code, class: one, path, connections, place }: Risk): JsonObject {
+  return {
+    code,
+    class: one,
+    ...(path === undefined ? {} : { path }),
+    ...(connections === undefined ? {} : { connections }),
+    ...(place === undefined ? {} : { place }),
+  };
 }

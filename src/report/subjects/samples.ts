@@ -1,4 +1,20 @@
+import type { JsonObject } from '../../model/json.ts';
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
+import type { ReportDocument } from '../document.ts';
+import { plural } from '../wording/counts.ts';
+import { positionObject } from './plan-json.ts';
+
+/** Returns the document of the results of samples. */
+export function samplesDocument(targets: readonly TargetSampleResults[]): ReportDocument {
+  return {
+    json: () => ({
+      version: 1,
+      counts: { ...countSamples(allRules(targets)) },
+      targets: targets.map(({ target, rules }) => ({ target, rules: rules.map(ruleObject) })),
+    }),
+    sections: () => [{ summary: { type: 'sentence', sentence: summaryText(allRules(targets)) }, blocks: [{ type: 'samples', targets }] }],
+  };
+}
 
 /** How many samples came out how, and how many rules have none. */
 export type SampleCounts = {
@@ -30,4 +46,30 @@ export function untested(rules: readonly RuleSampleResults[]): readonly RuleSamp
 /** The rules of all targets. */
 export function allRules(targets: readonly TargetSampleResults[]): readonly RuleSampleResults[] {
   return targets.flatMap(({ rules }) => rules);
+}
+
+function ruleObject({ rule, at, trials, untried, notSimulated }: RuleSampleResults): JsonObject {
+  return { rule, at: positionObject(at), samples: trials.map(trialObject), untried, notSimulated };
+}
+
+function trialObject({ at, name, side, text, outcome, expected, found, why, hint }: SampleResult): JsonObject {
+  return {
+    at: positionObject(at),
+    ...(name === undefined ? {} : { name }),
+    side,
+    text,
+    outcome,
+    expected,
+    found,
+    ...(why === undefined ? {} : { why }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function summaryText(rules: readonly RuleSampleResults[]): string {
+  const { passed, failed, notSimulated, rules: all, untested: without } = countSamples(rules);
+  if (passed + failed + notSimulated === 0) return `No samples. ${plural(all, 'rule')}, none with a sample.`;
+  const parts = [`${passed} passed`, `${failed} failed`, ...(notSimulated === 0 ? [] : [`${notSimulated} not simulated`])];
+  const rest = without === 0 ? '' : ` ${without} of ${plural(all, 'rule')} without a sample.`;
+  return `${plural(passed + failed + notSimulated, 'sample')}: ${parts.join(', ')}.${rest}`;
 }

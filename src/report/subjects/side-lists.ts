@@ -1,11 +1,10 @@
+import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { EdgeAction, EdgeChange, Orphan, Plan, OutsideReference } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
 import { exposureWindowText } from '../../model/plan/exposure-window.ts';
-import { edgeText, orphanRemovalText } from './change-rows.ts';
+import { edgeText, orphanRemovalText, risksText } from './change-rows.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
-import { waivedTexts } from '../policies.ts';
-import { risksText } from '../risks.ts';
 import { pathText } from '../wording/value.ts';
 
 /** Something a plan leaves alone, or does beside its changes: a sentence, and what it speaks of. */
@@ -82,4 +81,11 @@ function orphanText(orphan: Orphan): string {
   const { id, kept } = orphan;
   const notes = [orphanRemovalText(orphan), kept === undefined ? '' : escapeTerminal(`stays: ${kept}`)].filter((note) => note !== '');
   return notes.length === 0 ? escapeTerminal(id) : `${escapeTerminal(id)} (${notes.join('; ')})`;
+}
+
+/** Returns the findings that waivers suppress, escaped. */
+function waivedTexts(report: PolicyReport | undefined): readonly string[] {
+  return (report?.waived ?? []).map(({ policy, connection, until, reason }) =>
+    escapeTerminal(`${connection}: ${policy}, until ${until} (${reason})`),
+  );
 }

@@ -1,31 +1,26 @@
 import { positionOf, type Position } from '../../model/diagnostic.ts';
 import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/explanation.ts';
-import type { JsonObject } from '../../model/json.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { ControlType, ConnectionRule } from '../../model/protection/protection.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { changeRows } from '../subjects/change-rows.ts';
 import { shortList } from '../wording/counts.ts';
-import { toJsonText } from '../serialize.ts';
-import { spokenValue } from '../duration.ts';
 import { escapeTerminal } from '../escape.ts';
 import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
-import { positionObject, valueObject } from '../subjects/plan-json.ts';
-import { ruleOnObject } from '../protection-json.ts';
 import { tableLines } from './table.ts';
 import { widthFor, type Terminal } from './terminal.ts';
-import { pathText, valueText } from '../wording/value.ts';
+import { pathText, spokenValue, valueText } from '../wording/value.ts';
 
-/** A resource field by field: desired, live and (where there is one) base in columns, the reason below each. */
-export function explainText({ id, at, summary, rows, rules = [], policies = [] }: Explanation, terminal: Terminal): string {
+/** Returns the lines of a resource field by field: desired, live and (if any) base in columns, and the reason below each field. */
+export function explanationLines({ id, at, summary, rows, rules = [], policies = [] }: Explanation, terminal: Terminal): readonly string[] {
   const columns = widthFor(terminal);
   const { bold, dim } = terminal.color;
   const place: Span[] = at === undefined ? [] : [...gap, { text: placeText(at), paint: dim, noBreak: true }];
   const title = wrap([{ text: escapeTerminal(id), paint: bold }, ...place], { columns, indent: 2 });
   const said = wrap(words(escapeTerminal(summary)), { columns, indent: 2 });
   const judged = [...ruleLines(rules, terminal), ...policyLines(policies, terminal)];
-  if (rows.length === 0) return `${[...title, ...said, ...judged].join('\n')}\n`;
+  if (rows.length === 0) return [...title, ...said, ...judged];
   const withBase = rows.some((row) => row.base !== undefined);
   const headers = ['field', 'desired', 'live', ...(withBase ? ['base'] : []), 'status'];
   const cells = rows.map((row) => [
@@ -41,7 +36,7 @@ export function explainText({ id, at, summary, rows, rules = [], policies = [] }
     ...reasonLines(row, terminal),
     ...partLines(row, terminal),
   ]);
-  return `${[...title, ...said, '', dim(header), ...body, ...judged].join('\n')}\n`;
+  return [...title, ...said, '', dim(header), ...body, ...judged];
 }
 
 /** The rules on a connection: what each does there, and how it is attached. */
@@ -138,57 +133,6 @@ function partText({ path, before, after, origin }: ExplainedPart, field: string)
     });
   });
   return said.join(', ');
-}
-
-/** An explanation as the JSON text of a document. */
-export function explainJson({ id, at, base, summary, rows, rules, policies }: Explanation): string {
-  return toJsonText({
-    id,
-    ...(at === undefined ? {} : { at: positionObject(at) }),
-    ...(base === undefined ? {} : { base }),
-    summary,
-    rows: rows.map(rowObject),
-    ...(rules === undefined ? {} : { rules: rules.map(ruleOnObject) }),
-    ...(policies === undefined ? {} : { policies: policies.map(policyObject) }),
-  });
-}
-
-function policyObject({ policy, at, result, messages, until, reason }: NonNullable<Explanation['policies']>[number]): JsonObject {
-  return {
-    policy,
-    at: positionObject(at),
-    result,
-    messages,
-    ...(until === undefined ? {} : { until }),
-    ...(reason === undefined ? {} : { reason }),
-  };
-}
-
-function rowObject({ path, desired, live, base, status, origin, at, why, owner, declared, parts }: ExplanationRow): JsonObject {
-  return {
-    path,
-    ...(desired === undefined ? {} : { desired: valueObject(desired) }),
-    ...(live === undefined ? {} : { live: valueObject(live) }),
-    ...(base === undefined ? {} : { base: valueObject(base) }),
-    status,
-    ...(origin === undefined ? {} : { origin }),
-    ...(at === undefined ? {} : { at: positionObject(at) }),
-    why,
-    ...(owner === undefined ? {} : { owner }),
-    ...(declared === undefined ? {} : { declared }),
-    ...(parts === undefined ? {} : { parts: parts.map(partObject) }),
-  };
-}
-
-function partObject({ path, before, after, origin, at, why }: ExplainedPart): JsonObject {
-  return {
-    path,
-    before: valueObject(before),
-    after: valueObject(after),
-    ...(origin === undefined ? {} : { origin }),
-    ...(at === undefined ? {} : { at: positionObject(at) }),
-    ...(why === '' ? {} : { why }),
-  };
 }
 
 function placeText({ file, line }: Position): string {

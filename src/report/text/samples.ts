@@ -1,15 +1,14 @@
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
-import { plural } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
 import { widthFor, type Paint, type Terminal } from './terminal.ts';
-import { allRules, countSamples, untested } from '../subjects/samples.ts';
+import { untested } from '../subjects/samples.ts';
 import { clip } from './width.ts';
 
 const longestSample = 60;
 
-/** Results of samples for people at a terminal: rule by rule, what no sample tries, the counts last. */
-export function trialsText(targets: readonly TargetSampleResults[], terminal: Terminal): string {
+/** Returns the lines of sample results: rule by rule, then the rules and parts that no sample tries. */
+export function sampleLines(targets: readonly TargetSampleResults[], terminal: Terminal): readonly string[] {
   const lines = targets.flatMap((target) => [
     ...(targets.length > 1 && target.rules.length > 0 ? [terminal.color.bold(escapeTerminal(target.target)), ''] : []),
     ...target.rules.flatMap((rule) => ruleLines(rule, terminal)),
@@ -21,8 +20,7 @@ export function trialsText(targets: readonly TargetSampleResults[], terminal: Te
     ...listLines('In no sample', target.rules.flatMap(untriedIn), terminal),
     ...listLines('Not simulated, found by the gateway alone', target.rules.flatMap(unsimulatedIn), terminal),
   ]);
-  const summary = wrap(words(summaryText(allRules(targets)), terminal.color.bold), { columns: widthFor(terminal), indent: 0 });
-  return `${[...lines, ...summary].join('\n')}\n`;
+  return lines.slice(0, -1);
 }
 
 function untriedIn({ rule, trials, untried }: RuleSampleResults): readonly string[] {
@@ -72,12 +70,4 @@ function listLines(title: string, entries: readonly string[], terminal: Terminal
   if (entries.length === 0) return [];
   const columns = widthFor(terminal);
   return [`${title}:`, ...entries.flatMap((entry) => wrap([{ text: '  ' }, ...words(escapeTerminal(entry))], { columns, indent: 4 })), ''];
-}
-
-function summaryText(rules: readonly RuleSampleResults[]): string {
-  const { passed, failed, notSimulated, rules: all, untested: without } = countSamples(rules);
-  if (passed + failed + notSimulated === 0) return `No samples. ${plural(all, 'rule')}, none with a sample.`;
-  const parts = [`${passed} passed`, `${failed} failed`, ...(notSimulated === 0 ? [] : [`${notSimulated} not simulated`])];
-  const rest = without === 0 ? '' : ` ${without} of ${plural(all, 'rule')} without a sample.`;
-  return `${plural(passed + failed + notSimulated, 'sample')}: ${parts.join(', ')}.${rest}`;
 }

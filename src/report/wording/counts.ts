@@ -1,4 +1,5 @@
 import type { Action, Plan } from '../../model/plan/plan.ts';
+import type { PolicyReport } from '../../model/protection/policy.ts';
 import { clip } from '../text/width.ts';
 
 export type ActionCounts = Readonly<Record<Action, number>> & { readonly unchanged: number };
@@ -45,4 +46,18 @@ const longestEntry = 1000;
 export function shortList(entries: readonly string[], most: number): readonly string[] {
   const shown = entries.slice(0, most).map((entry) => (entry.length > longestEntry ? clip(entry, longestEntry) : entry));
   return entries.length <= most ? shown : [...shown, `and ${entries.length - most} more`];
+}
+
+/** Returns `5 policies on 31 connections as of 2026-11-21: 1 violated, 2 unknown, 1 waived`; empty text without policies. */
+export function policiesText(report: PolicyReport | undefined): string {
+  if (report === undefined) return '';
+  const { today, policies, connections, findings, waived } = report;
+  const violated = findings.filter(({ result }) => result === 'violated').length;
+  const counts = [
+    ...(violated === 0 ? [] : [`${violated} violated`]),
+    ...(findings.length === violated ? [] : [`${findings.length - violated} unknown`]),
+    ...(waived.length === 0 ? [] : [`${waived.length} waived`]),
+  ];
+  const many = policies === 1 ? '1 policy' : `${policies} policies`;
+  return `${many} on ${plural(connections, 'connection')} as of ${today}: ${counts.length === 0 ? 'all hold' : counts.join(', ')}`;
 }

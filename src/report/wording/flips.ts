@@ -1,8 +1,6 @@
-import type { JsonObject } from '../../model/json.ts';
 import type { Change } from '../../model/plan/plan.ts';
 import type { SampleChange, Protection } from '../../model/protection/protection.ts';
-import { codeSpan, escapeMarkdown, escapeTerminal } from '../escape.ts';
-import type { MarkdownBlock } from '../markdown/fit-to-limit.ts';
+import { escapeTerminal } from '../escape.ts';
 import { clip } from '../text/width.ts';
 
 const longestSample = 100;
@@ -13,13 +11,13 @@ export function flipsIn(protection: Protection | undefined, { id }: Pick<Change,
 }
 
 /** What becomes of a sample: `blocked → allowed`, with the entity type of a masking rule before it. */
-function turnText({ type, before, after }: SampleChange): string {
+export function turnText({ type, before, after }: SampleChange): string {
   const turn = `${before} → ${after}`;
   return type === undefined ? turn : `${escapeTerminal(clip(type, 60))} ${turn}`;
 }
 
 /** The text of a sample in one line, and where it comes from if that is worth a word. */
-function sampleText({ text, side, gone }: SampleChange): { readonly text: string; readonly note: string } {
+export function sampleText({ text, side, gone }: SampleChange): { readonly text: string; readonly note: string } {
   const notes = [...(side === 'output' ? ['output'] : []), ...(gone === true ? ['the sample is taken out'] : [])];
   return { text: escapeTerminal(clip(text, longestSample)), note: notes.length === 0 ? '' : `(${notes.join('; ')})` };
 }
@@ -39,33 +37,4 @@ export function flipText(flip: SampleChange): string {
 /** A flip as a line of a diff. */
 export function flipLine(flip: SampleChange): string {
   return `${flipSign(flip)} ${flipText(flip)}`;
-}
-
-/** The samples that are less protected afterwards, or may be, as a Markdown list. */
-export function flipBlocks(protection: Protection | undefined): readonly MarkdownBlock[] {
-  const losses = (protection?.flips ?? []).filter((flip) => flipSign(flip) !== '+');
-  return losses.map((flip) => {
-    const { text, note } = sampleText(flip);
-    const end = note === '' ? '' : ` ${escapeMarkdown(note)}`;
-    return {
-      text: `- ${codeSpan(clip(flip.rule, 100))}: **${escapeMarkdown(turnText(flip))}**: ${codeSpan(text)}${end}\n`,
-      rank: 1,
-      label: 'headline',
-    };
-  });
-}
-
-/** A flip as the plan's schema describes it. */
-export function flipObject({ rule, name, side, text, type, before, after, at, gone }: SampleChange): JsonObject {
-  return {
-    rule,
-    ...(name === undefined ? {} : { name }),
-    side,
-    text,
-    ...(type === undefined ? {} : { type }),
-    before,
-    after,
-    ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }),
-    ...(gone === undefined ? {} : { gone }),
-  };
 }

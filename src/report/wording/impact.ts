@@ -1,8 +1,93 @@
-import type { Attachment } from '../../model/protection/protection.ts';
+import { positionOf, type Position } from '../../model/diagnostic.ts';
+import type { Json } from '../../model/json.ts';
+import type { Orphans } from '../document.ts';
+import type { Attachment, Cause, Headline, Impact } from '../../model/protection/protection.ts';
+import { nameOf } from '../../model/resource.ts';
+import { orphanRemovalText } from '../subjects/change-rows.ts';
+import { clip } from '../text/width.ts';
+import { shortList } from './counts.ts';
+import { pathText } from './value.ts';
 
-/** What attaches a rule, in words: `direct`, `by selector`, `by attribute pci`. */
-export function attachmentsText(by: readonly Attachment[]): string {
-  return [...new Set(by.map(attachmentText))].join(', ');
+const longestName = 60;
+const mostCauses = 3;
+const mostPlaces = 3;
+
+/** How a format prints positions and names; `orphans` are the objects that were removed from the manifests. */
+export type CauseFormat = {
+  readonly orphans: Orphans;
+  readonly position: (at: Position) => string;
+  readonly name: (text: string) => string;
+};
+
+/** Returns the causes of a headline: the manifest lines first, then the lines whose manual change is undone. */
+export function causesText(causes: readonly Cause[], format: CauseFormat): string {
+  const listed = (some: readonly Cause[]): string =>
+    shortList([...new Set(some.map((cause) => causeText(cause, format)).filter((text) => text !== ''))], mostCauses).join(', ');
+  const written = listed(causes.filter(({ byHand }) => byHand !== true));
+  const undone = causes.filter(({ byHand }) => byHand === true);
+  const places = listed(undone);
+  const byHand = undone.length === 0 ? '' : places === '' ? 'by hand' : `changed by hand: ${places}`;
+  return [written, byHand].filter((text) => text !== '').join('; ');
+}
+
+/** Returns the position of a cause; for a removed manifest its name, with the commit that removed it. */
+function causeText({ by, place, byHand }: Cause, { orphans, position, name }: CauseFormat): string {
+  const at = place === undefined ? undefined : positionOf(place);
+  if (at !== undefined) return position(at);
+  if (byHand === true) return '';
+  const orphan = orphans.get(by);
+  const removed = orphan === undefined ? '' : orphanRemovalText(orphan);
+  return name(`${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
+}
+
+/** Returns the connections that a headline is about, and the tags that all of them share. */
+export function headlineConnections({ connections, tags }: Headline, escape: (text: string) => string): string {
+  const listed = (texts: readonly string[], most: number): string =>
+    shortList(
+      texts.map((text) => escape(clip(text, longestName))),
+      most,
+    ).join(', ');
+  const shared = connections.length < 2 ? [] : Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`);
+  const names = listed(connections.map(nameOf), 5);
+  return shared.length === 0 ? names : `${names}; all ${listed(shared, 3)}`;
+}
+
+function tagText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Returns the name of a cause: a rule and its path, or the path of the connections themselves; only the path is escaped. */
+export function causeName({ by, path, edges }: Impact): string {
+  const what = path === undefined ? (edges === true ? ['edges'] : []) : [pathText(path)];
+  return [...(by === undefined ? [] : [by]), ...what].join(' ');
+}
+
+/** Returns the tags of the connections that a cause affects, each with its number of connections: `env=prod: 12`. */
+export function tagTexts({ tags, connections: { length } }: Impact, most: number): readonly string[] {
+  return shortList(
+    tags.map(({ tag, connections }) => (length === 1 ? clip(tag, longestName) : `${clip(tag, longestName)}: ${connections}`)),
+    most,
+  );
+}
+
+/** Returns the positions of a cause, or the commit that removed its manifest; and whether it was a manual change. */
+export function causePlaces(
+  reach: Impact,
+  orphans: Orphans,
+  { place, name }: { readonly place: (text: string) => string; readonly name: (text: string) => string },
+): string {
+  const { by, places, byHand } = reach;
+  const shown = shortList(places.map(place), mostPlaces).join(', ');
+  if (byHand === true) return shown === '' ? 'by hand' : `changed by hand: ${shown}`;
+  if (shown !== '' || by === undefined || causeName(reach) !== by) return shown;
+  const orphan = orphans.get(by);
+  const removed = orphan === undefined ? '' : orphanRemovalText(orphan);
+  return removed === '' ? 'deleted' : name(removed);
+}
+
+/** Returns the attachments of a rule in words: `direct`, `by selector`, `by attribute pci`. */
+export function attachmentsText(attachments: readonly Attachment[]): string {
+  return [...new Set(attachments.map(attachmentText))].join(', ');
 }
 
 function attachmentText({ how, attribute = '' }: Attachment): string {

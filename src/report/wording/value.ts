@@ -1,4 +1,6 @@
 import { isObject, type Json } from '../../model/json.ts';
+import { durationText } from '../../model/duration.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -93,4 +95,20 @@ export function distinctParts(before: string, after: string, most: number): read
 function excerpt(characters: readonly string[], from: number, most: number): string {
   const to = Math.min(characters.length, from + most);
   return `${from > 0 ? '…' : ''}${characters.slice(from, to).join('')}${to < characters.length ? '…' : ''}`;
+}
+
+/** Fields whose unit is seconds. */
+const inSeconds: ReadonlySet<string> = new Set(['access_max_duration', 'git_hook_ttl']);
+
+/** Returns one side of a field with seconds as minutes and hours. */
+export function spokenValue(path: Pointer, value: Value): Value {
+  const [name = '', ...rest] = tokensOf(path);
+  if (!inSeconds.has(name) || rest.length > 0 || !('value' in value) || typeof value.value !== 'number') return value;
+  return { value: durationText(value.value) };
+}
+
+/** Returns a value of a control with seconds as minutes and hours. */
+export function spokenPart(aspect: ControlType, text: string): string {
+  const [, seconds] = aspect === 'duration' ? (/^(\d+) s$/.exec(text) ?? []) : [];
+  return seconds === undefined ? text : durationText(Number(seconds));
 }

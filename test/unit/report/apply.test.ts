@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { applyDocument, applyJson, applyMarkdown, applyText, progressLine } from '../../../src/report/apply.ts';
+import { applyDocument } from '../../../src/report/subjects/apply.ts';
+import { applyJson, applyMarkdown, applyText } from '../../../src/report/reports.ts';
+import { progressLine } from '../../../src/commands/progress.ts';
 import { appliedText, type AppliedPlan } from '../../../src/report/subjects/apply.ts';
 import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { samplePlan } from './sample-plan.ts';
@@ -62,7 +64,7 @@ describe('applyDocument', () => {
   it('is what the schema describes', () => {
     const document: unknown = JSON.parse(applyJson([applied]));
     expect([validate(document), validate.errors]).toStrictEqual([true, null]);
-    expect(document).toStrictEqual(applyDocument([applied]));
+    expect(document).toStrictEqual(applyDocument([applied]).json());
     expect(document).toMatchObject({
       targets: [
         {

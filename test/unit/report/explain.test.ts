@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../../src/model/result/explanation.ts';
-import { explainText } from '../../../src/report/text/explain.ts';
+import { explainDocument } from '../../../src/report/subjects/explain.ts';
+import { renderText } from '../../../src/report/text/text.ts';
 import { plainPalette } from '../../../src/report/text/terminal.ts';
 
 const explanation: Explanation = {
@@ -84,13 +85,15 @@ const explanation: Explanation = {
   ],
 };
 
-describe('explainText', () => {
+describe('an explanation as text', () => {
   it.each([80, 60, undefined])('prints a table for %s columns', async (columns) => {
-    const text = explainText(explanation, { color: plainPalette, columns });
+    const text = renderText(explainDocument(explanation), { color: plainPalette, columns });
     await expect(text).toMatchFileSnapshot(`expected/explain-${columns ?? 'unlimited'}.txt`);
   });
 
-  it('says only what it is where there is no row', () => {
-    expect(explainText({ id: 'Connection/a', summary: 'unmanaged', rows: [] }, { color: plainPalette })).toBe('Connection/a\nunmanaged\n');
+  it('prints only the summary without rows', () => {
+    expect(renderText(explainDocument({ id: 'Connection/a', summary: 'unmanaged', rows: [] }), { color: plainPalette })).toBe(
+      'Connection/a\nunmanaged\n',
+    );
   });
 });

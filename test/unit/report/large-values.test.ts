@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { assess } from '../../../src/protection/assess.ts';
 import { buildProtectionMatrix } from '../../../src/protection/protection-matrix.ts';
-import { driftMarkdown } from '../../../src/report/drift-markdown.ts';
-import { driftText } from '../../../src/report/drift-text.ts';
-import { planHtml } from '../../../src/report/html/page.ts';
-import { planJson } from '../../../src/report/subjects/plan-json.ts';
-import { planMarkdown } from '../../../src/report/markdown/changes.ts';
-import { planText } from '../../../src/report/text/changes.ts';
+import { driftMarkdown } from '../../../src/report/reports.ts';
+import { driftText } from '../../../src/report/reports.ts';
+import { renderHtml } from '../../../src/report/html/page.ts';
+import { planDocument } from '../../../src/report/subjects/plan.ts';
+import { planJson } from '../../../src/report/reports.ts';
+import { planMarkdown } from '../../../src/report/reports.ts';
+import { planText } from '../../../src/report/reports.ts';
 import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { desiredState } from '../../support/desired.ts';
 import { connection } from '../../support/manifests.ts';
@@ -46,7 +47,7 @@ test('values without end are shortened for people, wherever they stand, and whol
   const lengths = {
     text: planText([plan], { color: plainPalette }).length,
     markdown: planMarkdown([plan]).length,
-    html: planHtml([{ plan, picture: buildProtectionMatrix(plan, live, registry) }]).length,
+    html: renderHtml(planDocument([plan], buildProtectionMatrix(plan, live, registry))).length,
     drift: driftText([drift], { color: plainPalette }).length,
     issue: driftMarkdown([drift]).length,
   };

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { planDocument, planJson } from '../../../src/report/subjects/plan-json.ts';
+import { planDocument } from '../../../src/report/subjects/plan.ts';
+import { planJson } from '../../../src/report/reports.ts';
 import { quietPlan } from './quiet-plan.ts';
 import { samplePlan } from './sample-plan.ts';
 
@@ -16,7 +17,7 @@ describe('planDocument', () => {
   });
 
   it('survives JSON', () => {
-    const document = planDocument([samplePlan()]);
+    const document = planDocument([samplePlan()]).json();
     expect(JSON.parse(JSON.stringify(document))).toStrictEqual(document);
   });
 
@@ -52,10 +53,10 @@ describe('planDocument', () => {
     const plan = { ...quietPlan(), unmanaged: ['Connection/\u0085\u202e\u2028\u{e0001}x'] as const };
     const text = planJson([plan]);
     expect(text).toContain(String.raw`Connection/\u0085\u202e\u2028\udb40\udc01x`);
-    expect(JSON.parse(text)).toStrictEqual(planDocument([plan]));
+    expect(JSON.parse(text)).toStrictEqual(planDocument([plan]).json());
   });
 
   it('rejects a document with a word that it does not know', () => {
-    expect(validate({ ...planDocument([]), secrets: [] })).toBe(false);
+    expect(validate({ ...planDocument([]).json(), secrets: [] })).toBe(false);
   });
 });

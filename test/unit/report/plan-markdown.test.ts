@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/plan/plan.ts';
-import { planMarkdown } from '../../../src/report/markdown/changes.ts';
+import { planMarkdown } from '../../../src/report/reports.ts';
 import { quietPlan } from './quiet-plan.ts';
 import { samplePlan } from './sample-plan.ts';
 

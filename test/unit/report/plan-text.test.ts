@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planText } from '../../../src/report/text/changes.ts';
+import { planText } from '../../../src/report/reports.ts';
 import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { quietPlan } from './quiet-plan.ts';
 import { samplePlan } from './sample-plan.ts';

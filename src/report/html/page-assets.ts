@@ -1,5 +1,5 @@
-/** The look of the page: light, dark and printed; contrasts are those of WCAG AA. */
-export const style: string = `
+/** The style sheet: light, dark and printed; the contrasts meet WCAG AA. */
+export const pageStyle: string = `
 :root { --ink: #1b1f24; --quiet: #57606a; --page: #ffffff; --line: #d0d7de; --shade: #f6f8fa; --link: #0550ae;
   --weakens: #a40e26; --weakens-bg: #ffebe9; --strengthens: #116329; --strengthens-bg: #dafbe1;
   --both: #7d4e00; --both-bg: #fff8c5; --neutral: #0550ae; --neutral-bg: #ddf4ff; }
@@ -52,4 +52,36 @@ summary .mono { font-weight: 600; }
 [hidden] { display: none !important; }
 @media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible !important; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+`;
+
+/** The script for search, filters and printing. It reads attributes that Ostiary wrote, and never turns text into HTML. */
+export const pageScript: string = `
+(() => {
+  const search = document.getElementById('search');
+  const way = document.getElementById('way');
+  const told = document.getElementById('told');
+  const rows = [...document.querySelectorAll('[data-name]')];
+  const parts = [...document.querySelectorAll('[data-part]')];
+  const apply = () => {
+    const words = search.value.trim().toLowerCase().split(/\\s+/);
+    let shown = 0;
+    for (const row of rows) {
+      const fits = words.every((word) => row.dataset.name.includes(word)) && (way.value === '' || row.dataset.way === way.value);
+      row.hidden = !fits;
+      if (fits) shown += 1;
+    }
+    for (const part of parts) part.hidden = part.querySelector('[data-name]:not([hidden])') === null;
+    told.textContent = search.value.trim() === '' && way.value === '' ? '' : shown + ' of ' + rows.length + ' shown';
+  };
+  search.addEventListener('input', apply);
+  way.addEventListener('change', apply);
+  const folded = () => [...document.querySelectorAll('details:not([open])')];
+  let opened = [];
+  addEventListener('beforeprint', () => { opened = folded(); for (const one of opened) one.open = true; });
+  addEventListener('afterprint', () => { for (const one of opened) one.open = false; opened = []; });
+  document.getElementById('fold').addEventListener('click', () => {
+    const closed = folded();
+    for (const one of closed.length > 0 ? closed : document.querySelectorAll('details')) one.open = closed.length > 0;
+  });
+})();
 `;

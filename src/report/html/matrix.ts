@@ -5,16 +5,15 @@ import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { clip } from '../text/width.ts';
-import { spokenPart } from '../duration.ts';
+import { spokenPart } from '../wording/value.ts';
 import { element, type Html } from './markup.ts';
-import { icon } from './icons.ts';
-import { signOf, ways, wordOf } from './badges.ts';
+import { icon, verdictIcon, verdicts, verdictWord } from './badges.ts';
 
 const longestList = 40;
 const longestTag = 200;
 
 /** What each column of the picture is called. */
-export const aspectNames: Readonly<Record<ControlType, string>> = {
+export const controlNames: Readonly<Record<ControlType, string>> = {
   access: 'open modes',
   review: 'reviewers',
   input: 'blocked input',
@@ -33,17 +32,17 @@ export const aspectNames: Readonly<Record<ControlType, string>> = {
  * All connections × what protects them as one table: what changes has a row of its own, with sign and border; what stays
  * and looks the same stands in one row. Grouped by the tag that most connections have.
  */
-export function pictureTable(picture: ProtectionMatrix): Html {
-  const key = groupingTag(picture);
+export function matrixTable(matrix: ProtectionMatrix): Html {
+  const key = groupingTag(matrix);
   const groups = new Map<string, ProtectionMatrixRow[]>();
-  for (const row of picture) {
+  for (const row of matrix) {
     const group = key === undefined ? '' : tagText(row.tags[key]);
     groups.set(group, [...(groups.get(group) ?? []), row]);
   }
   const head = element('thead', {}, [
     element('tr', {}, [
       element('th', { scope: 'col' }, 'connection'),
-      ...controlTypes.map((aspect) => element('th', { scope: 'col' }, aspectNames[aspect])),
+      ...controlTypes.map((aspect) => element('th', { scope: 'col' }, controlNames[aspect])),
     ]),
   ]);
   const bodies = [...groups]
@@ -53,7 +52,7 @@ export function pictureTable(picture: ProtectionMatrix): Html {
     );
   const caption = element('caption', {}, [
     'Each cell counts what is there; where it changes, before and after, and which it is: ',
-    ...ways.flatMap((way) => [signOf(way), ` ${wordOf(way)}, `]),
+    ...verdicts.flatMap((verdict) => [verdictIcon(verdict), ` ${verdictWord(verdict)}, `]),
     'a dot is nothing, and a + may be more.',
   ]);
   return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Connections and what protects them' }, [
@@ -62,15 +61,15 @@ export function pictureTable(picture: ProtectionMatrix): Html {
 }
 
 /** The tag that tells connections apart at a glance: on most of them, with few values. */
-function groupingTag(picture: ProtectionMatrix): string | undefined {
+function groupingTag(matrix: ProtectionMatrix): string | undefined {
   const values = new Map<string, Map<string, number>>();
-  for (const { tags } of picture) {
+  for (const { tags } of matrix) {
     for (const [key, value] of Object.entries(tags)) {
       const counts = values.get(key) ?? new Map<string, number>();
       values.set(key, counts.set(tagText(value), (counts.get(tagText(value)) ?? 0) + 1));
     }
   }
-  const usable = [...values].filter(([, counts]) => counts.size > 1 && counts.size <= 12 && total(counts) * 2 >= picture.length);
+  const usable = [...values].filter(([, counts]) => counts.size > 1 && counts.size <= 12 && total(counts) * 2 >= matrix.length);
   const [best] = usable.toSorted(
     ([left, one], [right, other]) => total(other) - total(one) || one.size - other.size || compareText(left, right),
   );
@@ -136,9 +135,9 @@ function cellOf({ aspect, before, after, way, atLeast }: ProtectionMatrixCell, r
       { class: last === '·' ? 'none' : undefined, title: `${listText(aspect, after)}${rulesText(aspect, rules)}` },
       `${last}${least}`,
     );
-  const said = `${aspectNames[aspect]}: ${listText(aspect, before)} → ${listText(aspect, after)}, ${wordOf(way)}${rulesText(aspect, rules)}`;
+  const said = `${controlNames[aspect]}: ${listText(aspect, before)} → ${listText(aspect, after)}, ${verdictWord(way)}${rulesText(aspect, rules)}`;
   return element('td', { class: way, title: said }, [
-    element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, signOf(way)]),
+    element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, verdictIcon(way)]),
     element('span', { class: 'said' }, said),
   ]);
 }

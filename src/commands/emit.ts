@@ -1,0 +1,99 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { writeReport } from '../disk/write.ts';
+import { registry } from '../kinds/index.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { UsageError } from '../model/errors.ts';
+import type { ProtectionMatrix } from '../model/protection/protection-matrix.ts';
+import type { Drift } from '../model/result/drift.ts';
+import type { ApplyResult } from '../model/result/outcome.ts';
+import { absolutePath } from '../project/resolved-config.ts';
+import type { ReportDocument } from '../report/document.ts';
+import { renderReport, type FormatName } from '../report/formats.ts';
+import { applyDocument } from '../report/subjects/apply.ts';
+import { driftDocument } from '../report/subjects/drift.ts';
+import { pageBlocks, planBlocks, planDocument } from '../report/subjects/plan.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
+import { plainPalette, type Terminal } from '../report/text/terminal.ts';
+import type { CliContext } from './context/cli-context.ts';
+import type { ReportFlag } from './flags.ts';
+import type { Planned } from './planning.ts';
+import type { Printer } from './printer.ts';
+
+/** The formats of a command's output, and the files that it writes beside it. */
+export type OutputOptions = {
+  readonly flags: { readonly format: FormatName; readonly report?: readonly ReportFlag[] };
+  readonly context: CliContext;
+  readonly printer: Printer;
+  /** The report was printed before: only the files remain to be written. */
+  readonly printed?: boolean;
+};
+
+/** A plan with the states that it compares, as far as they are known. */
+type PlanWithStates = Pick<Planned, 'plan'> & Partial<Pick<Planned, 'live' | 'desired' | 'base'>>;
+
+const plain: Terminal = { color: plainPalette };
+
+/** Prints a document and writes its report files. */
+export async function emit(document: ReportDocument, { flags, context, printer, printed }: OutputOptions): Promise<void> {
+  if (printed !== true) printer.print(await renderReport(document, flags.format, printer.results));
+  for (const { format, path } of flags.report ?? []) writeReport(absolutePath(path, context), await renderReport(document, format, plain));
+}
+
+/** Emits a plan; warnings go to stderr. */
+export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
+  options.context.onEvent?.({ plan: planned.plan });
+  emitWarnings(warnings, options);
+  await emit(planDocument([planned.plan], await matrixFor(planned, options)), options);
+}
+
+/** Emits a drift; warnings go to stderr. */
+export async function emitDrift(drift: Drift, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
+  options.context.onEvent?.({ drift });
+  emitWarnings(warnings, options);
+  await emit(driftDocument([drift]), options);
+}
+
+/** Emits the result of an apply. A page also shows the plan. */
+export async function emitResult(result: ApplyResult, planned: PlanWithStates, options: OutputOptions): Promise<void> {
+  const { plan } = planned;
+  options.context.onEvent?.({ plan, result });
+  const matrix = await matrixFor(planned, options);
+  await emit(
+    applyDocument([{ plan, result }], () => [...planBlocks(plan), ...pageBlocks(plan, matrix)]),
+    options,
+  );
+}
+
+function emitWarnings(warnings: readonly Diagnostic[], { context, printer }: OutputOptions): void {
+  context.onEvent?.({ diagnostics: warnings });
+  if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
+}
+
+/** Computes the protection of all connections if a page is asked for; otherwise, and for unknown states, it is empty. */
+async function matrixFor({ plan, live, desired, base }: PlanWithStates, { flags }: OutputOptions): Promise<ProtectionMatrix> {
+  if (live === undefined || flags.report?.some(({ format }) => format === 'html') !== true) return [];
+  const { buildProtectionMatrix } = await import('../protection/protection-matrix.ts');
+  return buildProtectionMatrix(plan, live, registry, { desired, base: base?.desired });
+}
+
+/** Throws a UsageError if a file cannot be written, before the command does anything. */
+export function requireWritable(files: readonly { readonly path: string; readonly what?: string }[], context: CliContext): void {
+  const unwritable = files.find(({ path }) => !isWritable(path, context));
+  if (unwritable !== undefined)
+    throw new UsageError(
+      `the ${unwritable.what ?? 'report'} "${unwritable.path}" cannot be written`,
+      'check that its folder exists and may be written to',
+    );
+}
+
+/** Returns whether a file can be written at the path, as far as permissions show. */
+export function isWritable(path: string, context: CliContext): boolean {
+  const file = absolutePath(path, context);
+  try {
+    accessSync(statSync(file, { throwIfNoEntry: false })?.isFile() === false ? file : dirname(file), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

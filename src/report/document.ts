@@ -1,0 +1,81 @@
+import type { JsonObject } from '../model/json.ts';
+import type { Orphan, Plan } from '../model/plan/plan.ts';
+import type { ProtectionMatrix } from '../model/protection/protection-matrix.ts';
+import type { SampleChange, Headline, PostureChange, Impact } from '../model/protection/protection.ts';
+import type { ApplyResult } from '../model/result/outcome.ts';
+import type { Explanation } from '../model/result/explanation.ts';
+import type { PullResult } from '../model/result/pull-result.ts';
+import type { TargetSampleResults } from '../model/result/sample-result.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { AppliedPlan } from './subjects/apply.ts';
+import type { DriftRow } from './subjects/drift.ts';
+import type { ChangeGroup } from './subjects/groups.ts';
+import type { SideList } from './subjects/side-lists.ts';
+
+/**
+ * What a command reports, in the one form that every format renders. Both parts are computed when a format asks for them:
+ * a run that prints JSON alone groups no changes.
+ */
+export type ReportDocument = {
+  /** The value that `schemas/documents/` describes. */
+  readonly json: () => JsonObject;
+  /** What people read, one section per target. */
+  readonly sections: () => readonly ReportSection[];
+  /** A sentence that names the formats with everything, for a format that omits details for length. */
+  readonly completeIn?: string;
+};
+
+/** The report on one target: blocks in the order in which text prints them. Other formats choose their own order. */
+export type ReportSection = {
+  readonly heading?: SectionHeading;
+  readonly summary?: ReportSummary;
+  readonly blocks: readonly ReportBlock[];
+  /** Blocks that only a page has room for. */
+  readonly pageBlocks?: () => readonly ReportBlock[];
+};
+
+export type SectionHeading = {
+  readonly title: 'Plan for' | 'Apply to' | 'Drift on' | 'Pull from';
+  readonly name: string;
+  readonly url: string;
+};
+
+/** The result of a subject in a sentence or two. Text prints it last, Markdown and pages first. */
+export type ReportSummary =
+  | { readonly type: 'plan'; readonly plan: Plan }
+  | { readonly type: 'apply'; readonly plan: AppliedPlan['plan']; readonly result: ApplyResult }
+  | { readonly type: 'drift'; readonly sentence: string; readonly adopted?: string | undefined }
+  | { readonly type: 'sentence'; readonly sentence: string };
+
+/** One part of a report, as typed values: each format has one way to render each type. */
+export type ReportBlock =
+  | {
+      readonly type: 'headlines';
+      readonly headlines: readonly Headline[];
+      readonly flips: readonly SampleChange[];
+      readonly orphans: Orphans;
+    }
+  | { readonly type: 'impact'; readonly causes: readonly Impact[]; readonly orphans: Orphans }
+  | { readonly type: 'changes'; readonly group: ChangeGroup }
+  | { readonly type: 'drifted'; readonly rows: readonly DriftRow[] }
+  | { readonly type: 'list'; readonly list: SideList }
+  | { readonly type: 'refusals'; readonly refusals: Plan['refusals'] }
+  | { readonly type: 'allowances'; readonly allowed: Plan['allowed'] }
+  | { readonly type: 'outcomes'; readonly result: ApplyResult }
+  | { readonly type: 'pulled'; readonly pulled: PullResult }
+  | { readonly type: 'samples'; readonly targets: readonly TargetSampleResults[] }
+  | { readonly type: 'explanation'; readonly explanation: Explanation }
+  | { readonly type: 'overview'; readonly plan: Plan }
+  | { readonly type: 'matrix'; readonly matrix: ProtectionMatrix }
+  | { readonly type: 'postures'; readonly connections: readonly PostureChange[] };
+
+/** The objects that were removed from the manifests, by id. */
+export type Orphans = ReadonlyMap<ResourceId, Orphan>;
+
+/** Returns a section's blocks of one type, in their order. */
+export function blocksOfType<T extends ReportBlock['type']>(
+  blocks: readonly ReportBlock[],
+  type: T,
+): readonly Extract<ReportBlock, { readonly type: T }>[] {
+  return blocks.filter((block): block is Extract<ReportBlock, { readonly type: T }> => block.type === type);
+}

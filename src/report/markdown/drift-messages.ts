@@ -1,0 +1,71 @@
+import type { Adoption, Drift } from '../../model/result/drift.ts';
+import { codeSpan } from '../escape.ts';
+import { driftDocument } from '../subjects/drift.ts';
+import { plural, shortList } from '../wording/counts.ts';
+import { footer, type RunReport } from './comment.ts';
+import { diagnosticsMarkdown } from './diagnostics.ts';
+import { renderMarkdown } from './markdown.ts';
+
+const room = 12_000;
+
+const advice = [
+  '**To accept it**, `ostiary drift --adopt` edits the manifests on a branch of their own (in the workflow: `adopt: true`). ',
+  '**To undo it**, `ostiary drift --revert`. Until then every apply undoes it, except for what is held.\n\n',
+].join('');
+
+/** Returns the text of the issue that reports a drift, within the limit. */
+export function driftIssue(
+  { drift, linkOf, ...made }: { readonly drift: Drift } & Pick<RunReport, 'at' | 'version' | 'linkOf'>,
+  limit: number,
+): string {
+  const tail = `${advice}${footer(made)}`;
+  return `${renderMarkdown(driftDocument([drift]), limit - tail.length, linkOf)}${tail}`;
+}
+
+/** Returns the text of the pull request that adopts a drift, within the limit. */
+export function adoptionRequest(
+  {
+    adoption,
+    issue,
+    linkOf,
+    ...made
+  }: { readonly adoption: Adoption; readonly issue?: number | undefined } & Pick<RunReport, 'at' | 'version' | 'linkOf'>,
+  limit: number,
+): string {
+  const accepted = adoptedMarkdown(adoption, linkOf, limit - 2 * room);
+  const about = issue === undefined ? '' : `Belongs to #${issue}. `;
+  const head = [
+    `This edits the manifests so that they say what somebody changed on the gateway by hand. ${about}`,
+    'Merged and applied, it leaves no drift. Who does not want it closes this, and undoes the change with `ostiary drift --revert`. ',
+    'No value of a secret is written: what is live is kept.\n\n',
+  ].join('');
+  return `${head}${accepted}${notAdoptedMarkdown(adoption, linkOf)}${footer(made)}`;
+}
+
+/** Returns what the pull request adopts and what it cannot, without the parts that differ from run to run. */
+export function adoptionContent(adoption: Adoption, issue: number | undefined): string {
+  return `${issue ?? ''}\n${adoptedMarkdown(adoption, undefined, room * 4)}${notAdoptedMarkdown(adoption, undefined)}`;
+}
+
+function adoptedMarkdown({ accepted, created = [] }: Adoption, linkOf: RunReport['linkOf'], limit: number): string {
+  const made = createdMarkdown(created);
+  return `${accepted === undefined ? '' : renderMarkdown(driftDocument([accepted]), limit - made.length, linkOf)}${made}`;
+}
+
+/** Returns the new manifests. Their files are on the branch alone, so nothing links to them. */
+function createdMarkdown(created: NonNullable<Adoption['created']>): string {
+  if (created.length === 0) return '';
+  const lines = shortList(
+    created.map(({ id, file }) => `${codeSpan(id)} in ${codeSpan(file)}`),
+    mostCreated,
+  );
+  return `**${plural(created.length, 'new manifest')}:**\n\n${lines.map((line) => `- ${line}\n`).join('')}\n`;
+}
+
+const mostCreated = 50;
+
+function notAdoptedMarkdown({ left }: Adoption, linkOf: RunReport['linkOf']): string {
+  if (left.length === 0) return '';
+  const parts = left.filter(({ severity }) => severity !== 'notice').length;
+  return `**${parts === 0 ? 'To know' : `${plural(parts, 'part')} not accepted`}:**\n\n${diagnosticsMarkdown(left, room, linkOf)}`;
+}

@@ -1,0 +1,155 @@
+import type { Plan, Refusal } from '../../model/plan/plan.ts';
+import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
+import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
+import { blocksOfType, type ReportDocument, type ReportSection, type ReportSummary, type SectionHeading } from '../document.ts';
+import { codeSpan, escapeMarkdown } from '../escape.ts';
+import type { LinkOf } from '../links.ts';
+import { appliedText, outcomeWord } from '../subjects/apply.ts';
+import type { SideList } from '../subjects/side-lists.ts';
+import { clip } from '../text/width.ts';
+import { countActions, countsText, planSummaryText, policiesText, shortList } from '../wording/counts.ts';
+import { driftedBlocks, groupBlocks, rankOf } from './changes.ts';
+import { blank, commentLimit, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
+import { flipBlocks, headlineBlocks, impactBlocks } from './protection.ts';
+
+const longestText = 1000;
+const listed = 10;
+
+/** The labels of blocks, in the order in which a note counts those that were omitted. */
+const labels = ['target', 'headline', 'refusal', 'allowance', 'failure', 'cause', 'table row', 'object', 'list', 'detail'];
+
+/** Renders a document for a comment, an issue or a job's summary. Where the limit requires it, details are omitted before headlines. */
+export function renderMarkdown(document: ReportDocument, limit: number = commentLimit, linkOf?: LinkOf): string {
+  const blocks = document.sections().flatMap((section) => sectionBlocks(section, linkOf));
+  return fitToLimit(blocks, limit, { labels, ...(document.completeIn === undefined ? {} : { rest: document.completeIn }) });
+}
+
+/** Renders a document as Markdown of the longest length that GitHub accepts. */
+export function renderFullMarkdown(document: ReportDocument): string {
+  return renderMarkdown(document);
+}
+
+function sectionBlocks({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
+  const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
+    ...headlineBlocks(block.headlines, block.orphans, linkOf),
+    ...flipBlocks(block.flips),
+  ]);
+  return [
+    ...(heading === undefined || summary === undefined ? [] : headBlocks(heading, summary)),
+    ...paragraph(headlines),
+    ...blocksOfType(blocks, 'impact').flatMap(({ causes, orphans }) => impactBlocks(causes, orphans, linkOf)),
+    ...blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalBlocks(refusals)),
+    ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceBlocks(allowed)),
+    ...blocksOfType(blocks, 'changes').flatMap(({ group }) => groupBlocks(group, linkOf)),
+    ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => driftedBlocks(rows, linkOf)),
+    ...blocksOfType(blocks, 'outcomes').flatMap(({ result }) => outcomeBlocks(result)),
+    ...paragraph(blocksOfType(blocks, 'list').map(({ list }) => listBlock(list))),
+    ...(summary?.type === 'plan' ? [digestBlock(summary.plan)] : []),
+  ];
+}
+
+/** Returns blocks with a blank line after them, if there are any. */
+function paragraph(blocks: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
+  return blocks.length === 0 ? [] : [...blocks, blank];
+}
+
+/** Returns the heading of a section with its result. */
+function headBlocks({ title, name, url }: SectionHeading, summary: ReportSummary): readonly MarkdownBlock[] {
+  const head = (text: string): MarkdownBlock => ({ text: `### ${title} ${codeSpan(name)}\n\n${text}\n\n`, rank: 0, label: 'target' });
+  switch (summary.type) {
+    case 'plan':
+      return [head(planResult(summary.plan))];
+    case 'apply': {
+      const { plan, result } = summary;
+      const allowances = (plan.allowed ?? []).map(({ code, reason }) => ({
+        text: `- Allowed ${codeSpan(code)}: ${escapeMarkdown(clip(reason, longestText))}\n`,
+        rank: 2,
+        label: 'allowance',
+      }));
+      return [head(`**${appliedText(result)}**\n\nAt ${codeSpan(url)}, plan ${codeSpan(plan.digest)}.`), ...paragraph(allowances)];
+    }
+    case 'drift': {
+      const { sentence, adopted } = summary;
+      const adoption = adopted === undefined ? [] : [{ text: `${escapeMarkdown(adopted)}\n\n`, rank: 0, label: 'target' }];
+      return [head(`${escapeMarkdown(sentence)} ${codeSpan(url)}`), ...adoption];
+    }
+    case 'sentence':
+      return [head(escapeMarkdown(summary.sentence))];
+  }
+}
+
+function planResult(plan: Plan): string {
+  const policiesResult = policiesText(plan.policies);
+  const policies = policiesResult === '' ? '' : ` ${escapeMarkdown(policiesResult)}.`;
+  if (plan.changes.length === 0) return `${planSummaryText(plan)}${policies}`;
+  const counts = countActions(plan);
+  const highest = highestPlanRisk(plan);
+  const risk = highest === undefined ? '' : ` Highest risk: **${highest}**.`;
+  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${risk}${policies}`;
+}
+
+function digestBlock({ digest, tree }: Plan): MarkdownBlock {
+  return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}\n\n`, rank: 1, label: 'list' };
+}
+
+function refusalBlocks(refusals: Plan['refusals']): readonly MarkdownBlock[] {
+  const lines = refusals.map((refusal) => ({ text: refusalLine(refusal), rank: 2, label: 'refusal' }));
+  const title = { text: '**Refused: apply would not run this plan.**\n\n', rank: 1, label: 'refusal' };
+  return lines.length === 0 ? [] : [title, ...lines, blank];
+}
+
+function allowanceBlocks(allowed: Plan['allowed']): readonly MarkdownBlock[] {
+  const lines = allowed.map(({ code, reason }) => ({
+    text: `- ${codeSpan(code)}: ${escapeMarkdown(clip(reason, longestText))}\n`,
+    rank: 2,
+    label: 'refusal',
+  }));
+  const title = { text: '**Allowed all the same:**\n\n', rank: 1, label: 'refusal' };
+  return lines.length === 0 ? [] : [title, ...lines, blank];
+}
+
+function refusalLine({ code, message, hint, allowable, resource, at }: Refusal): string {
+  const place = at === undefined ? '' : ` ${codeSpan(`${at.file}:${at.line}`)}`;
+  const about = `${place}${resource === undefined ? '' : ` ${codeSpan(resource)}:`}`;
+  const advice = [
+    ...(hint === undefined ? [] : [escapeMarkdown(clip(hint, longestText))]),
+    ...(allowable ? [`to go on all the same: ${codeSpan(`--allow ${code}=reason`)}`] : []),
+  ].filter((text) => text !== '');
+  const lines = [`- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestText))}`, ...advice.map((text) => `  - ${text}`)];
+  return `${lines.join('\n')}\n`;
+}
+
+function listBlock({ title, entries }: SideList): MarkdownBlock {
+  const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
+  return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: rankOf('list'), label: 'list' };
+}
+
+/** The order in which outcomes are omitted for length; the first ones stay longest. */
+const outcomeOrder: Readonly<Record<OutcomeStatus, number>> = {
+  failed: 0,
+  interrupted: 1,
+  skipped: 2,
+  blocked: 3,
+  held: 4,
+  done: 5,
+  already: 6,
+};
+
+/** Returns the failures with their hints, then every object. */
+function outcomeBlocks({ outcomes }: ApplyResult): readonly MarkdownBlock[] {
+  const failures = outcomes.filter(({ status, begun }) => status === 'failed' || begun === true).map(failureBlock);
+  const rows = outcomes.map((outcome) => ({
+    text: `| ${outcomeWord(outcome)} | ${codeSpan(outcome.id)} |\n`,
+    rank: 10 + outcomeOrder[outcome.status],
+    label: 'table row',
+  }));
+  const head = { text: '| | Resource |\n|---|---|\n', rank: 1, label: 'table row' };
+  return [...paragraph(failures), ...(rows.length === 0 ? [] : paragraph([head, ...rows]))];
+}
+
+function failureBlock(outcome: Outcome): MarkdownBlock {
+  const { id, code, message, hint } = outcome;
+  const texts = [message, hint].flatMap((text) => (text === undefined ? [] : [escapeMarkdown(clip(text, longestText))]));
+  const why = code === undefined ? texts : [codeSpan(code), ...texts];
+  return { text: `- ${codeSpan(id)} ${outcomeWord(outcome)}${why.length === 0 ? '' : `: ${why.join('; ')}`}\n`, rank: 2, label: 'failure' };
+}

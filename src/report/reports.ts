@@ -1,0 +1,55 @@
+import type { Plan } from '../model/plan/plan.ts';
+import type { Drift } from '../model/result/drift.ts';
+import type { LinkOf } from './links.ts';
+import { renderMarkdown } from './markdown/markdown.ts';
+import { renderJson } from './serialize.ts';
+import { applyDocument, type AppliedPlan } from './subjects/apply.ts';
+import { driftDocument } from './subjects/drift.ts';
+import { planDocument } from './subjects/plan.ts';
+import type { Terminal } from './text/terminal.ts';
+import { renderText } from './text/text.ts';
+
+/** Returns plans as text for a terminal. */
+export function planText(plans: readonly Plan[], terminal: Terminal): string {
+  return renderText(planDocument(plans), terminal);
+}
+
+/** Returns plans as Markdown, at most `limit` characters long. */
+export function planMarkdown(plans: readonly Plan[], limit?: number, linkOf?: LinkOf): string {
+  return renderMarkdown(planDocument(plans), limit, linkOf);
+}
+
+/** Returns plans as JSON: the same bytes for the same plans. */
+export function planJson(plans: readonly Plan[]): string {
+  return renderJson(planDocument(plans));
+}
+
+/** Returns the results of applies as text for a terminal. */
+export function applyText(applied: readonly AppliedPlan[], terminal: Terminal): string {
+  return renderText(applyDocument(applied), terminal);
+}
+
+/** Returns the results of applies as Markdown, at most `limit` characters long. */
+export function applyMarkdown(applied: readonly AppliedPlan[], limit?: number): string {
+  return renderMarkdown(applyDocument(applied), limit);
+}
+
+/** Returns the results of applies as JSON. */
+export function applyJson(applied: readonly AppliedPlan[]): string {
+  return renderJson(applyDocument(applied));
+}
+
+/** Returns drifts as text for a terminal. */
+export function driftText(drifts: readonly Drift[], terminal: Terminal): string {
+  return renderText(driftDocument(drifts), terminal);
+}
+
+/** Returns drifts as Markdown, at most `limit` characters long. */
+export function driftMarkdown(drifts: readonly Drift[], limit?: number, linkOf?: LinkOf): string {
+  return renderMarkdown(driftDocument(drifts), limit, linkOf);
+}
+
+/** Returns drifts as JSON. */
+export function driftJson(drifts: readonly Drift[]): string {
+  return renderJson(driftDocument(drifts));
+}

@@ -1,0 +1,87 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { DifferingManifest, TerraformHandover, TerraformObject, PullResult } from '../../model/result/pull-result.ts';
+import type { ReportDocument } from '../document.ts';
+import { plural } from '../wording/counts.ts';
+import { positionObject } from './plan-json.ts';
+
+/** Returns the document of a pull. */
+export function pullDocument(pulled: PullResult): ReportDocument {
+  const { name, url } = pulled.target;
+  return {
+    json: () => pulledObject(pulled),
+    sections: () => [
+      {
+        heading: { title: 'Pull from', name, url },
+        summary: { type: 'sentence', sentence: summaryText(pulled) },
+        blocks: [{ type: 'pulled', pulled }],
+      },
+    ],
+  };
+}
+
+function pulledObject({
+  target,
+  folder,
+  written,
+  updated,
+  edited,
+  unchanged,
+  differing,
+  gone,
+  leftOut,
+  unstated,
+  secrets,
+  files,
+  terraform,
+}: PullResult): JsonObject {
+  return {
+    version: 1,
+    target: { ...target },
+    folder,
+    written: written.map((one) => ({ ...one })),
+    updated: updated.map((one) => ({ ...one })),
+    edited,
+    unchanged,
+    differing: differing.map(differingObject),
+    gone: gone.map(differingObject),
+    leftOut: leftOut.map((one) => ({ ...one })),
+    unstated: unstated.map((one) => ({ ...one })),
+    secrets: { ...secrets },
+    files,
+    ...(terraform === undefined ? {} : { terraform: terraformObject(terraform) }),
+  };
+}
+
+function terraformObject({ taken, gone, kept, file }: TerraformHandover): JsonObject {
+  return {
+    taken: taken.map(ownedObject),
+    gone: gone.map(ownedObject),
+    kept: kept.map(ownedObject),
+    ...(file === undefined ? {} : { file }),
+  };
+}
+
+function ownedObject(owned: TerraformObject): JsonObject {
+  return { ...owned };
+}
+
+function differingObject({ id, at, fields }: DifferingManifest): JsonObject {
+  return { id, ...(at === undefined ? {} : { at: positionObject(at) }), fields };
+}
+
+function summaryText(pulled: PullResult): string {
+  const { written, updated, unchanged, terraform } = pulled;
+  const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} as on the gateway.`;
+  const forgets = terraform?.file === undefined ? '' : ` Terraform may forget ${plural(terraform.taken.length, 'object')}.`;
+  return `Pulled ${plural(written.length + updated.length, 'object')}.${counted}${forgets} ${secretsText(pulled)}`.trim();
+}
+
+function secretsText({ secrets: { form, kept, stubs, unseen } }: PullResult): string {
+  if (form === 'omit') return 'Secrets are left out: they stay as they are.';
+  const parts = [
+    ...(kept > 0 ? [`${plural(kept, 'secret')} kept`] : []),
+    ...(stubs > 0 ? [`${plural(stubs, 'variable')} to fill in`] : []),
+    ...(unseen > 0 ? [`secrets of ${plural(unseen, 'object')} not shown to this token`] : []),
+  ];
+  return parts.length === 0 ? '' : `${parts.join(', ')}.`;
+}

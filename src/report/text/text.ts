@@ -1,0 +1,182 @@
+import type { Plan } from '../../model/plan/plan.ts';
+import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
+import type { Outcome } from '../../model/result/outcome.ts';
+import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SectionHeading } from '../document.ts';
+import { escapeTerminal } from '../escape.ts';
+import { appliedText, outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
+import type { SideList } from '../subjects/side-lists.ts';
+import { planSummaryText, policiesText, shortList } from '../wording/counts.ts';
+import { driftedLines, groupLines } from './changes.ts';
+import { explanationLines } from './explain.ts';
+import { headlineLines, impactLines, riskClassPaint } from './protection.ts';
+import { pulledLines } from './pull.ts';
+import { sampleLines } from './samples.ts';
+import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
+import { pad } from './width.ts';
+import { gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
+
+const listed = 5;
+
+/** Renders a document for people at a terminal: a section per target, its blocks between blank lines, the summary last. */
+export function renderText(document: ReportDocument, terminal: Terminal): string {
+  return document
+    .sections()
+    .map((section) => `${sectionLines(section, terminal).join('\n')}\n`)
+    .join('\n\n');
+}
+
+function sectionLines({ heading, summary, blocks }: ReportSection, terminal: Terminal): readonly string[] {
+  const parts = [
+    heading === undefined
+      ? []
+      : [...headingLines(heading, terminal), ...(summary?.type === 'apply' ? auditLines(summary.plan, terminal) : [])],
+    ...blocks.map((block) => blockLines(block, terminal)),
+    ...(summary === undefined ? [] : summaryParts(summary, terminal)),
+  ];
+  return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}
+
+function headingLines({ name, url }: SectionHeading, terminal: Terminal): readonly string[] {
+  const { bold, dim } = terminal.color;
+  const title: Span[] = [{ text: escapeTerminal(name), paint: bold }, ...gap, { text: escapeTerminal(url), paint: dim, noBreak: true }];
+  return wrap(title, { columns: widthFor(terminal), indent: 2 });
+}
+
+function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
+  switch (block.type) {
+    case 'headlines':
+      return headlineLines(block.headlines, block.orphans, terminal);
+    case 'impact':
+      return impactLines(block.causes, block.orphans, terminal);
+    case 'changes':
+      return groupLines(block.group, terminal);
+    case 'drifted':
+      return driftedLines(block.rows, terminal);
+    case 'list':
+      return listLines(block.list, terminal);
+    case 'refusals':
+      return refusalLines(block.refusals, terminal);
+    case 'allowances':
+      return allowanceLines(block.allowed, terminal);
+    case 'outcomes':
+      return block.result.outcomes.flatMap((outcome) => outcomeLines(outcome, terminal));
+    case 'pulled':
+      return pulledLines(block.pulled, terminal);
+    case 'samples':
+      return sampleLines(block.targets, terminal);
+    case 'explanation':
+      return explanationLines(block.explanation, terminal);
+    case 'overview':
+    case 'matrix':
+    case 'postures':
+      return [];
+  }
+}
+
+/** Returns the summary in parts, with a blank line between them. */
+function summaryParts(summary: ReportSummary, terminal: Terminal): readonly (readonly string[])[] {
+  const sentenceLines = (text: string): readonly string[] =>
+    wrap(words(text, terminal.color.bold), { columns: widthFor(terminal), indent: 0 });
+  switch (summary.type) {
+    case 'plan':
+      return [[...sentenceLines(planSummaryText(summary.plan)), ...planFacts(summary.plan, terminal)]];
+    case 'apply':
+      return [sentenceLines(appliedText(summary.result))];
+    case 'drift':
+      return [sentenceLines(summary.sentence), summary.adopted === undefined ? [] : sentenceLines(summary.adopted)];
+    case 'sentence':
+      return [sentenceLines(summary.sentence)];
+  }
+}
+
+/** Returns the policies, the highest risk and the digest of a plan. */
+function planFacts(plan: Plan, terminal: Terminal): readonly string[] {
+  const columns = widthFor(terminal);
+  const policies = policiesText(plan.policies);
+  const highest = highestPlanRisk(plan);
+  return [
+    ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), { columns, indent: 0 })),
+    ...(highest === undefined ? [] : [riskClassPaint(highest, terminal.color)(`Highest risk: ${highest}`)]),
+    ...wrap(words(`Digest ${escapeTerminal(plan.digest)}`, terminal.color.dim), { columns, indent: 0 }),
+  ];
+}
+
+/** Returns the digest of the applied plan, and its overrides. */
+function auditLines(
+  { digest, allowed = [] }: { readonly digest: string; readonly allowed?: Plan['allowed'] },
+  terminal: Terminal,
+): readonly string[] {
+  const options = { columns: widthFor(terminal), indent: 2 };
+  return [...wrap(words(`Digest ${escapeTerminal(digest)}`, terminal.color.dim), options), ...allowanceLines(allowed, terminal)];
+}
+
+function allowanceLines(allowed: Plan['allowed'], terminal: Terminal): readonly string[] {
+  const options = { columns: widthFor(terminal), indent: 2 };
+  return allowed.flatMap(({ code, reason }) =>
+    wrap([{ text: 'Allowed', paint: terminal.color.yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], options),
+  );
+}
+
+function listLines({ title, entries }: SideList, terminal: Terminal): readonly string[] {
+  const columns = widthFor(terminal);
+  const shown = words(shortList(entries, listed).join(', '), terminal.color.dim);
+  return [...wrap(words(title), { columns, indent: 2 }), ...wrap([{ text: '    ' }, ...shown], { columns, indent: 4 })];
+}
+
+function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {
+  if (refusals.length === 0) return [];
+  const { bold, dim, red } = terminal.color;
+  const columns = widthFor(terminal);
+  const lines = refusals.flatMap((refusal) => {
+    const about = refusal.resource === undefined ? [] : words(escapeTerminal(`${refusal.resource}:`));
+    const code = { text: escapeTerminal(refusal.code), paint: red };
+    const place = refusal.at === undefined ? '' : escapeTerminal(`${refusal.at.file}:${refusal.at.line}:${refusal.at.column}`);
+    const where = place === '' ? [] : [...gap, { text: place, paint: dim, noBreak: true }];
+    const advice = [
+      ...(refusal.hint === undefined ? [] : [words(escapeTerminal(refusal.hint))]),
+      ...(refusal.allowable
+        ? [[{ text: 'to go on all the same:' }, { text: escapeTerminal(`--allow ${refusal.code}=reason`), paint: bold }]]
+        : []),
+    ];
+    return [
+      ...wrap([{ text: '  ' }, code, ...where, ...gap, ...withoutBreak([...about, ...words(escapeTerminal(refusal.message))])], {
+        columns,
+        indent: 6,
+      }),
+      ...advice.flatMap((pieces) => wrap([{ text: '      ' }, ...pieces], { columns, indent: 6 })),
+    ];
+  });
+  return [red(bold('Refused: apply would not run this plan.')), ...lines];
+}
+
+const wordColumn = 11;
+
+function outcomeLines(outcome: Outcome, terminal: Terminal): readonly string[] {
+  const columns = widthFor(terminal);
+  const word = outcomeWord(outcome);
+  const indent = wordColumn + 4;
+  const head: Span[] = [{ text: '  ' }, { text: pad(word, wordColumn), paint: wordPaint(word, terminal.color) }, ...gap];
+  const lines = wrap([...head, { text: escapeTerminal(outcome.id), noBreak: true }], { columns, indent });
+  const texts = [outcome.message, outcome.hint].flatMap((text) => (text === undefined ? [] : [words(escapeTerminal(text))]));
+  const code = outcome.code === undefined ? [] : [{ text: escapeTerminal(outcome.code), paint: terminal.color.dim }, ...gap];
+  const [message, ...hints] = texts;
+  const first = message === undefined ? code : [...code, ...(code.length === 0 ? message : withoutBreak(message))];
+  const below = first.length === 0 ? [] : [first, ...hints];
+  return [...lines, ...below.flatMap((pieces) => wrap([{ text: ' '.repeat(indent) }, ...pieces], { columns, indent }))];
+}
+
+function wordPaint(word: OutcomeWord, color: Palette): Paint {
+  const paints = {
+    created: color.green,
+    updated: color.yellow,
+    renamed: color.yellow,
+    deleted: color.red,
+    unchanged: color.dim,
+    failed: color.red,
+    skipped: color.dim,
+    blocked: color.cyan,
+    held: color.cyan,
+    interrupted: color.red,
+  } as const;
+  return paints[word];
+}
