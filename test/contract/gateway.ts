@@ -62,13 +62,13 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       return fresh;
     }
 
-    it('says who it is', async () => {
+    it('identifies itself', async () => {
       const { url, dialect, borrowed, role } = await gateway.identify();
       expect(url).toMatch(/^http:/);
       expect({ dialect, borrowed, role }).toEqual({ borrowed: undefined, ...traits.speech, role: 'admin' });
     });
 
-    it('lists the agents that references may name', async () => {
+    it('lists the agents that manifests may refer to', async () => {
       const { value } = await gateway.readAll([]);
       expect(value?.lookups['Agent']?.map((agent) => agent.name)).toEqual(expect.arrayContaining(['default', 'prod-agent']));
     });
@@ -102,7 +102,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect(await refusal(gateway.update(same, request))).toBe('api/not-found');
     });
 
-    it('changes what is asked for and carries the rest', async () => {
+    it('changes the stated values and carries the others', async () => {
       const request = connection('carried', { reviewers: ['dba'], connection_tags: { env: 'prod' } });
       const fresh = await gateway.create({ ...request, secrets: { '/secret/envvar:A': seal('inline', 'QQ==') } });
       const updated = await gateway.update(fresh, { ...request, spec: { reviewers: ['sre', 'dba'] } });
@@ -125,7 +125,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect((await read(first.id)).spec['description']).toBe('second');
     });
 
-    it('keeps secrets that a write does not speak of, sets and drops others', async () => {
+    it('keeps secrets that a write does not state, sets and drops others', async () => {
       const paths = { a: '/secret/envvar:A', b: '/secret/filesystem:B.pem', c: '/secret/envvar:C' };
       const request = connection('secrets');
       const secrets = { [paths.a]: seal('inline', 'QQ=='), [paths.b]: seal('inline', '_cloudsecrets:b:b') };
@@ -180,7 +180,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect((await all()).map(({ id }) => id)).not.toContain(request.id);
     });
 
-    it('never writes what somebody manages', async () => {
+    it('never writes a managed object', async () => {
       const request = connection('managed');
       await subject.createManaged(request);
       const fresh = await read(request.id);
@@ -192,7 +192,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect((await all()).map(({ id }) => id)).not.toContain('GuardrailRule/on-managed');
     });
 
-    it.each(traits.names)('takes the name %j', async (name) => {
+    it.each(traits.names)('accepts the name %j', async (name) => {
       for (const request of [connection(name), guardrail(`${name}/slash`), masking(`${name}/slash`)]) {
         const { id, uid } = await gateway.create(request);
         expect(id).toBe(request.id);
@@ -202,7 +202,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       }
     });
 
-    it('renames what may be renamed, and nothing else', async () => {
+    it('renames renamable kinds, and no others', async () => {
       const rule = await gateway.create(guardrail('before'));
       const renamed = await gateway.update(rule, guardrail('after'));
       expect([renamed.id, renamed.uid]).toEqual(['GuardrailRule/after', rule.uid]);
@@ -211,7 +211,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect(await refusal(gateway.update(here, connection('other')))).toBe('api/refused');
     });
 
-    it('reads the kinds it is asked for', async () => {
+    it('reads the requested kinds', async () => {
       const { value } = await gateway.readAll(['GuardrailRule']);
       expect([...new Set(value?.resources.map(({ id }) => kindOf(id)))]).toEqual(['GuardrailRule']);
     });

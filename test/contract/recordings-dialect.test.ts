@@ -130,7 +130,7 @@ function sorted(value: unknown): unknown {
   };
 }
 
-test('the two bulk reads together are the detail', async () => {
+test('the two bulk reads together equal the detail', async () => {
   const detail = await readBack(recorded('15-connection-reads.json', 1));
   answer(recorded('15-connection-reads.json', 2));
   answer(recorded('15-connection-reads.json', 4));

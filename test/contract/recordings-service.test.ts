@@ -81,7 +81,7 @@ describe('reviews', () => {
     expect(result instanceof ApiError ? result.failure.status : result).toEqual(wanted);
   });
 
-  test('all reads and decisions that people could make are among them', () => {
+  test('the recordings include all reads and decisions that a reviewer can make', () => {
     expect([read.length, decided.length]).toEqual([5, 19]);
   });
 

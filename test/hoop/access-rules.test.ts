@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
 
-test('access-request rules are read, named as not ours, and never written', { timeout: 60_000 }, async () => {
+test('access-request rules are read, listed as unmanaged, and never written', { timeout: 60_000 }, async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders', { attributes: ['pii'] }) });
   expect((await project.ostiary(['apply', '--yes', '--quiet'])).code).toBe(0);

@@ -6,7 +6,7 @@ import { hoopProject } from '../support/hoop-project.ts';
 import { commitAll, git } from '../support/workflow.ts';
 import { converges } from './trap.ts';
 
-test('what somebody changed on the public gateway is accepted in place; then there is no drift, and nothing to plan', async () => {
+test('a change on the public gateway is adopted in place; then there is no drift and no change to plan', async () => {
   const project = await hoopProject();
   project.write({
     'access/a.yaml': connection('orders-db', { reviewers: ['dba', 'sre'], connection_tags: { env: 'prod' } }),
@@ -40,7 +40,7 @@ test('what somebody changed on the public gateway is accepted in place; then the
   );
 });
 
-test('the other targets whose manifests say something else once a drift is accepted are named, with the objects', async () => {
+test('adopt names the other targets whose manifests would differ, with the objects', async () => {
   const project = await hoopProject();
   const targets = { prod: [], staging: [], dev: ['overlays/dev'], away: [] };
   const words = Object.entries(targets).map(([name, overlays]) => {
@@ -96,7 +96,7 @@ const json = (words: string): string =>
   "spec": { "input": { "rules": [ { "type": "deny_words_list", "words": [${words}] } ] } } }
 `;
 
-test('a rule without a name that somebody changed keeps its place, its comments, its order and its quotes', async () => {
+test('a changed rule without a name keeps its position, its comments, its order and its quotes', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': rules("          - 'GRANT'\n", "'(?i)alter'"), 'access/b.yaml': json('"GRANT"') });
   await converges(project);

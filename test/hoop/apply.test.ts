@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
 
-test('all four kinds are created, then nothing changes, then a drift is found and taken back', async () => {
+test('all four kinds are created, then nothing changes, then a drift is found and reverted', async () => {
   const project = await hoopProject();
   project.write({
     'access/orders.yaml': connection('orders-db', {

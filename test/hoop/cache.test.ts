@@ -25,7 +25,7 @@ function cacheFile(folder: string): string {
   return join(folder, readdirSync(folder).find((name) => name.startsWith('verified-')) ?? 'none');
 }
 
-test('what was verified is not read again, and neither a value nor the token is kept', async () => {
+test('a verified secret is not read again, and the cache contains neither a value nor the token', async () => {
   const project = await prepared();
   const again = await project.ostiary(['plan', '--detailed-exitcode']);
   expect([again.code, reads(again)]).toEqual([0, 0]);
@@ -34,7 +34,7 @@ test('what was verified is not read again, and neither a value nor the token is 
   expect(readFileSync(join(project.folder, '.ostiary', '.gitignore'), 'utf8')).toBe('*\n');
 });
 
-test('the plan is the same, byte for byte, whether secrets were read or known', async () => {
+test('the plan is the same, byte for byte, whether secrets were read or cached', async () => {
   const project = await prepared();
   project.write({ 'access/a.yaml': connection('orders-db', { secret, reviewers: ['dba'] }) });
   const known = await project.ostiary(['plan', '--format', 'json']);
@@ -43,7 +43,7 @@ test('the plan is the same, byte for byte, whether secrets were read or known', 
   expect(read.stdout).toBe(known.stdout);
 });
 
-test('a change by hand moves the version, and is found', async () => {
+test('a change outside Ostiary moves the version, and is found', async () => {
   const project = await prepared();
   const row = project.model.store.findConnection('orders-db');
   await project.send('PATCH', '/connections/orders-db', { secret: { ...row?.secret, 'envvar:PASS': btoa('by hand') } });
@@ -98,7 +98,7 @@ test('a connection whose resource has secrets of its own is read every time', as
   expect(reads(await project.ostiary(['plan']))).toBe(1);
 });
 
-test('a manifest without secrets reads none', async () => {
+test('a manifest without secrets reads no secrets', async () => {
   const project = await prepared();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }) });
   expect(reads(await project.ostiary(['plan']))).toBe(0);
@@ -119,7 +119,7 @@ test.each(['file', '/dev/null/here', '/proc/none/here'])(
   },
 );
 
-test('a folder that was there already is not hidden from git', async () => {
+test('an existing folder is not hidden from git', async () => {
   const project = await prepared();
   mkdirSync(join(project.folder, 'mine'));
   await project.ostiary(['plan', '--cache', 'mine']);

@@ -5,7 +5,7 @@ import { converges } from './trap.ts';
 
 const denying = (words: readonly string[]): object => ({ name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words }] } });
 
-test('what was made anew by hand was changed by who made it so, not by who wrote to what had its name before', async () => {
+test('an object that was created again was changed by its creator, not by writes to its predecessor of that name', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }), 'access/b.yaml': guardrail('no-drop', ['DROP']) });
   await converges(project);
@@ -22,7 +22,7 @@ test('what was made anew by hand was changed by who made it so, not by who wrote
   expect([code, stdout.match(/\((?:PUT|POST|DELETE) [^)]*\)/g)]).toEqual([2, ['(POST /api/connections)', '(POST /api/guardrails)']]);
 });
 
-test('who attached a rule through the list below a connection wrote to the connection', async () => {
+test('an attachment through the list below a connection is a write to the connection', async () => {
   const project = await hoopProject();
   const entities = [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }];
   const mask = manifest('DataMaskingRule', 'pii', { supported_entity_types: entities, connection_ids: ['sales-db'] });
@@ -36,7 +36,7 @@ test('who attached a rule through the list below a connection wrote to the conne
   expect([code, stdout]).toEqual([2, expect.stringContaining(`(PUT /api${path})`)]);
 });
 
-test('the audit log tells who changed what; where it is not shown the drift is told all the same', async () => {
+test('the audit log names who changed what; without the log, the drift is still reported', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba', 'sre'] }) });
   await converges(project);

@@ -33,7 +33,7 @@ function variablesOf({ kind, metadata, spec }: Manifest, live: readonly MemoryRe
   });
 }
 
-test('the public gateway: a plan after a pull is empty, with no variable but the token', async () => {
+test('the public gateway: a plan after a pull is empty, with the token as the only variable', async () => {
   await fc.assert(
     fc.asyncProperty(
       scenario,
@@ -63,7 +63,7 @@ test('the public gateway: a plan after a pull is empty, with no variable but the
   );
 });
 
-test('a secret that was added by hand is kept by the manifest that lists them all', async () => {
+test('a secret that was added outside Ostiary is kept by the manifest that lists all secrets', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'one' } } }) });
   await converges(project);
@@ -83,7 +83,7 @@ test('a secret that was added by hand is kept by the manifest that lists them al
 
 const count = 1000;
 
-test('1,000 connections: bulk reads alone without secrets, and one read of each with them', { timeout: 120_000 }, async () => {
+test('1,000 connections: only bulk reads without secrets, and one read of each with secrets', { timeout: 120_000 }, async () => {
   const project = await hoopProject();
   const { store } = project.model;
   const agent = store.agentNamed('default')?.id;

@@ -76,7 +76,7 @@ test(
   },
 );
 
-test('a connection that nothing names is replaced without a word', { timeout: 60_000 }, async () => {
+test('a connection that nothing names is replaced without a warning', { timeout: 60_000 }, async () => {
   const project = await prepared();
   await made(project, '/access-requests/rules', { ...jit, connection_names: ['orders-db', 'shop-db'] });
   await made(project, '/runbooks/rules', { ...nightly, connections: ['other-db'] });

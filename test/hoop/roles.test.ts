@@ -8,7 +8,7 @@ const files = {
   'access/b.yaml': guardrail('no-drop', ['DROP'], { connection_ids: ['orders-db'] }),
 };
 
-test('an auditor plans, secrets being unknown, and is refused before the first write', async () => {
+test('an auditor can plan with unknown secrets, and is refused before the first write', async () => {
   const project = await hoopProject();
   project.write(files);
   await converges(project);
@@ -24,7 +24,7 @@ test('an auditor plans, secrets being unknown, and is refused before the first w
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ reviewers: [] });
 });
 
-test('a standard key sees a part of the lists: nothing is concluded from it', async () => {
+test('a standard key sees a part of the lists: Ostiary concludes nothing from it', async () => {
   const project = await hoopProject();
   project.write(files);
   const { code, stderr, requests } = await project.ostiary(['plan'], { OSTIARY_TOKEN: standardToken });
@@ -45,7 +45,7 @@ test.each([
   expect(last.every(({ headers }) => headers[header] !== undefined && headers[other] === undefined)).toBe(true);
 });
 
-test('a wrong key is told', async () => {
+test('a wrong key is reported', async () => {
   const project = await hoopProject();
   project.write(files);
   const { code, stderr } = await project.ostiary(['plan'], { OSTIARY_TOKEN: 'hpk_nobody-canary' });
@@ -65,7 +65,7 @@ test('a protection that no manifest states is listed as unwatched', async () => 
   ]);
 });
 
-test('a new connection outside the protection profile, and a group that nobody is in, are told', async () => {
+test('a new connection outside the protection profile, and a group without members, are warnings', async () => {
   const project = await hoopProject();
   await project.send('PUT', '/orgs/protection-profile', { profile: 'protection-permissive', source: 'settings' });
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['nobody'] }) });
@@ -90,7 +90,7 @@ test('attributes that the gateway manages are carried by every write', async () 
   expect((await project.ostiary(['plan'])).stderr).toContain('hoop/managed-attribute');
 });
 
-test('a 500 after a write is looked into: what happened counts as done', async () => {
+test('after a 500, a read decides whether the write happened', async () => {
   const project = await hoopProject();
   const fault = (method: string): void => {
     let failed = false;
@@ -109,7 +109,7 @@ test('a 500 after a write is looked into: what happened counts as done', async (
   expect(project.model.store.connections.size).toBe(1);
 });
 
-test('an error of the gateway is quoted with method and path, and says what to do', async () => {
+test('an error of the gateway is quoted with method and path, and has a hint', async () => {
   const project = await hoopProject();
   // It looks like a key, and the gateway alone can tell that it is none.
   const value = '-----BEGIN PRIVATE KEY-----\ncanary-key\n-----END PRIVATE KEY-----\nrest';

@@ -17,7 +17,7 @@ async function reviewed(): Promise<HoopProject> {
 }
 
 describe('a review on the public gateway', () => {
-  test('is listed and shown in the words of the interface, in every format', async () => {
+  test('is listed and shown with the names of the interface, in every format', async () => {
     const { model, ostiary } = await reviewed();
     model.openReview({ id, connection: 'orders-db', groups: ['dba', 'security'] });
     expect((await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba)).code).toBe(0);
@@ -42,7 +42,7 @@ describe('a review on the public gateway', () => {
     );
   });
 
-  test('is approved with a window; the answer shows where it stands', async () => {
+  test('is approved with a window; the response shows its status', async () => {
     const { model, ostiary } = await reviewed();
     model.openReview({ id, connection: 'orders-db', groups: ['dba'] });
     const { code, stdout, stderr } = await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba);
@@ -58,7 +58,7 @@ describe('a review on the public gateway', () => {
     });
   });
 
-  test('with the window that it has is approved all the same; with another it is not even asked', async () => {
+  test('is approved with the window that it has; another window is refused without a request', async () => {
     const { model, ostiary } = await reviewed();
     model.openReview({ id, connection: 'orders-db', groups: ['dba', 'security'] });
     await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba);
@@ -84,7 +84,7 @@ describe('a review on the public gateway', () => {
     expect((await ostiary(['review', 'reject', again], dba)).stdout).toContain('REJECTED');
   });
 
-  test('that the gateway would answer with a mistake of its own is refused in words', async () => {
+  test('is refused with a reason where the gateway would fail', async () => {
     const { model, ostiary } = await reviewed();
     const { stderr: unknown, code } = await ostiary(['review', 'approve', id], dba);
     expect([code, unknown]).toEqual([3, expect.stringMatching(/review\/unknown {2}GET http:.*\/api\/reviews\/.*there is no such review/)]);
@@ -97,7 +97,7 @@ describe('a review on the public gateway', () => {
     expect([admin.code, admin.stderr]).toEqual([6, expect.stringContaining('changed nothing: none of your groups reviews this')]);
   });
 
-  test('that may not be decided so ends with 6, by an auditor with 4, and with the gateway’s reason', async () => {
+  test('exits with 6 where the decision is not allowed, with 4 for an auditor, and with the gateway’s reason', async () => {
     const { model, ostiary } = await reviewed();
     model.openReview({ id, connection: 'orders-db', groups: ['security'] });
     const stranger = await ostiary(['review', 'approve', id], dba);
@@ -125,7 +125,7 @@ describe('a review on the public gateway', () => {
   });
 });
 
-test('resources, agents and runbooks are listed in the words of the interface; secrets are not', async () => {
+test('resources, agents and runbooks are listed with the names of the interface; secrets are not listed', async () => {
   const project = await hoopProject();
   const { model, ostiary } = project;
   await project.send('POST', '/resources', {

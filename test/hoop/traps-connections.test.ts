@@ -13,14 +13,14 @@ async function portOf({ url }: HoopProject): Promise<Awaited<ReturnType<typeof o
   return gateway;
 }
 
-test('1 unknown fields are ignored by the gateway: a slip is found here', async () => {
+test('1 the gateway ignores unknown fields: validation finds typos', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewer: ['dba'] }) });
   expect((await project.ostiary(['plan'])).stderr).toContain('did you mean "reviewers"');
   await refused(project, 'manifest/unknown-field');
 });
 
-test('3 a replacement wipes what it leaves out: everything is carried', async () => {
+test('3 a replacement wipes omitted fields: everything is carried', async () => {
   const project = await hoopProject();
   const rule = await project.send('POST', '/guardrails', { name: 'foreign', input: { rules: [] } });
   const { id } = Object(rule.body);
@@ -49,7 +49,7 @@ test('3 a replacement wipes what it leaves out: everything is carried', async ()
   expect(project.model.store.connectionAttributes.leftsOf('orders-db')).toEqual(['pci']);
 });
 
-test('4 all four switches are sent: a manifest without one is an error', async () => {
+test('4 all four access modes are sent: a manifest without one is an error', async () => {
   const project = await hoopProject();
   const spec = {
     type: 'custom',
@@ -62,7 +62,7 @@ test('4 all four switches are sent: a manifest without one is an error', async (
   await refused(project, 'access_schema');
 });
 
-test('5 a name in a replacement is ignored: another one is never sent', async () => {
+test('5 the gateway ignores the name in a replacement: another name is never sent', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db') });
   await converges(project);
@@ -78,7 +78,7 @@ test('5 a name in a replacement is ignored: another one is never sent', async ()
   await gateway.close();
 });
 
-test('6 a connection is deleted by its name alone, and never a managed one, whatever the gateway allows', async () => {
+test('6 a connection is deleted by its name, and never a managed one, whatever the gateway allows', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db') });
   await converges(project);
@@ -92,7 +92,7 @@ test('6 a connection is deleted by its name alone, and never a managed one, what
   await gateway.close();
 });
 
-test('7 lists blank what only other reads show: nothing differs, and no connection is read alone', async () => {
+test('7 lists blank what other reads show: there is no difference, and no connection is read alone', async () => {
   const project = await hoopProject();
   const kept = { force_approve_groups: ['sre'], access_max_duration: 60, min_review_approvals: 1, mandatory_metadata_fields: ['ticket'] };
   project.write({ 'access/a.yaml': connection('orders-db', { ...kept, attributes: ['pci'] }) });
@@ -103,7 +103,7 @@ test('7 lists blank what only other reads show: nothing differs, and no connecti
   expect((await project.ostiary(['plan'])).stdout).toMatch(/access_max_duration +1 min → 30 s/);
 });
 
-test('8 answers to writes are not what a read shows: what is returned was read again', async () => {
+test('8 responses to writes are not what a read shows: the object is read after the write', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'], secret: { 'envvar:A': { value: 'own' } } }) });
   await converges(project);
@@ -132,7 +132,7 @@ test('9 null, [] and nothing are the same', async () => {
   await converges(project);
 });
 
-test('12 values that are no strings would be spelled Go’s way: only strings are sent', async () => {
+test('12 the gateway spells values that are not strings like Go: only strings are sent', async () => {
   const project = await hoopProject();
   project.write({
     'access/a.yaml': connection('orders-db', { secret: { 'envvar:A': { value: 'true' }, 'envvar:B': '_envjson:ENV:key' } }),
@@ -141,7 +141,7 @@ test('12 values that are no strings would be spelled Go’s way: only strings ar
   expect(project.model.store.findConnection('orders-db')?.secret).toEqual({ 'envvar:A': 'dHJ1ZQ==', 'envvar:B': btoa('_envjson:ENV:key') });
 });
 
-test('13 secrets come in clear to every admin: no output shows one', async () => {
+test('13 every admin receives secrets in plain text: no output shows one', async () => {
   const project = await hoopProject();
   const canary = 'canary-value-of-orders';
   project.write({
@@ -174,7 +174,7 @@ test('13 secrets come in clear to every admin: no output shows one', async () =>
   for (const text of [canary, btoa(canary), adminToken]) expect(outputs.join('\n')).not.toContain(text);
 });
 
-test('14 hidden secrets come as null: unknown, kept by every write, never emptied', async () => {
+test('14 hidden secrets are null: unknown, kept by every write, never emptied', async () => {
   const project = await hoopProject();
   const secret = { 'envvar:A': { value: 'one' }, 'envvar:B': '_cloudsecrets:b:b' };
   project.write({ 'access/a.yaml': connection('orders-db', { secret }) });
@@ -199,7 +199,7 @@ test('14 hidden secrets come as null: unknown, kept by every write, never emptie
   });
 });
 
-test('15 tag values have no dot, and there are ten at most', async () => {
+test('15 tag values have no dot, and there are at most ten tags', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { connection_tags: { version: '1.2' } }) });
   expect((await refused(project, 'hoop/tag')).stderr).toMatch(/a\.yaml:\d+:\d+ error hoop\/tag/);
@@ -209,7 +209,7 @@ test('15 tag values have no dot, and there are ten at most', async () => {
   await refused(project, 'hoop/tag');
 });
 
-test('16 nobody checks agents: an unknown one is an error, one that is live already is not', async () => {
+test('16 the gateway does not check agents: an unknown one is an error, one that is live is not', async () => {
   const project = await hoopProject();
   const gone = '11111111-1111-4111-8111-111111111111';
   project.write({ 'access/a.yaml': connection('orders-db', { agent_id: gone }) });

@@ -3,7 +3,7 @@ import { connection } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
 import { converges } from './trap.ts';
 
-test('10 what the gateway fills in is no difference', async () => {
+test('10 values that the gateway fills in are no difference', async () => {
   const project = await hoopProject();
   const subtypes = ['postgres', 'mysql', 'mssql', 'oracledb'];
   project.write(
@@ -25,7 +25,7 @@ test('11 mongodb has one default command', async () => {
   expect(project.model.store.findConnection('mongo-db')?.command).toEqual(['mongo', '--quiet', '$CONNECTION_STRING']);
 });
 
-test('11 mongodb with a connection string that is stated as empty is filled in by parts', async () => {
+test('11 mongodb with an empty connection string gets the command with host, port and user', async () => {
   const project = await hoopProject();
   const { store } = project.model;
   const byParts = ['mongo', '--quiet', 'mongodb://$USER:$PASS@$HOST:$PORT/?$OPTIONS'];
@@ -65,7 +65,7 @@ test('11 mongodb with a connection string that is stated as empty is filled in b
   expect(store.findConnection('mongo-db')).toMatchObject({ command: ['mongo', '--quiet', '$CONNECTION_STRING'] });
 });
 
-test('2.4 the old types postgres, mysql and mssql are filled in like the subtypes', async () => {
+test('2.4 the legacy types postgres, mysql and mssql get the defaults of the subtypes', async () => {
   const project = await hoopProject();
   const types = ['postgres', 'mysql', 'mssql'];
   project.write(

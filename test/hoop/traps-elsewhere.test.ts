@@ -5,7 +5,7 @@ import { converges, refused, writes } from './trap.ts';
 
 const ops = { git_url: 'https://git.example.com/ops/runbooks.git', git_user: 'oauth2' };
 
-test('24 a configuration’s id follows from its address, and is told nowhere', async () => {
+test('24 a configuration’s id follows from its address, and the gateway never sends it', async () => {
   const project = await hoopProject({ runbooks: 'demo' });
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'demo', { git_url: 'https://github.com/hoophq/runbooks.git' }) });
   await converges(project);
@@ -24,7 +24,7 @@ test('24 a configuration’s id follows from its address, and is told nowhere', 
   ]);
 });
 
-test('25 configurations come with their secrets in clear: none is shown, and what the manifest leaves out is kept', async () => {
+test('25 the gateway sends the secrets of configurations in plain text: none is shown, and omitted ones are kept', async () => {
   const project = await hoopProject();
   await project.send('POST', '/runbooks/configurations', { ...ops, git_password: 'canary-password', ssh_known_hosts: 'canary-hosts' });
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_hook_ttl: 5 }) });
@@ -38,7 +38,7 @@ test('25 configurations come with their secrets in clear: none is shown, and wha
   expect(emptied).toMatchObject({ gitPassword: '', sshKnownHosts: '' });
 });
 
-test('8.3 an entry without an address, which nobody can name or write by itself, disturbs no plan', async () => {
+test('8.3 an entry without an address, which cannot be named or written alone, does not affect a plan', async () => {
   const project = await hoopProject();
   const { status } = await project.send('PUT', '/runbooks/configurations', {
     repositories: [{ git_url: '' }, { git_url: 'file:///srv/x' }, ops],
@@ -54,14 +54,14 @@ test('8.3 an entry without an address, which nobody can name or write by itself,
   expect(urls.toSorted()).toEqual(['', 'file:///srv/x', ops.git_url]);
 });
 
-test('25 a key that is none would be refused with the write: it is found before', async () => {
+test('25 the gateway rejects an invalid key at the write: preflight finds it', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, ssh_key: { value: 'canary-no-key' } }) });
   const { stderr } = await refused(project, 'hoop/ssh-key');
   expect(stderr).not.toContain('canary-no-key');
 });
 
-test('24 a host in other letters is another repository to the gateway: it is told, not tried', async () => {
+test('24 a host in another case is another repository to the gateway: preflight reports it', async () => {
   const project = await hoopProject();
   await project.send('POST', '/runbooks/configurations', ops);
   const spelled = ops.git_url.replace('git.example.com', 'Git.Example.com');
@@ -76,7 +76,7 @@ test('24 a host in other letters is another repository to the gateway: it is tol
   expect(project.model.store.runbooks?.repositories.size).toBe(1);
 });
 
-test('26 a branch is dropped by every write of a configuration: it is told', async () => {
+test('26 every write of a configuration drops its branch: preflight warns', async () => {
   const project = await hoopProject();
   await project.send('POST', '/runbooks/configurations', ops);
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_hook_ttl: 5 }) });
@@ -103,7 +103,7 @@ test.each([
   expect(requests.filter((request) => request.includes(`/api${path}`))).toEqual([]);
 });
 
-test('28 resources without a page are cut at 50 rows, and the last page is the last: pages are asked for, none beyond', async () => {
+test('28 resources without a page are cut at 50 rows: they are read by page, and not beyond the last one', async () => {
   const project = await hoopProject();
   for (let index = 0; index < 130; index += 1) await create(project, `connection-${index}`, { access_max_duration: 60 });
   project.write({ 'access/a.yaml': connection('connection-129', { access_max_duration: 60 }) });
@@ -115,7 +115,7 @@ test('28 resources without a page are cut at 50 rows, and the last page is the l
   ]);
 });
 
-test('29 filters take _ for any character: none is used', async () => {
+test('29 filters match _ with any character: Ostiary uses none', async () => {
   const project = await hoopProject();
   await create(project, 'orders-db');
   project.write({ 'access/a.yaml': connection('orders_db'), 'access/b.yaml': guardrail('no_drop') });
@@ -124,26 +124,26 @@ test('29 filters take _ for any character: none is used', async () => {
   expect([...project.model.store.connections.keys()].toSorted()).toEqual(['orders-db', 'orders_db']);
 });
 
-test('36 a wrong path is answered in plain text: the hint names the root of the API', async () => {
+test('36 the gateway answers a wrong path in plain text: the hint names the root of the API', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db') });
   const { code, stderr } = await project.ostiary(['plan', '--url', project.model.url]);
   expect([code, stderr]).toEqual([4, expect.stringContaining('/api')]);
 });
 
-test.each(['a-b', 'a..b', 'orders db', '-orders', 'x'.repeat(129)])('38 the name %j is not taken, or has no room', async (name) => {
+test.each(['a-b', 'a..b', 'orders db', '-orders', 'x'.repeat(129)])('38 the name %j is rejected, or too long', async (name) => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection(name) });
   await refused(project, 'hoop/name');
 });
 
-test.each(['abc', 'ab-c', 'a.b-c_d', 'x'.repeat(128)])('38 the name %j is taken', async (name) => {
+test.each(['abc', 'ab-c', 'a.b-c_d', 'x'.repeat(128)])('38 the name %j is accepted', async (name) => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection(name) });
   await converges(project);
 });
 
-test('38 a connection that another route named is not replaced under a name that the gateway refuses', async () => {
+test('38 a connection that another route created is not replaced under a name that the gateway rejects', async () => {
   const project = await hoopProject();
   const agent = project.model.store.agentNamed('default')?.id;
   const role = { name: 'a-b', type: 'database', subtype: 'postgres', agent_id: agent, secret: {} };

@@ -13,7 +13,7 @@ function entry(word: string): JsonObject {
 const masked = { score_threshold: 0.5, supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }] };
 const hidden = 'rp_12345678__hidden';
 
-test('17 a guardrail’s edges are one table with two writers: either side’s writes keep the other’s', async () => {
+test('17 connections and guardrails write the same edges: the writes of one side keep those of the other', async () => {
   const project = await hoopProject({ hidden: { guardrails: [{ name: hidden, input: { rules: [] } }] } });
   const { store } = project.model;
   project.write({
@@ -40,7 +40,7 @@ test('17 a guardrail’s edges are one table with two writers: either side’s w
   expect(named()).toEqual([hidden]);
 });
 
-test('4.3 a rule that lists hide is named by its id: what is live is accepted, what the gateway answers for is attached', async () => {
+test('4.3 a rule that lists hide is named by its id: a live attachment is accepted, and an existing rule is attached', async () => {
   const project = await hoopProject({ hidden: { guardrails: [{ name: hidden, input: { rules: [] } }] } });
   const { store } = project.model;
   const rule = store.guardrailNamed(hidden)?.id ?? '';
@@ -68,7 +68,7 @@ test('4.3 a rule that lists hide is named by its id: what is live is accepted, w
   expect(guarded()).toEqual(names);
 });
 
-test('18 unknown ids are dropped in silence or answered 500: they are found before anything is written', async () => {
+test('18 the gateway drops unknown ids or answers with 500: they are found before the first write', async () => {
   const project = await hoopProject();
   const nowhere = '00000000-0000-4000-8000-000000000000';
   project.write({ 'access/a.yaml': guardrail('no-drop', ['DROP'], { connection_ids: [nowhere] }) });
@@ -79,14 +79,14 @@ test('18 unknown ids are dropped in silence or answered 500: they are found befo
   await refused(project, 'manifest/dangling-reference');
 });
 
-test('19 any rule is stored, also one that never runs: a pattern that RE2 refuses is an error', async () => {
+test('19 the gateway stores rules that never run: a pattern that RE2 rejects is an error', async () => {
   const project = await hoopProject();
   const rules = [{ type: 'pattern_match', pattern_regex: 'DROP(?! TEMP)' }];
   project.write({ 'access/a.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules } }) });
   await refused(project, 'hoop/pattern');
 });
 
-test('20 a masking rule cannot be renamed, whatever the answer says: another name is never sent', async () => {
+test('20 a masking rule cannot be renamed, whatever the response shows: another name is never sent', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked) });
   await converges(project);
@@ -100,14 +100,14 @@ test('20 a masking rule cannot be renamed, whatever the answer says: another nam
   expect([...project.model.store.maskings.values()].map(({ name }) => name)).toEqual(['pii']);
 });
 
-test('21 without a masking provider every masking write is refused: it is told before anything is written', async () => {
+test('21 without a masking provider every masking write is refused: preflight reports it', async () => {
   const project = await hoopProject({ provider: null });
   project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked), 'access/b.yaml': connection('orders-db') });
   const { stdout } = await refused(project, 'hoop/no-masking-provider', 6);
   expect(stdout).toMatch(/hoop\/no-masking-provider +access\/a\.yaml:1:1/);
 });
 
-test('22 the free licence has limits, also for an organisation’s key: they are told before anything is written', async () => {
+test('22 the free license has limits, also for an organization’s key: preflight reports them', async () => {
   const project = await hoopProject({ licence: 'oss' });
   project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': guardrail('no-delete', ['DELETE']) });
   expect((await refused(project, 'hoop/licence', 6)).stdout).toMatch(/hoop\/licence +access\/a\.yaml:1:1/);
@@ -128,7 +128,7 @@ test('22 the free licence has limits, also for an organisation’s key: they are
   await converges(project);
 });
 
-test('22 a rule that takes another name is looked through like any other', async () => {
+test('22 a renamed rule is checked like any other', async () => {
   const project = await hoopProject({ licence: 'oss' });
   project.write({ 'access/a.yaml': guardrail('no-drop') });
   await converges(project);
@@ -152,7 +152,7 @@ test('23 the connection’s list of masking rules cannot be emptied: edges are w
   expect(project.model.store.maskingLinks.pairs()).toEqual([]);
 });
 
-test('32 attributes are named, never asked for, and come with the write that names them', async () => {
+test('32 attributes are named, never requested, and created by the write that names them', async () => {
   const project = await hoopProject();
   project.write({
     'access/a.yaml': connection('orders-db', { attributes: ['pci'] }),
@@ -170,7 +170,7 @@ test('32 attributes are named, never asked for, and come with the write that nam
   expect(project.model.store.maskingAttributes.leftsOf('pii')).toEqual(['gdpr']);
 });
 
-test('34 lists come in any order: two plans are the same, byte for byte', async () => {
+test('34 lists have no order: two plans are the same, byte for byte', async () => {
   const project = await hoopProject();
   for (const name of ['a1', 'b2', 'c3', 'd4', 'e5']) {
     await project.send('POST', '/datamasking-rules', { name, ...masked });
@@ -181,7 +181,7 @@ test('34 lists come in any order: two plans are the same, byte for byte', async 
   for (let run = 0; run < 5; run += 1) expect((await project.ostiary(['plan', '--format', 'json'])).stdout).toBe(first.stdout);
 });
 
-test('37 attributes are attached after the object is saved: where that fails the object stays closed until they are', async () => {
+test('37 attributes are attached after the object is saved: where that fails, the object stays closed until they are attached', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'] }) });
   project.model.setFault(({ method }) => (method === 'POST' ? { kind: 'attributes' } : undefined));
@@ -198,7 +198,7 @@ test('37 attributes are attached after the object is saved: where that fails the
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ runbooks: 'disabled' });
 });
 
-test('40 what the gateway manages is never written', async () => {
+test('40 objects that the gateway manages are never written', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': guardrail('no-drop') });
   await converges(project);

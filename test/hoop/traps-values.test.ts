@@ -3,7 +3,7 @@ import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
 import { converges, refused } from './trap.ts';
 
-test('2 bad enums and uuids would be answered 500: they are errors at their line', async () => {
+test('2 the gateway answers invalid enums and uuids with 500: they are errors at their line', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { type: 'nonsense', issuetracker_issue_template_id: 'seven' }) });
   const { stderr } = await refused(project, 'hoop/unknown-type');
@@ -11,7 +11,7 @@ test('2 bad enums and uuids would be answered 500: they are errors at their line
   expect(stderr).toContain('hoop/not-a-uuid');
 });
 
-test('2 a type that a later gateway may have is a warning, and one that is live there is none', async () => {
+test('2 a type that a later gateway may have is a warning, and a type that is live is accepted', async () => {
   const project = await hoopProject({ version: '1.160.2' });
   project.write({ 'access/a.yaml': connection('orders-db', { type: 'application-v2' }) });
   const { code, stderr } = await project.ostiary(['plan']);
@@ -29,7 +29,7 @@ test('2 a type that a later gateway may have is a warning, and one that is live 
 
 const template = '0d2f6f7e-2f6b-4a55-9c5b-6a1f3f0b9a11';
 
-test('2 an unknown issue template would be answered 500: it is found before the write, and a known one is written', async () => {
+test('2 the gateway answers an unknown issue template with 500: preflight finds it, and a known one is written', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { issuetracker_issue_template_id: template }) });
   const { stderr } = await refused(project, 'hoop/unknown-template');
@@ -45,7 +45,7 @@ test('2 an unknown issue template would be answered 500: it is found before the 
   expect([again.code, again.requests.some((request) => request.includes('issuetemplates'))]).toEqual([0, false]);
 });
 
-test('2 texts that no database stores, and a reviewer group for which no review can be opened, are told', async () => {
+test('2 preflight reports texts that no database stores, and reviewer groups for which no review can be opened', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { command: ['psql', 'a\0b'] }) });
   expect((await refused(project, 'hoop/nul')).stderr).toMatch(/access\/a\.yaml:\d+:\d+ error hoop\/nul/);

@@ -38,7 +38,7 @@ test('a connection that is written between the two bulk reads is read alone', as
   expect(stdout).toMatch(/access_max_duration +30 s → 1 min/);
 });
 
-test('a connection that comes or goes between the two bulk reads is as it is', async () => {
+test('a connection that is created or deleted between the two bulk reads is read correctly', async () => {
   const project = await prepared();
   const { store } = project.model;
   const row = store.findConnection('connection-1');
@@ -56,7 +56,7 @@ test('a connection that comes or goes between the two bulk reads is as it is', a
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });
 
-test('pages that move while they are read are read again, and nothing is concluded from those that never stand still', async () => {
+test('pages that change while they are read are read again; where they change again, Ostiary concludes nothing', async () => {
   const project = await prepared(105);
   const { store } = project.model;
   let count = 0;
@@ -99,7 +99,7 @@ test('secrets that were written are read back with the bulk reads alone', async 
   );
 });
 
-test('a secret that the gateway takes and does not keep is told', async () => {
+test('a secret that the gateway accepts and does not keep is reported', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db') });
   await converges(project);

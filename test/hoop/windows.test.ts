@@ -77,7 +77,7 @@ test.each([
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });
 
-test('where no order closes the window the plan names it, and apply asks for a reason', async () => {
+test('where no order avoids an exposure window, the plan names it, and apply requires a reason', async () => {
   const project = await prepared();
   project.write({ 'access/b.yaml': guards('xp_delete'), 'access/c.yaml': masks('PERSON') });
   const { stdout } = await refused(project, 'plan/window', 6);
@@ -97,7 +97,7 @@ test('where no order closes the window the plan names it, and apply asks for a r
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });
 
-test('two rules are written once each, side by side: no window is shorter', async () => {
+test('two rules are written once each, at the same time: no window is shorter', async () => {
   const project = await prepared();
   project.write({ 'access/b.yaml': guards('xp_delete'), 'access/c.yaml': masks('PERSON') });
   const applied = await project.ostiary(['apply', '--yes', '--allow', 'plan/window=x', '--format', 'json']);
@@ -107,7 +107,7 @@ test('two rules are written once each, side by side: no window is shorter', asyn
   expect(between).toEqual([]);
 });
 
-test('a connection that both gains and loses is named, too, and the plan tells the moment', async () => {
+test('a connection that both gains and loses protection is named, and the plan names the moment', async () => {
   const project = await prepared();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['sre'] }), 'access/b.yaml': guards('xp_delete') });
   const { code, stdout } = await project.ostiary(['plan', '--format', 'json']);
@@ -146,7 +146,7 @@ test('a new connection is opened after the rule that is written once', async () 
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });
 
-test('one alone is neither written twice nor worth a word', async () => {
+test('a single rule is neither written twice nor reported', async () => {
   const project = await prepared();
   project.write({ 'access/b.yaml': guards('xp_delete') });
   const { stdout } = await project.ostiary(['plan', '--format', 'json']);

@@ -12,7 +12,7 @@ function filled(options: Partial<MemoryOptions> = {}): ReturnType<typeof memoryG
 }
 
 describe('the gateway in memory', () => {
-  it('is filled in any order, and completes what is left out', () => {
+  it('is filled in any order, and completes omitted values', () => {
     expect(filled().state()).toMatchObject({
       'Connection/here': {
         spec: { type: 'custom', resource_name: 'here', reviewers: [] },
@@ -22,7 +22,7 @@ describe('the gateway in memory', () => {
     });
   });
 
-  it('carries fields that nobody knows, and logs requests and writes', async () => {
+  it('carries unknown fields, and logs requests and writes', async () => {
     const gateway = filled();
     const fresh = await gateway.readOne({ id: 'Connection/here', uid: '00000000-0000-4000-8000-000000000002' });
     if (fresh === undefined) throw new Error('gone');
@@ -35,7 +35,7 @@ describe('the gateway in memory', () => {
     expect(gateway.requests.map(({ method }) => method)).toEqual(['GET', 'PUT']);
   });
 
-  it('fails where it is told to, before or after it happened', async () => {
+  it('fails where a test requests it, before or after the write', async () => {
     const gateway = filled({ fault: ({ index }) => (index === 1 ? 'before' : undefined) });
     const { value } = await gateway.readAll(['Connection']);
     const [fresh] = value?.resources ?? [];

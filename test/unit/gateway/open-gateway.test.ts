@@ -3,7 +3,7 @@ import { json, text } from '../../support/flaky-server.ts';
 import { agent, connectionId, entry, failure, kinds, open, ruleId, serve } from '../../support/typed-gateway.ts';
 
 describe('opening', () => {
-  it('asks who is there and introduces it', async () => {
+  it('requests the server info and identifies the gateway', async () => {
     const server = await serve({});
     const gateway = await open(`${server.url}/`);
     expect(await gateway.identify()).toEqual({
@@ -16,12 +16,12 @@ describe('opening', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('takes a gateway that does not introduce itself', async () => {
+  it('accepts a gateway without server info', async () => {
     const server = await serve({ 'GET /serverinfo': text(404, 'nothing') });
     expect(await (await open(server.url)).identify()).toEqual({ url: server.url, dialect: 'interface' });
   });
 
-  it('finds out which dialect is spoken, unless it is told', async () => {
+  it('detects the dialect, unless the options name one', async () => {
     const me = { 'GET /userinfo': json(200, { role: 'admin', org_id: 'acme-id' }) };
     const { url } = await serve(me, 'hoopgateway/1.148.0');
     expect(await (await open(url)).identify()).toEqual({ url, dialect: 'hoop', organisation: 'acme-id', version: '1.2.3', role: 'admin' });
@@ -30,14 +30,14 @@ describe('opening', () => {
     expect((await (await open(other.url, { dialect: 'hoop' })).identify()).dialect).toBe('hoop');
   });
 
-  it('sends the key in the header that is asked for', async () => {
+  it('sends the key in the chosen header', async () => {
     const server = await serve({});
     await (await open(server.url, { auth: 'api-key' })).identify();
     expect(server.seen.at(-1)?.headers).toMatchObject({ 'api-key': 'canary-token-123' });
     expect(server.seen.at(-1)?.headers).not.toHaveProperty('authorization');
   });
 
-  it('says that a token is not accepted', async () => {
+  it('reports a token that the gateway does not accept', async () => {
     const server = await serve({ 'GET /serverinfo': json(401, { message: 'unknown key' }) });
     const gateway = await open(server.url);
     expect((await failure(gateway.identify())).code).toBe('api/unauthorized');
@@ -53,7 +53,7 @@ describe('opening', () => {
 });
 
 describe('reading all', () => {
-  it('names what it can name and keeps the rest as ids', async () => {
+  it('replaces ids by known names and keeps the other ids', async () => {
     const { url } = await serve({});
     const { value, diagnostics } = await (await open(url)).readAll(kinds);
     expect(diagnostics).toEqual([]);
@@ -72,7 +72,7 @@ describe('reading all', () => {
     expect(value?.resources.find(({ id }) => id === 'GuardrailRule/no-drop')?.edges).toEqual({ connection_ids: ['Connection/orders'] });
   });
 
-  it('keeps secrets out of everything that could be printed', async () => {
+  it('keeps secrets out of everything that can be printed', async () => {
     const { url } = await serve({});
     const { value } = await (await open(url)).readAll(kinds);
     expect(JSON.stringify(value)).not.toMatch(/canary|Y2FuYXJ5/);
@@ -91,7 +91,7 @@ describe('reading all', () => {
     expect(runbook?.secrets).toEqual({ '/git_password': { state: 'hidden', source: 'live' } });
   });
 
-  it('does without agents where the gateway cannot list them, or has two of one name', async () => {
+  it('keeps the ids of agents where the gateway cannot list them, or has two with one name', async () => {
     const without = await (await open((await serve({ 'GET /agents': text(404, '') })).url)).readAll(kinds);
     expect(without.value?.lookups).toEqual({});
     expect(without.value?.resources[0]?.spec['agent_id']).toBe(agent.id);
@@ -101,14 +101,14 @@ describe('reading all', () => {
     expect(double.value?.resources[0]?.spec['agent_id']).toBe(agent.id);
   });
 
-  it('refuses a root that is no gateway', async () => {
+  it('refuses a URL that is not a gateway', async () => {
     const { url } = await serve({ 'GET /connections': text(404, '<html>not here') });
     const error = await failure((await open(url)).readAll(kinds));
     expect(error.code).toBe('api/not-a-gateway');
     expect(error.hint).toContain(`is ${url} the root`);
   });
 
-  it('concludes nothing from what a standard key sees', async () => {
+  it('concludes nothing from the lists of a standard key', async () => {
     const { url } = await serve({ 'GET /serverinfo': json(200, { role: 'standard' }) });
     const { value, diagnostics } = await (await open(url)).readAll(kinds);
     expect(value).toBeUndefined();

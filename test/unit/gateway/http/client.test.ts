@@ -5,7 +5,7 @@ import { cut, json, packed, reset, silence, stall, text } from '../../../support
 import { get, open, post, put, secret, serve, token } from '../../../support/flaky-client.ts';
 
 describe('a request', () => {
-  it('carries token, version and body, and nothing of it in an event', async () => {
+  it('carries token, version and body, and no event contains them', async () => {
     const server = await serve(json(200, { fine: true }));
     const { send, events } = open(`${server.url}/api`);
     expect(await send(put)).toEqual({ fine: true });
@@ -15,23 +15,23 @@ describe('a request', () => {
     expect(events).toEqual([{ method: 'PUT', path: '/things/1', attempt: 1, status: 200 }]);
   });
 
-  it('accepts the statuses it asks for', async () => {
+  it('accepts the statuses that the request lists', async () => {
     const server = await serve(text(404, '404 page not found'));
     expect(await open(server.url).send({ ...get, accept: [404] })).toBeUndefined();
   });
 
-  it('takes an empty answer to a write', async () => {
+  it('accepts an empty response to a write', async () => {
     const server = await serve(text(204, ''));
     expect(await open(server.url).send({ method: 'DELETE', path: '/things/1' })).toBeUndefined();
   });
 
-  it('reads a body behind a byte order mark', async () => {
+  it('reads a body after a byte order mark', async () => {
     const server = await serve(text(200, '\uFEFF[1]'));
     expect(await open(server.url).send(get)).toEqual([1]);
   });
 });
 
-describe('an answer that a proxy packed', () => {
+describe('a response that a proxy compressed', () => {
   it.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
@@ -41,18 +41,18 @@ describe('an answer that a proxy packed', () => {
     expect(await open(server.url).send(get)).toEqual({ fine: true });
   });
 
-  it('is not JSON where it is packed otherwise than it says', async () => {
+  it('is not JSON where it is compressed differently from its header', async () => {
     const server = await serve(packed('gzip', Buffer.from('[1]x')));
     expect((await open(server.url).fail(get)).code).toBe('api/not-json');
   });
 
-  it('is not unpacked beyond the largest answer', async () => {
+  it('is not decompressed beyond the largest response', async () => {
     const server = await serve(packed('gzip', gzipSync(JSON.stringify('x'.repeat(50_000)))));
     expect((await open(server.url, { maxBytes: 10_000 }).fail(get)).message).toContain('too large');
   });
 });
 
-describe('trying again', () => {
+describe('retrying', () => {
   it.each([429, 502, 503, 504])('repeats a GET after %d with growing pauses', async (status) => {
     const server = await serve([json(status, {}), json(status, {}), json(200, [])]);
     const { send, pauses, events } = open(server.url);
@@ -75,7 +75,7 @@ describe('trying again', () => {
     expect(await open(server.url).send(get)).toEqual([]);
   });
 
-  it('gives up after five tries and says so', async () => {
+  it('gives up after five attempts and reports their number', async () => {
     const server = await serve(json(503, { message: 'busy' }));
     const { fail, pauses } = open(server.url);
     const error = await fail(get);
@@ -85,7 +85,7 @@ describe('trying again', () => {
     expect(server.seen).toHaveLength(5);
   });
 
-  it('waits as Retry-After asks, in seconds or until a date, and within bounds', async () => {
+  it('waits as Retry-After requests, in seconds or until a date, within bounds', async () => {
     const later = { 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT' };
     const replies = [json(429, {}, { 'retry-after': '2' }), json(503, {}, later), json(503, {}, { 'retry-after': '9999' }), json(200, [])];
     const { send, pauses } = open((await serve(replies)).url, { random: () => 0 });
@@ -93,7 +93,7 @@ describe('trying again', () => {
     expect(pauses).toEqual([2000, 7000, 30_000]);
   });
 
-  it('begins no try after the total time', async () => {
+  it('begins no attempt after the total time', async () => {
     const server = await serve(json(503, {}, { 'retry-after': '30' }));
     const { fail, pauses } = open(server.url, { random: () => 0, limits: { ...defaultRetryLimits, totalMs: 70_000 } });
     await fail(get);
@@ -120,18 +120,18 @@ describe('trying again', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('repeats a POST that was surely not carried out', async () => {
+  it('repeats a POST that the gateway cannot have carried out', async () => {
     const server = await serve([json(429, {}), json(201, { id: 1 })]);
     expect(await open(server.url).send(post)).toEqual({ id: 1 });
   });
 
-  it('calls a write uncertain whose first answer was lost, whatever is answered next', async () => {
+  it('calls a write uncertain when its first response was lost, whatever the next response is', async () => {
     const server = await serve([reset, json(412, { message: 'moved' })]);
     const error = await open(server.url).fail(put);
     expect(error.failure).toMatchObject({ code: 'api/moved', ambiguous: true });
   });
 
-  it('calls nothing uncertain where nothing was sent', async () => {
+  it('calls no write uncertain when nothing was sent', async () => {
     const server = await serve(json(200, []));
     const { url } = server;
     await server.close();
@@ -142,7 +142,7 @@ describe('trying again', () => {
     expect(pauses).toHaveLength(4);
   });
 
-  it('stops at once when it is interrupted', async () => {
+  it('stops immediately when it is interrupted', async () => {
     const server = await serve(silence);
     const controller = new AbortController();
     const { fail } = open(server.url, { signal: controller.signal });

@@ -36,12 +36,12 @@ describe('failures', () => {
     expect(error.hint).toContain('login page');
   });
 
-  it('an HTML page behind a 401 or a 502 is what its status says', async () => {
+  it('an HTML page with the status 401 or 502 is reported by its status', async () => {
     expect((await open((await serve(text(401, '<html>'))).url).fail(get)).code).toBe('api/unauthorized');
     expect((await open((await serve(text(502, '<html>'))).url).fail(get)).code).toBe('api/server-error');
   });
 
-  it('a redirect to another origin is shown and not followed', async () => {
+  it('a redirect to another origin is reported and not followed', async () => {
     const elsewhere = await serve(json(200, []));
     const server = await serve(text(302, '', { location: `${elsewhere.url}/login?token=${token}` }));
     const error = await open(server.url).fail(get);
@@ -66,14 +66,14 @@ describe('failures', () => {
     expect(server.seen.length).toBeLessThan(6);
   });
 
-  it('a host that cannot be found is api/unreachable, without another try', async () => {
+  it('an unknown host is api/unreachable, without a retry', async () => {
     const { fail, pauses } = open('http://nowhere.invalid');
     const error = await fail(get);
     expect(error.code).toBe('api/unreachable');
     expect(pauses.length === 0 || error.message.includes('EAI_AGAIN')).toBe(true);
   });
 
-  it('a gateway whose answer goes on and on is api/timeout', async () => {
+  it('a gateway that never ends its response is api/timeout', async () => {
     const server = await serve((response) => {
       const blanks = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(blanks));
@@ -81,19 +81,19 @@ describe('failures', () => {
     expect((await open(server.url, { limits: { ...defaultRetryLimits, attempts: 1 } }).fail(get)).code).toBe('api/timeout');
   });
 
-  it('a gateway that says nothing is api/timeout', async () => {
+  it('a gateway that does not respond is api/timeout', async () => {
     const { fail } = open((await serve(silence)).url, { limits: { ...defaultRetryLimits, attempts: 1 } });
     const error = await fail(get);
     expect(error.code).toBe('api/timeout');
     expect(error.message).toContain('does not answer in time');
   });
 
-  it('an answer without end is api/too-large', async () => {
+  it('a response without an end is api/too-large', async () => {
     const server = await serve(text(200, `["${'x'.repeat(5000)}"]`));
     expect((await open(server.url, { maxBytes: 1000 }).fail(get)).code).toBe('api/too-large');
   });
 
-  it('a self-signed certificate is api/tls, and names the way out', async () => {
+  it('a self-signed certificate is api/tls, with a hint', async () => {
     const server = await startFlakyServer(json(200, []), { tls: selfSigned(new Date()) });
     closing.push(() => server.close());
     const error = await open(server.url).fail(get);
@@ -107,7 +107,7 @@ describe('failures', () => {
     expect((await open(server.url.replace('http:', 'https:')).fail(get)).code).toBe('api/tls');
   });
 
-  it('http on a port that speaks something else is api/unreachable', async () => {
+  it('http on a port with another protocol is api/unreachable', async () => {
     const server = await serve((response) => {
       response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n');
     });

@@ -3,7 +3,7 @@ import { makePrintable } from '../../../../src/gateway/http/printable.ts';
 
 const canary = 'canary-7f3a9c "quoted"\nsecond-line-of-it';
 
-describe('printable', () => {
+describe('makePrintable', () => {
   it.each([
     ['as it is', canary],
     ['in JSON', JSON.stringify({ value: canary })],
@@ -17,7 +17,7 @@ describe('printable', () => {
     expect(shown).toMatch(/^before .* after$/);
   });
 
-  it('hides what a base64 secret stands for', () => {
+  it('hides the decoded value of a base64 secret', () => {
     expect(makePrintable('value hunter2-canary refused', [Buffer.from('hunter2-canary').toString('base64')])).toBe('value *** refused');
   });
 
@@ -25,7 +25,7 @@ describe('printable', () => {
     expect(makePrintable('abcdef abc', ['abc', 'abcdef'])).toBe('*** ***');
   });
 
-  it('leaves a text alone that shares one or two letters with a secret', () => {
+  it('keeps a text that shares one or two letters with a secret', () => {
     expect(makePrintable('a message', ['a', ''])).toBe('a message');
   });
 
@@ -33,7 +33,7 @@ describe('printable', () => {
     expect(makePrintable('a\n\tb\u001B[31mred\u0007 \u202Eevil\u0000', [])).toBe('a b\\u{1b}[31mred\\u{7} \\u{202e}evil\\u{0}');
   });
 
-  it('clips after hiding, so that no half of a secret remains', () => {
+  it('cuts the text after it hides secrets, so that no part of a secret remains', () => {
     const shown = makePrintable(`${'x'.repeat(296)}canary-canary`, ['canary-canary']);
     expect(shown).toBe(`${'x'.repeat(296)}***`);
     expect(makePrintable('y'.repeat(1000), [])).toHaveLength(301);

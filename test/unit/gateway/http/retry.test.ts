@@ -10,19 +10,19 @@ describe('pauseAfter', () => {
     ]);
   });
 
-  it('spreads over the whole range from nothing', () => {
+  it('spreads over the whole range from zero', () => {
     expect(pauseAfter(3, undefined, { ...most, random: () => 0 })).toBe(0);
     expect(pauseAfter(3, undefined, { ...most, random: () => 0.5 })).toBe(800);
   });
 
-  it('waits what the gateway asks for, within bounds, and then some', () => {
+  it('waits as long as the gateway requests, within bounds, plus a jitter', () => {
     expect(pauseAfter(1, 2000, { ...most, random: () => 0 })).toBe(2000);
     expect(pauseAfter(1, 2000, most)).toBe(2400);
     expect(pauseAfter(1, 3_600_000, { ...most, random: () => 0 })).toBe(30_000);
   });
 });
 
-describe('retryAfterOf', () => {
+describe('parseRetryAfter', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
 
   it.each([

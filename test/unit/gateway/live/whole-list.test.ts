@@ -42,12 +42,12 @@ function paged(all: Things, total: (page: number) => number = () => all.length):
 }
 
 describe('a list', () => {
-  it('is whole as an array, with one request', async () => {
+  it('is complete as an array, with one request', async () => {
     expect(await read(() => things(3))).toEqual({ count: 3, said: '', asked: ['/things'] });
     expect(await read(() => [])).toMatchObject({ count: 0, said: '' });
   });
 
-  it('is whole as its only page', async () => {
+  it('is complete as its only page', async () => {
     expect(await read(paged(things(50)))).toEqual({ count: 50, said: '', asked: ['/things'] });
     expect(await read(() => ({ data: null, pages: { page: 1, size: 50, total: 0 } }))).toMatchObject({ count: 0, said: '' });
   });
@@ -73,7 +73,7 @@ describe('a list', () => {
     expect(said).toContain(words);
   });
 
-  it('is read again once where it moved', async () => {
+  it('is read a second time where it changed meanwhile', async () => {
     expect(await read((_, asked) => (asked === 1 ? [...things(2), ...things(1)] : things(2)))).toEqual({
       count: 2,
       said: '',

@@ -38,12 +38,12 @@ describe('an audit log', () => {
     expect(pages).toBeLessThanOrEqual(50);
   });
 
-  it('that answers with all of it at once is read once, and not beyond what was asked for', async () => {
+  it('that is not paged is read once, and not beyond the requested number', async () => {
     const { writes, pages } = await read(() => many(300_000, row));
     expect([writes?.length, pages]).toEqual([1_000, 1]);
   });
 
-  it('tells of what was sent the name where the path has an id or nothing', async () => {
+  it('gives the name in the request body where the path has an id or nothing', async () => {
     const sent = { ...row, request_payload_redacted: { name: 'sent' } };
     const id = '00000000-0000-4000-8000-000000000000';
     const paths = ['/guardrails', `/guardrails/${id}`, '/connections/db'];
@@ -51,7 +51,7 @@ describe('an audit log', () => {
     expect(writes?.map(({ names }) => names)).toEqual([['sent'], [id, 'sent'], ['db']]);
   });
 
-  it('with texts of megabytes and of other types keeps little of them', async () => {
+  it('is cut where its texts are long, and empty where its values are not texts', async () => {
     const long = 'x'.repeat(1_000_000);
     const { writes } = await read(() => [
       { ...row, actor_name: long, created_at: long, client_ip: long, http_path: `/connections/${long}`, resource_name: long },

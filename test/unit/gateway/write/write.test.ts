@@ -23,7 +23,7 @@ describe('creating', () => {
     return { server, gateway };
   }
 
-  it('sends names as ids and leaves out what nobody stated', async () => {
+  it('sends names as ids and omits what the request does not state', async () => {
     const { server, gateway } = await prepared({ 'POST /connections': created });
     expect(await gateway.create(request)).toMatchObject({ id: 'Connection/fresh', version: '"1"' });
     const body: unknown = JSON.parse(posts(server)[0]?.body ?? '');
@@ -49,24 +49,24 @@ describe('creating', () => {
     expect(posts(once.server)).toHaveLength(1);
   });
 
-  it('takes a conflict after a lost answer for its own doing, if it is what was asked for', async () => {
+  it('accepts a conflict after a lost response as its own write, if the object has the requested values', async () => {
     const { gateway } = await prepared({ 'POST /connections': [reset, json(409, { message: 'exists' })] });
     expect((await gateway.create(request)).uid).toBe(ruleId);
   });
 
-  it('does not take what somebody else made', async () => {
+  it('does not accept an object that another client created', async () => {
     const other = json(200, [{ ...entry, id: ruleId, name: 'fresh', reviewers: [] }]);
     const { gateway } = await prepared({ 'POST /connections': reset, 'GET /connections': [json(200, [entry]), other] });
     expect((await failure(gateway.create(request))).code).toBe('api/unreachable');
   });
 
-  it('reports a first conflict as one', async () => {
+  it('reports a conflict of the first attempt', async () => {
     const { gateway, server } = await prepared({ 'POST /connections': json(409, { message: 'exists' }) });
     expect((await failure(gateway.create(request))).code).toBe('api/conflict');
     expect(posts(server)).toHaveLength(1);
   });
 
-  it('gives up after three tries, and hides secrets', async () => {
+  it('gives up after three attempts, and hides secrets', async () => {
     const { gateway, server } = await prepared({
       'POST /connections': json(500, { message: 'secret canary-given (Y2FuYXJ5LWdpdmVu) of canary-token-123' }),
       'GET /connections': json(200, [entry]),
@@ -116,7 +116,7 @@ describe('replacing', () => {
     return JSON.parse(sent?.body ?? '');
   }
 
-  it('carries unknown fields, edges and secrets that the request does not speak of', async () => {
+  it('carries unknown fields, and edges and secrets that the request does not state', async () => {
     const body = await putBody(change);
     expect(body).toMatchObject({
       vendor_extension: { keep: 1 },
@@ -142,7 +142,7 @@ describe('replacing', () => {
     });
   });
 
-  it('refuses to wipe a secret that it may not see, unless the gateway keeps it or it is given', async () => {
+  it('refuses to wipe a secret that it may not see, unless the gateway keeps it or the request sets it', async () => {
     const hidden = { [`GET ${at}`]: json(200, { ...entry, secret: { 'envvar:PASS': null } }) };
     const foreign = await prepared(hidden);
     const fresh = await foreign.gateway.readOne({ id: 'Connection/orders', uid: connectionId });
@@ -155,7 +155,7 @@ describe('replacing', () => {
     expect(JSON.parse(own.server.seen.at(-1)?.body ?? '')).toMatchObject({ secret: { 'envvar:PASS': null } });
   });
 
-  it('says that somebody was faster', async () => {
+  it('reports that another client wrote first', async () => {
     const { gateway } = await prepared({ [`PUT ${at}`]: json(412, { message: 'moved' }) });
     const fresh = await gateway.readOne({ id: 'Connection/orders', uid: connectionId });
     if (fresh === undefined) throw new Error('gone');
@@ -173,14 +173,14 @@ describe('replacing', () => {
     expect((await gateway.update(fresh, change)).version).toBe('"8"');
   });
 
-  it('does not take the old state for its write', async () => {
+  it('does not take the earlier state for its write', async () => {
     const { gateway } = await prepared({ [`PUT ${at}`]: json(500, {}) });
     const fresh = await gateway.readOne({ id: 'Connection/orders', uid: connectionId });
     if (fresh === undefined) throw new Error('gone');
     expect((await failure(gateway.update(fresh, change))).code).toBe('api/server-error');
   });
 
-  it('reads a thing that is gone as undefined, and deletes it without complaint', async () => {
+  it('reads a deleted object as undefined, and deletes it again without an error', async () => {
     const { gateway } = await prepared({ [`GET ${at}`]: json(404, {}), [`DELETE ${at}`]: json(404, {}) });
     expect(await gateway.readOne({ id: 'Connection/orders', uid: connectionId })).toBeUndefined();
     const { value } = await gateway.readAll(['Connection']);
