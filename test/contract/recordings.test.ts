@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Correspondence } from '../support/hoop/correspondence.ts';
+import { IdMatcher } from '../support/hoop/id-matcher.ts';
 import { between, startRecordedGateway, type RecordedGateway } from '../support/hoop/recorded-gateway.ts';
-import { callerOf, readingOf, recordedOrder } from '../support/hoop/recorded-order.ts';
+import { callerOf, comparisonOptions, recordedOrder } from '../support/hoop/recorded-order.ts';
 import { readRecording, recordingNames } from '../support/hoop/recordings.ts';
 
 /** Exchanges that cannot be replayed, by file and index, with the reason. There is none; a new one needs a very good reason. */
 const exceptions: Readonly<Record<string, string>> = {};
 
-const correspondence = new Correspondence();
+const correspondence = new IdMatcher();
 let gateway: RecordedGateway;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ describe.each(recordedOrder)('%s', (file) => {
       status: exchange.status,
       contentType: exchange.contentType,
     });
-    expect(correspondence.compare(exchange.answer, answered.body, readingOf(exchange.path))).toBeUndefined();
+    expect(correspondence.compare(exchange.answer, answered.body, comparisonOptions(exchange.path))).toBeUndefined();
     expect(answered.headers.get('server')).toBe('hoopgateway/unknown');
   });
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { connection, guardrail } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
 import { commitAll, git } from '../support/workflow.ts';
-import { converges } from './trap.ts';
+import { applyAndExpectInSync } from './trap-expectations.ts';
 
 test('a change on the public gateway is adopted in place; then there is no drift and no change to plan', async () => {
   const project = await hoopProject();
@@ -13,7 +13,7 @@ test('a change on the public gateway is adopted in place; then there is no drift
     'access/b.yaml': connection('sales-db', { connection_tags: { env: 'prod' } }),
     'access/rule.yaml': guardrail('no-drop', ['DROP'], { connection_selector: { match_tags: { env: 'prod' } } }),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   commitAll(project.folder);
   const change = async (name: string, spec: object): Promise<void> => {
     const { body } = await project.send('GET', `/connections/${name}`);
@@ -99,7 +99,7 @@ const json = (words: string): string =>
 test('a changed rule without a name keeps its position, its comments, its order and its quotes', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': rules("          - 'GRANT'\n", "'(?i)alter'"), 'access/b.yaml': json('"GRANT"') });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const { body } = await project.send('GET', '/guardrails');
   const change = async (name: string, changed: readonly object[]): Promise<void> => {
     const { id } = Object(body).find((one: { readonly name: string }) => one.name === name);

@@ -2,22 +2,22 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
-import { adminToken, hoopProject, organisationKey, type Ended, type HoopProject } from '../support/hoop-project.ts';
-import { converges } from './trap.ts';
+import { adminToken, hoopProject, organisationKey, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
+import { applyAndExpectInSync } from './trap-expectations.ts';
 
 const secret = { 'envvar:PASS': { value: 'canary-value' }, 'envvar:KEY': { keep: true } };
 
 async function prepared(): Promise<HoopProject> {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { secret: { ...secret, 'envvar:KEY': { value: 'kept' } } }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   project.write({ 'access/a.yaml': connection('orders-db', { secret }) });
   await project.ostiary(['plan']);
   return project;
 }
 
 /** How often single connections were read. */
-function reads({ requests }: Ended): number {
+function reads({ requests }: CommandResult): number {
   return requests.filter((request) => /\/connections\/./.test(request)).length;
 }
 
@@ -52,24 +52,24 @@ test('a change outside Ostiary moves the version, and is found', async () => {
 });
 
 test.each([
-  ['another token', async (project: HoopProject): Promise<Ended> => project.ostiary(['plan'], { OSTIARY_TOKEN: organisationKey })],
+  ['another token', async (project: HoopProject): Promise<CommandResult> => project.ostiary(['plan'], { OSTIARY_TOKEN: organisationKey })],
   [
     'another organisation',
-    async (project: HoopProject): Promise<Ended> => {
+    async (project: HoopProject): Promise<CommandResult> => {
       Object.assign(project.model.organisation, { id: '9f0c7b1e-0000-4000-8000-000000000000' });
       return project.ostiary(['plan']);
     },
   ],
   [
     'another wish',
-    async (project: HoopProject): Promise<Ended> => {
+    async (project: HoopProject): Promise<CommandResult> => {
       project.write({ 'access/a.yaml': connection('orders-db', { secret: { ...secret, 'envvar:PASS': { value: 'another' } } }) });
       return project.ostiary(['plan']);
     },
   ],
   [
     'a cache that somebody touched',
-    async (project: HoopProject): Promise<Ended> => {
+    async (project: HoopProject): Promise<CommandResult> => {
       const file = cacheFile(join(project.folder, '.ostiary'));
       writeFileSync(file, readFileSync(file, 'utf8').replace('2', '3'));
       return project.ostiary(['plan']);
@@ -77,12 +77,12 @@ test.each([
   ],
   [
     'a cache that is no text of ours',
-    async (project: HoopProject): Promise<Ended> => {
+    async (project: HoopProject): Promise<CommandResult> => {
       writeFileSync(cacheFile(join(project.folder, '.ostiary')), '{"a": ');
       return project.ostiary(['plan']);
     },
   ],
-  ['a lost cache', async (project: HoopProject): Promise<Ended> => project.ostiary(['plan', '--cache', 'lost'])],
+  ['a lost cache', async (project: HoopProject): Promise<CommandResult> => project.ostiary(['plan', '--cache', 'lost'])],
 ])('%s is a miss', async (_, plan) => {
   const project = await prepared();
   const ended = await plan(project);
@@ -102,7 +102,7 @@ test('a manifest without secrets reads no secrets', async () => {
   const project = await prepared();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }) });
   expect(reads(await project.ostiary(['plan']))).toBe(0);
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.findConnection('orders-db')?.secret).toEqual({
     'envvar:PASS': btoa('canary-value'),
     'envvar:KEY': btoa('kept'),

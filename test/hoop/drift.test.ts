@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { auditorToken, hoopProject, standardToken } from '../support/hoop-project.ts';
-import { converges } from './trap.ts';
+import { applyAndExpectInSync } from './trap-expectations.ts';
 
 const denying = (words: readonly string[]): object => ({ name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words }] } });
 
 test('an object that was created again was changed by its creator, not by writes to its predecessor of that name', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }), 'access/b.yaml': guardrail('no-drop', ['DROP']) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const { body: made } = await project.send('GET', '/connections/orders-db');
   await project.send('PUT', '/connections/orders-db', { ...Object(made), reviewers: ['sre'] });
   await project.send('DELETE', '/connections/orders-db');
@@ -27,7 +27,7 @@ test('an attachment through the list below a connection is a write to the connec
   const entities = [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }];
   const mask = manifest('DataMaskingRule', 'pii', { supported_entity_types: entities, connection_ids: ['sales-db'] });
   project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('sales-db'), 'access/c.yaml': mask });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const { body: rules } = await project.send('GET', '/datamasking-rules');
   const [{ id: rule }] = Object(rules);
   const path = '/connections/orders-db/datamasking-rules';
@@ -39,7 +39,7 @@ test('an attachment through the list below a connection is a write to the connec
 test('the audit log names who changed what; without the log, the drift is still reported', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba', 'sre'] }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const { body } = await project.send('GET', '/connections/orders-db');
   const other = await project.send('PUT', '/connections/orders-db', { ...Object(body), reviewers: ['dba'] });
   expect(other.status).toBe(200);

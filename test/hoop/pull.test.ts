@@ -15,7 +15,7 @@ import { adminToken, hoopProject } from '../support/hoop-project.ts';
 import { hoopScenario, hoopWorld, scenarioAuditor, scenarioToken } from '../support/hoop-scenario.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
 import { scenario, type Manifest } from '../support/scenario.ts';
-import { converges } from './trap.ts';
+import { applyAndExpectInSync } from './trap-expectations.ts';
 
 const folders = mkdtempSync(join(tmpdir(), 'ostiary-pull-'));
 afterAll(() => rmSync(folders, { recursive: true, force: true }));
@@ -66,7 +66,7 @@ test('the public gateway: a plan after a pull is empty, with the token as the on
 test('a secret that was added outside Ostiary is kept by the manifest that lists all secrets', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'one' } } }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const row = project.model.store.findConnection('orders-db');
   if (row === undefined) throw new Error('it is not there');
   project.model.store.saveConnection({ ...row, secret: { ...row.secret, 'envvar:ADDED': 'Y2FuYXJ5' }, reviewers: ['dba'] });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { converges } from './trap.ts';
+import { applyAndExpectInSync } from './trap-expectations.ts';
 
 const jit = {
   name: 'prod-jit',
@@ -22,7 +22,7 @@ const shop = { 'access/a.yaml': connection('shop-db', {}, { replaces: 'orders-db
 async function prepared(): Promise<HoopProject> {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db') });
-  await converges(project);
+  await applyAndExpectInSync(project);
   return project;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { auditorToken, hoopProject, organisationKey, standardToken, userToken } from '../support/hoop-project.ts';
-import { converges, writes } from './trap.ts';
+import { applyAndExpectInSync, writes } from './trap-expectations.ts';
 
 const files = {
   'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'canary-value' } } }),
@@ -11,7 +11,7 @@ const files = {
 test('an auditor can plan with unknown secrets, and is refused before the first write', async () => {
   const project = await hoopProject();
   project.write(files);
-  await converges(project);
+  await applyAndExpectInSync(project);
   const env = { OSTIARY_TOKEN: auditorToken };
   const same = await project.ostiary(['plan', '--detailed-exitcode'], env);
   expect([same.code, same.stdout]).toEqual([0, expect.stringContaining('No changes')]);
@@ -39,7 +39,7 @@ test.each([
 ])('%s goes into the header that it belongs to', async (_, token, header) => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db') });
-  await converges(project, token === undefined ? {} : { OSTIARY_TOKEN: token });
+  await applyAndExpectInSync(project, token === undefined ? {} : { OSTIARY_TOKEN: token });
   const last = project.model.log.requests.filter(({ path }) => !path.includes('/serverinfo'));
   const other = header === 'api-key' ? 'authorization' : 'api-key';
   expect(last.every(({ headers }) => headers[header] !== undefined && headers[other] === undefined)).toBe(true);
@@ -56,7 +56,7 @@ test('a wrong key is reported', async () => {
 test('a protection that no manifest states is listed as unwatched', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'], min_review_approvals: 2 }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   project.write({ 'access/a.yaml': connection('orders-db') });
   const { stdout } = await project.ostiary(['plan', '--format', 'json']);
   expect(JSON.parse(stdout).plans[0].unwatched).toEqual([
@@ -77,14 +77,14 @@ test('a new connection outside the protection profile, and a group without membe
 test('attributes that the gateway manages are carried by every write', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'] }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   await project.send('PUT', '/orgs/protection-profile', { profile: 'protection-permissive', source: 'settings' });
   const managed = 'hoop_protection_profile-protection_permissive';
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['sox'], reviewers: ['dba'] }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.connectionAttributes.leftsOf('orders-db').toSorted()).toEqual([managed, 'sox']);
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: [] }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.connectionAttributes.leftsOf('orders-db').toSorted()).toEqual([managed, 'sox']);
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: [managed] }) });
   expect((await project.ostiary(['plan'])).stderr).toContain('hoop/managed-attribute');
@@ -102,10 +102,10 @@ test('after a 500, a read decides whether the write happened', async () => {
   };
   fault('POST');
   project.write({ ...files, 'access/c.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'https://git.example.com/ops.git' }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   fault('PUT');
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], secret: { 'envvar:PASS': { value: 'other' } } }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.connections.size).toBe(1);
 });
 

@@ -3,7 +3,7 @@ import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { adminToken, hoopProject, userToken, type HoopProject } from '../support/hoop-project.ts';
-import { converges, refused, writes } from './trap.ts';
+import { applyAndExpectInSync, expectRefused, writes } from './trap-expectations.ts';
 
 const masked = { score_threshold: 0.5, supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }] };
 
@@ -17,7 +17,7 @@ test('1 the gateway ignores unknown fields: validation finds typos', async () =>
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewer: ['dba'] }) });
   expect((await project.ostiary(['plan'])).stderr).toContain('did you mean "reviewers"');
-  await refused(project, 'manifest/unknown-field');
+  await expectRefused(project, 'manifest/unknown-field');
 });
 
 test('3 a replacement wipes omitted fields: everything is carried', async () => {
@@ -43,7 +43,7 @@ test('3 a replacement wipes omitted fields: everything is carried', async () => 
   });
   const before = project.model.store.findConnection('orders-db');
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], force_approve_groups: ['sre'] }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.findConnection('orders-db')).toEqual({ ...before, reviewers: ['dba'], forceApproveGroups: ['sre'] });
   expect(project.model.store.guardrailLinks.leftsOf(before?.id ?? '')).toEqual([id]);
   expect(project.model.store.connectionAttributes.leftsOf('orders-db')).toEqual(['pci']);
@@ -59,13 +59,13 @@ test('4 all four access modes are sent: a manifest without one is an error', asy
     access_mode_runbooks: 'enabled',
   };
   project.write({ 'access/a.yaml': manifest('Connection', 'orders-db', spec) });
-  await refused(project, 'access_schema');
+  await expectRefused(project, 'access_schema');
 });
 
 test('5 the gateway ignores the name in a replacement: another name is never sent', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db') });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const gateway = await portOf(project);
   const { value } = await gateway.readAll(['Connection']);
   const [live] = value?.resources ?? [];
@@ -81,7 +81,7 @@ test('5 the gateway ignores the name in a replacement: another name is never sen
 test('6 a connection is deleted by its name, and never a managed one, whatever the gateway allows', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db') });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const { store } = project.model;
   const row = store.findConnection('other-db');
   if (row !== undefined) store.saveConnection({ ...row, managedBy: 'hoopagent' });
@@ -96,7 +96,7 @@ test('7 lists blank what other reads show: there is no difference, and no connec
   const project = await hoopProject();
   const kept = { force_approve_groups: ['sre'], access_max_duration: 60, min_review_approvals: 1, mandatory_metadata_fields: ['ticket'] };
   project.write({ 'access/a.yaml': connection('orders-db', { ...kept, attributes: ['pci'] }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const { requests } = await project.ostiary(['plan']);
   expect(requests.filter((request) => /\/connections\/./.test(request))).toEqual([]);
   project.write({ 'access/a.yaml': connection('orders-db', { ...kept, access_max_duration: 30 }) });
@@ -106,7 +106,7 @@ test('7 lists blank what other reads show: there is no difference, and no connec
 test('8 responses to writes are not what a read shows: the object is read after the write', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'], secret: { 'envvar:A': { value: 'own' } } }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const { store } = project.model;
   const resource = store.resources.get('orders-db');
   if (resource !== undefined) store.resources.set('orders-db', { ...resource, envVars: { 'envvar:SHARED': 'c2hhcmVk' } });
@@ -129,7 +129,7 @@ test('9 null, [] and nothing are the same', async () => {
     'access/c.yaml': manifest('DataMaskingRule', 'pii', masked),
     'access/d.yaml': manifest('DataMaskingRule', 'own', { custom_entity_types: [{ name: 'EMP', regex: 'E+', score: 0.5 }] }),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
 });
 
 test('12 the gateway spells values that are not strings like Go: only strings are sent', async () => {
@@ -137,7 +137,7 @@ test('12 the gateway spells values that are not strings like Go: only strings ar
   project.write({
     'access/a.yaml': connection('orders-db', { secret: { 'envvar:A': { value: 'true' }, 'envvar:B': '_envjson:ENV:key' } }),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.findConnection('orders-db')?.secret).toEqual({ 'envvar:A': 'dHJ1ZQ==', 'envvar:B': btoa('_envjson:ENV:key') });
 });
 
@@ -178,12 +178,12 @@ test('14 hidden secrets are null: unknown, kept by every write, never emptied', 
   const project = await hoopProject();
   const secret = { 'envvar:A': { value: 'one' }, 'envvar:B': '_cloudsecrets:b:b' };
   project.write({ 'access/a.yaml': connection('orders-db', { secret }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   project.model.settings.hideRoleInfo = true;
   const env = { OSTIARY_TOKEN: userToken };
   const kept = { 'envvar:A': btoa('one'), 'envvar:B': btoa('_aws:b:b') };
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], secret }) });
-  const { stdout } = await converges(project, env);
+  const { stdout } = await applyAndExpectInSync(project, env);
   expect(stdout).not.toContain('secret envvar');
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ secret: kept, reviewers: ['dba'] });
   project.write({
@@ -191,7 +191,7 @@ test('14 hidden secrets are null: unknown, kept by every write, never emptied', 
       secret: { 'envvar:B': '_cloudsecrets:c:c', 'envvar:C': { value: 'new' }, 'envvar:A': { keep: true } },
     }),
   });
-  await converges(project, env);
+  await applyAndExpectInSync(project, env);
   expect(project.model.store.findConnection('orders-db')?.secret).toEqual({
     ...kept,
     'envvar:B': btoa('_aws:c:c'),
@@ -202,32 +202,32 @@ test('14 hidden secrets are null: unknown, kept by every write, never emptied', 
 test('15 tag values have no dot, and there are at most ten tags', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { connection_tags: { version: '1.2' } }) });
-  expect((await refused(project, 'hoop/tag')).stderr).toMatch(/a\.yaml:\d+:\d+ error hoop\/tag/);
+  expect((await expectRefused(project, 'hoop/tag')).stderr).toMatch(/a\.yaml:\d+:\d+ error hoop\/tag/);
   project.write({
     'access/a.yaml': connection('orders-db', { connection_tags: Object.fromEntries('abcdefghijk'.split('').map((key) => [key, 'x'])) }),
   });
-  await refused(project, 'hoop/tag');
+  await expectRefused(project, 'hoop/tag');
 });
 
 test('16 the gateway does not check agents: an unknown one is an error, one that is live is not', async () => {
   const project = await hoopProject();
   const gone = '11111111-1111-4111-8111-111111111111';
   project.write({ 'access/a.yaml': connection('orders-db', { agent_id: gone }) });
-  await refused(project, 'manifest/dangling-reference');
+  await expectRefused(project, 'manifest/dangling-reference');
   project.write({ 'access/a.yaml': connection('orders-db') });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const row = project.model.store.findConnection('orders-db');
   if (row !== undefined) project.model.store.saveConnection({ ...row, agentId: gone });
   project.write({ 'access/a.yaml': connection('orders-db', { agent_id: gone, reviewers: ['dba'] }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ agentId: gone, reviewers: ['dba'] });
 });
 
 test('39 a PATCH copies the resource’s secrets into the connection: it is never used', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['sre'] }) });
-  const applied = await converges(project);
+  const applied = await applyAndExpectInSync(project);
   expect(writes(applied)).toEqual([expect.stringMatching(/^PUT \/api\/connections\//)]);
 });

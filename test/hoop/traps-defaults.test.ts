@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
-import { converges } from './trap.ts';
+import { applyAndExpectInSync } from './trap-expectations.ts';
 
 test('10 values that the gateway fills in are no difference', async () => {
   const project = await hoopProject();
@@ -14,14 +14,14 @@ test('10 values that the gateway fills in are no difference', async () => {
       ]),
     ),
   );
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.findConnection('mssql-db')?.secret).toEqual({ 'envvar:HOST': 'aA==', 'envvar:INSECURE': 'ZmFsc2U=' });
 });
 
 test('11 mongodb has one default command', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('mongo-db', { subtype: 'mongodb', secret: { 'envvar:HOST': { value: 'h' } } }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.findConnection('mongo-db')?.command).toEqual(['mongo', '--quiet', '$CONNECTION_STRING']);
 });
 
@@ -32,7 +32,7 @@ test('11 mongodb with an empty connection string gets the command with host, por
   const parts = { 'envvar:CONNECTION_STRING': { value: '' }, 'envvar:HOST': { value: 'h' } };
   const stored = { 'envvar:CONNECTION_STRING': '', 'envvar:HOST': 'aA==', 'envvar:OPTIONS': btoa('tls=true') };
   project.write({ 'access/a.yaml': connection('mongo-db', { subtype: 'mongodb', secret: parts }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(store.findConnection('mongo-db')).toMatchObject({ command: byParts, secret: { ...stored, 'envvar:PORT': btoa('27017') } });
   project.write({
     'access/a.yaml': connection('mongo-db', {
@@ -41,7 +41,7 @@ test('11 mongodb with an empty connection string gets the command with host, por
       reviewers: ['dba'],
     }),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(store.findConnection('mongo-db')).toMatchObject({ command: byParts, secret: { ...stored, 'envvar:PORT': btoa('1') } });
   for (const secret of [
     undefined,
@@ -55,13 +55,13 @@ test('11 mongodb with an empty connection string gets the command with host, por
     project.write({
       'access/a.yaml': connection('mongo-db', { subtype: 'mongodb', reviewers: ['sre'], ...(secret === undefined ? {} : { secret }) }),
     });
-    await converges(project);
+    await applyAndExpectInSync(project);
     expect(store.findConnection('mongo-db')).toMatchObject({ command: byParts });
   }
   project.write({
     'access/a.yaml': connection('mongo-db', { subtype: 'mongodb', secret: { 'envvar:CONNECTION_STRING': { value: 'mongodb://h' } } }),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(store.findConnection('mongo-db')).toMatchObject({ command: ['mongo', '--quiet', '$CONNECTION_STRING'] });
 });
 
@@ -76,6 +76,6 @@ test('2.4 the legacy types postgres, mysql and mssql get the defaults of the sub
       ]),
     ),
   );
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.findConnection('mssql-db')?.secret).toMatchObject({ 'envvar:INSECURE': 'ZmFsc2U=' });
 });

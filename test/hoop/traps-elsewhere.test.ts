@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
-import { converges, refused, writes } from './trap.ts';
+import { applyAndExpectInSync, expectRefused, writes } from './trap-expectations.ts';
 
 const ops = { git_url: 'https://git.example.com/ops/runbooks.git', git_user: 'oauth2' };
 
 test('24 a configuration’s id follows from its address, and the gateway never sends it', async () => {
   const project = await hoopProject({ runbooks: 'demo' });
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'demo', { git_url: 'https://github.com/hoophq/runbooks.git' }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   project.write({
     'access/a.yaml': manifest('RunbookConfiguration', 'demo', { git_url: 'https://github.com/hoophq/runbooks.git', git_hook_ttl: 60 }),
   });
-  const applied = await converges(project);
+  const applied = await applyAndExpectInSync(project);
   expect(writes(applied)).toEqual(['PUT /api/runbooks/configurations/1aec0879-e90d-5374-80e4-cf286e9faeec']);
   project.write({
     'access/a.yaml': manifest('RunbookConfiguration', 'demo', { git_url: 'git@github.com:hoophq/runbooks.git', git_hook_ttl: 60 }),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect([...(project.model.store.runbooks?.repositories.values() ?? [])].map(({ gitUrl }) => gitUrl).toSorted()).toEqual([
     'git@github.com:hoophq/runbooks.git',
     'https://github.com/hoophq/demo-runbooks',
@@ -28,12 +28,12 @@ test('25 the gateway sends the secrets of configurations in plain text: none is 
   const project = await hoopProject();
   await project.send('POST', '/runbooks/configurations', { ...ops, git_password: 'canary-password', ssh_known_hosts: 'canary-hosts' });
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_hook_ttl: 5 }) });
-  const { stdout, stderr } = await converges(project);
+  const { stdout, stderr } = await applyAndExpectInSync(project);
   expect(`${stdout}${stderr}`).not.toContain('canary-password');
   const [stored] = project.model.store.runbooks?.repositories.values() ?? [];
   expect(stored).toMatchObject({ gitPassword: 'canary-password', sshKnownHosts: 'canary-hosts', gitHookTtl: 5 });
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_password: null, ssh_known_hosts: null }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const [emptied] = project.model.store.runbooks?.repositories.values() ?? [];
   expect(emptied).toMatchObject({ gitPassword: '', sshKnownHosts: '' });
 });
@@ -49,7 +49,7 @@ test('8.3 an entry without an address, which cannot be named or written alone, d
     'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_hook_ttl: 5 }),
     'access/b.yaml': connection('orders-db'),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const urls = [...(project.model.store.runbooks?.repositories.values() ?? [])].map(({ gitUrl }) => gitUrl);
   expect(urls.toSorted()).toEqual(['', 'file:///srv/x', ops.git_url]);
 });
@@ -57,7 +57,7 @@ test('8.3 an entry without an address, which cannot be named or written alone, d
 test('25 the gateway rejects an invalid key at the write: preflight finds it', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, ssh_key: { value: 'canary-no-key' } }) });
-  const { stderr } = await refused(project, 'hoop/ssh-key');
+  const { stderr } = await expectRefused(project, 'hoop/ssh-key');
   expect(stderr).not.toContain('canary-no-key');
 });
 
@@ -66,13 +66,13 @@ test('24 a host in another case is another repository to the gateway: preflight 
   await project.send('POST', '/runbooks/configurations', ops);
   const spelled = ops.git_url.replace('git.example.com', 'Git.Example.com');
   project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_url: spelled }) });
-  await refused(project, 'hoop/git-host');
+  await expectRefused(project, 'hoop/git-host');
   expect((await project.ostiary(['drift'])).stdout).toContain('git_url');
   expect((await project.ostiary(['drift', '--revert', '--yes'])).code).toBe(3);
   project.write({
     'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, git_url: `${ops.git_url.replace(/\.git$/, '')}?x=1` }),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   expect(project.model.store.runbooks?.repositories.size).toBe(1);
 });
 
@@ -99,7 +99,7 @@ test.each([
     'access/a.yaml': connection('orders-db', { connection_tags: { env: 'prod' } }),
     'access/b.yaml': manifest('RunbookConfiguration', 'ops', ops),
   });
-  const { requests } = await converges(project);
+  const { requests } = await applyAndExpectInSync(project);
   expect(requests.filter((request) => request.includes(`/api${path}`))).toEqual([]);
 });
 
@@ -119,7 +119,7 @@ test('29 filters match _ with any character: Ostiary uses none', async () => {
   const project = await hoopProject();
   await create(project, 'orders-db');
   project.write({ 'access/a.yaml': connection('orders_db'), 'access/b.yaml': guardrail('no_drop') });
-  const { requests } = await converges(project);
+  const { requests } = await applyAndExpectInSync(project);
   expect(requests.filter((request) => /\?(?!page=)/.test(request))).toEqual([]);
   expect([...project.model.store.connections.keys()].toSorted()).toEqual(['orders-db', 'orders_db']);
 });
@@ -134,13 +134,13 @@ test('36 the gateway answers a wrong path in plain text: the hint names the root
 test.each(['a-b', 'a..b', 'orders db', '-orders', 'x'.repeat(129)])('38 the name %j is rejected, or too long', async (name) => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection(name) });
-  await refused(project, 'hoop/name');
+  await expectRefused(project, 'hoop/name');
 });
 
 test.each(['abc', 'ab-c', 'a.b-c_d', 'x'.repeat(128)])('38 the name %j is accepted', async (name) => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection(name) });
-  await converges(project);
+  await applyAndExpectInSync(project);
 });
 
 test('38 a connection that another route created is not replaced under a name that the gateway rejects', async () => {
@@ -150,7 +150,7 @@ test('38 a connection that another route created is not replaced under a name th
   const { status } = await project.send('POST', '/resources', { ...role, name: 'orders', env_vars: {}, roles: [role] });
   expect(status).toBe(201);
   project.write({ 'access/a.yaml': connection('a-b', { reviewers: ['dba'] }) });
-  await refused(project, 'hoop/name');
+  await expectRefused(project, 'hoop/name');
 });
 
 async function create(project: Awaited<ReturnType<typeof hoopProject>>, name: string, more: object = {}): Promise<void> {

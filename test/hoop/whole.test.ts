@@ -3,7 +3,7 @@ import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { connection } from '../e2e/project.ts';
 import { adminToken, hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { converges, writes } from './trap.ts';
+import { applyAndExpectInSync, writes } from './trap-expectations.ts';
 
 /** Does something once, when the first request of a route comes in. */
 function whenAsked(project: HoopProject, route: string, what: () => void): void {
@@ -21,7 +21,7 @@ async function prepared(count = 3): Promise<HoopProject> {
   const project = await hoopProject();
   const names = Array.from({ length: count }, (_, index) => `connection-${index}`);
   project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { access_max_duration: 60 })])));
-  await converges(project);
+  await applyAndExpectInSync(project);
   return project;
 }
 
@@ -78,7 +78,7 @@ test('pages that change while they are read are read again; where they change ag
 test('an update that cannot carry the secrets is refused before it is sent', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'one' } } }) });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const gateway = await openGateway({ url: project.url, token: adminToken, auth: 'auto', dialect: 'auto', registry });
   const { value } = await gateway.readAll([...registry.keys()]);
   const [bulk] = value?.resources ?? [];
@@ -102,7 +102,7 @@ test('secrets that were written are read back with the bulk reads alone', async 
 test('a secret that the gateway accepts and does not keep is reported', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db') });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const { store } = project.model;
   project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'one' } } }) });
   let written = false;

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { connection, manifest } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { worldOf } from '../support/hoop-scenario.ts';
+import { scenarioWorld } from '../support/hoop-scenario.ts';
 import { windows, type World } from '../support/posture.ts';
-import { converges, refused, writes } from './trap.ts';
+import { applyAndExpectInSync, expectRefused, writes } from './trap-expectations.ts';
 
 const ends = { connection_ids: ['orders-db'] };
 
@@ -27,22 +27,22 @@ async function prepared(): Promise<HoopProject> {
     'access/b.yaml': guards('xp_drop'),
     'access/c.yaml': masks('EMAIL_ADDRESS'),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   return project;
 }
 
 /** Applies, and tells what was less protected than both ends at any request. */
 async function watched(project: HoopProject, args: readonly string[] = []): Promise<readonly string[]> {
-  const before = worldOf(project.model);
+  const before = scenarioWorld(project.model);
   const states: World[] = [];
   project.model.setFault(() => {
-    states.push(worldOf(project.model));
+    states.push(scenarioWorld(project.model));
     return undefined;
   });
   const { code, stderr } = await project.ostiary(['apply', '--yes', ...args]);
   project.model.setFault(undefined);
   expect([code, stderr]).toEqual([0, '']);
-  const after = worldOf(project.model);
+  const after = scenarioWorld(project.model);
   return [...new Set(states.flatMap((state) => windows(state, before, after)))];
 }
 
@@ -80,7 +80,7 @@ test.each([
 test('where no order avoids an exposure window, the plan names it, and apply requires a reason', async () => {
   const project = await prepared();
   project.write({ 'access/b.yaml': guards('xp_delete'), 'access/c.yaml': masks('PERSON') });
-  const { stdout } = await refused(project, 'plan/window', 6);
+  const { stdout } = await expectRefused(project, 'plan/window', 6);
   const words = stdout.replaceAll(/\s+/g, ' ');
   expect(words).toContain('plan/window access/b.yaml:1:1 GuardrailRule/no-drop:');
   expect(words).toContain('it cannot be written twice, the free licence allows one entry of input rules, and there are 2');
@@ -151,5 +151,5 @@ test('a single rule is neither written twice nor reported', async () => {
   project.write({ 'access/b.yaml': guards('xp_delete') });
   const { stdout } = await project.ostiary(['plan', '--format', 'json']);
   expect(JSON.parse(stdout).plans[0].once).toBeUndefined();
-  await converges(project);
+  await applyAndExpectInSync(project);
 });

@@ -4,7 +4,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
-import { hoopScenario, onHoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
+import { hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
 import { windows } from '../support/posture.ts';
 import { resume, savedText } from '../support/saved.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
@@ -27,11 +27,11 @@ test('and so it does where it spells an address anew, of which the gateway makes
 async function expectGoesOn(one: Scenario, when: 'before' | 'after'): Promise<void> {
   const desired = desiredState(one.manifests);
   const { text, requests, end, before } = await onHoopWorld(one, async (model) => {
-    const first = worldOf(model);
+    const first = scenarioWorld(model);
     const saved = await savedOn(model, desired);
     const begun = model.log.count();
     expect(await resumedOn(model, saved, desired)).toEqual([]);
-    return { text: saved, requests: model.log.count() - begun, end: worldOf(model), before: first };
+    return { text: saved, requests: model.log.count() - begun, end: scenarioWorld(model), before: first };
   });
   for (let stop = 1; stop <= requests; stop += 1) {
     await onHoopWorld(one, async (model) => {
@@ -43,10 +43,10 @@ async function expectGoesOn(one: Scenario, when: 'before' | 'after'): Promise<vo
         return { kind: 'lost', when: index === begun + stop ? when : 'before' };
       });
       await resumedOn(model, saved, desired).catch(() => undefined);
-      expect(windows(worldOf(model), before, end)).toEqual([]);
+      expect(windows(scenarioWorld(model), before, end)).toEqual([]);
       model.setFault(undefined);
       expect(await resumedOn(model, saved, desired)).toEqual([]);
-      expect(worldOf(model)).toEqual(end);
+      expect(scenarioWorld(model)).toEqual(end);
     });
   }
 }

@@ -16,7 +16,7 @@ import { adminToken, hoopProject } from '../support/hoop-project.ts';
 import { openHoop, planHoop, scenarioToken } from '../support/hoop-scenario.ts';
 import { startHoopModel } from '../support/hoop/start.ts';
 import { checkedPlan } from '../support/run.ts';
-import { converges } from '../hoop/trap.ts';
+import { applyAndExpectInSync } from '../hoop/trap-expectations.ts';
 import { worked } from '../support/worked.ts';
 
 const anyText = fc.oneof(
@@ -50,7 +50,7 @@ async function recorded(): Promise<ReadonlyMap<string, Json>> {
     'access/c.yaml': manifest('DataMaskingRule', 'pii', { connection_ids: ['orders-db'] }),
     'access/d.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'https://git.example.com/ops.git' }),
   });
-  await converges(project);
+  await applyAndExpectInSync(project);
   const ids = [...project.model.store.connections.values()].map(({ id }) => `/connections/${id}`);
   const answers = [...lists, '/resources', ...ids].map(async (path) => {
     const query = path === '/resources' ? '?page=1&page_size=100' : '';

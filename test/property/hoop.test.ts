@@ -5,7 +5,7 @@ import { kindOf, nameOf, resourceId } from '../../src/model/resource.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
-import { hiddenRule, hoopScenario, onHoopWorld, openHoop, planHoop, worldOf } from '../support/hoop-scenario.ts';
+import { hiddenRule, hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
 
 import { windows, type World } from '../support/posture.ts';
 import { carryOut } from '../support/run.ts';
@@ -141,14 +141,14 @@ test('no state that anybody can see is less protected than both ends', async () 
   await fc.assert(
     fc.asyncProperty(some, fc.constantFrom(1, 8), (one, concurrency) =>
       onHoopWorld(one, async (model) => {
-        const before = worldOf(model);
+        const before = scenarioWorld(model);
         const states: World[] = [];
         model.setFault(() => {
-          states.push(worldOf(model));
+          states.push(scenarioWorld(model));
           return undefined;
         });
         await applied(model, one, concurrency);
-        const after = worldOf(model);
+        const after = scenarioWorld(model);
         for (const state of states) expect(windows(state, before, after)).toEqual([]);
       }),
     ),
@@ -160,10 +160,10 @@ test('an apply stopped at any request, planned and applied again, ends where an 
   await fc.assert(
     fc.asyncProperty(some, fc.constantFrom('before', 'after'), async (one, when) => {
       const { requests, end, before } = await onHoopWorld(one, async (model) => {
-        const first = worldOf(model);
+        const first = scenarioWorld(model);
         const begun = model.log.count();
         expect(await applied(model, one, 1)).toEqual([]);
-        return { requests: model.log.count() - begun, end: worldOf(model), before: first };
+        return { requests: model.log.count() - begun, end: scenarioWorld(model), before: first };
       });
       for (let stop = 1; stop <= requests; stop += 1) {
         await onHoopWorld(one, async (model) => {
@@ -173,10 +173,10 @@ test('an apply stopped at any request, planned and applied again, ends where an 
             return { kind: 'lost', when: index === begun + stop ? when : 'before' };
           });
           await applied(model, one, 1).catch(() => undefined);
-          expect(windows(worldOf(model), before, end)).toEqual([]);
+          expect(windows(scenarioWorld(model), before, end)).toEqual([]);
           model.setFault(undefined);
           expect(await applied(model, one, 1)).toEqual([]);
-          expect(worldOf(model)).toEqual(end);
+          expect(scenarioWorld(model)).toEqual(end);
         });
       }
     }),

@@ -8,7 +8,12 @@ import type { HoopOptions } from './hoop/options.ts';
 import { startHoopModel, type HoopModel } from './hoop/start.ts';
 
 /** What one command line left behind. */
-export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string; readonly requests: readonly string[] };
+export type CommandResult = {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly requests: readonly string[];
+};
 
 /** A folder of manifests beside a model of the public gateway. */
 export type HoopProject = {
@@ -18,7 +23,7 @@ export type HoopProject = {
   readonly url: string;
   readonly write: (files: Files) => void;
   /** Runs a command line in the folder, with the admin's token unless another is given. */
-  readonly ostiary: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ended>;
+  readonly ostiary: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<CommandResult>;
   /** Sends a request of somebody else's, as an admin. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<{ readonly status: number; readonly body: unknown }>;
 };

@@ -169,7 +169,7 @@ export async function planHoop(gateway: Gateway, desired: DesiredState): Promise
 }
 
 /** What the model holds, as a world whose postures can be told; an attribute counts like a type of redaction. */
-export function worldOf({ store }: HoopModel): World {
+export function scenarioWorld({ store }: HoopModel): World {
   const names = new Map([...store.connections.values()].map((row) => [row.id, resourceId('Connection', row.name)]));
   const ends = (ids: readonly string[]): readonly ResourceId[] => ids.flatMap((id) => names.get(id) ?? []).toSorted();
   const all: readonly MemoryResource[] = [

@@ -7,7 +7,7 @@ import type { LiveResource } from '../../src/model/live.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal, type LiveSecret } from '../../src/model/secret.ts';
-import { comparedPart, idOf, memoryStore, refusal, type MemoryRequest, type MemoryResource, type Row } from './memory-store.ts';
+import { comparedFields, idOf, memoryStore, refusal, type MemoryRequest, type MemoryResource, type MemoryRow } from './memory-store.ts';
 
 export type { MemoryRequest, MemoryResource } from './memory-store.ts';
 
@@ -81,7 +81,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
     throw refusal({ method, ...url }, { code: 'api/unreachable', message: 'the answer was lost', ambiguous: true });
   }
 
-  function live(row: Row, detail: boolean): LiveResource {
+  function live(row: MemoryRow, detail: boolean): LiveResource {
     const pointers = Object.keys(row.secrets).toSorted(compareText);
     const hidden = visibility !== 'shown';
     const sealed = pointers.map((path): readonly [Pointer, LiveSecret] => [
@@ -91,7 +91,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
     return {
       id: idOf(row),
       uid: row.uid,
-      spec: comparedPart(row.kind, row.spec),
+      spec: comparedFields(row.kind, row.spec),
       secrets: Object.fromEntries(sealed),
       edges: store.edgesOf(row),
       raw: { spec: row.spec },
@@ -112,7 +112,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
   }
 
   /** The stored row of a fresh read, if nobody manages it and it did not move. */
-  function writable(request: MemoryRequest, fresh: LiveResource): Row {
+  function writable(request: MemoryRequest, fresh: LiveResource): MemoryRow {
     const row = store.rows.get(fresh.uid);
     if (row === undefined) throw refusal(request, { status: 404, code: 'api/not-found', message: 'there is no such object' });
     if (row.managedBy !== '') throw refusal(request, { status: 409, code: 'api/conflict', message: `it is managed by ${row.managedBy}` });
@@ -122,7 +122,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
     return row;
   }
 
-  function secretsAfter(fresh: LiveResource, row: Row, request: WriteRequest): Readonly<Record<Pointer, string>> {
+  function secretsAfter(fresh: LiveResource, row: MemoryRow, request: WriteRequest): Readonly<Record<Pointer, string>> {
     const result: Record<Pointer, string> = {};
     for (const [path, secret] of Object.entries(fresh.secrets)) {
       if (request.dropped.includes(path) || path in request.secrets) continue;

@@ -25,7 +25,7 @@ export type MemoryRequest = {
 
 type Ends = Readonly<Record<string, readonly ResourceId[]>>;
 
-export type Row = {
+export type MemoryRow = {
   readonly uid: string;
   readonly kind: Kind;
   readonly name: string;
@@ -37,15 +37,15 @@ export type Row = {
 
 /** The tables of a gateway in memory: rows by uid, and one edge table per rule kind. */
 export type MemoryStore = {
-  readonly rows: Map<string, Row>;
+  readonly rows: Map<string, MemoryRow>;
   readonly agents: readonly LookupEntry[] | undefined;
   readonly kind: (name: string) => Kind;
   readonly nextUid: () => string;
   readonly nextVersion: () => number;
-  readonly find: (id: ResourceId) => Row | undefined;
-  readonly edgesOf: (row: Row) => Ends;
+  readonly find: (id: ResourceId) => MemoryRow | undefined;
+  readonly edgesOf: (row: MemoryRow) => Ends;
   /** Writes the row and replaces its side of every edge field that is given, or nothing; a caller may not change what a managed connection has. */
-  readonly store: (row: Row, ends: Ends, by: 'caller' | 'test') => Row;
+  readonly store: (row: MemoryRow, ends: Ends, by: 'caller' | 'test') => MemoryRow;
   readonly drop: (uid: string, by: 'caller' | 'test') => void;
   /** Fills in what a gateway fills in and checks references. */
   readonly completed: (kind: Kind, name: string, spec: JsonObject) => JsonObject;
@@ -55,7 +55,7 @@ type Edge = { readonly table: string; readonly rule: string; readonly connection
 
 /** Makes empty tables. */
 export function memoryStore(registry: Registry, agentNames: readonly string[] | undefined): MemoryStore {
-  const rows = new Map<string, Row>();
+  const rows = new Map<string, MemoryRow>();
   let edges: readonly Edge[] = [];
   let uids = 0;
   let versions = 0;
@@ -66,13 +66,13 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
     return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`;
   }
 
-  function find(id: ResourceId): Row | undefined {
+  function find(id: ResourceId): MemoryRow | undefined {
     const name = nameOf(id);
     return [...rows.values()].find((row) => row.kind.name === kindOf(id) && (row.name === name || row.uid === name));
   }
 
   function replaceEdges(
-    row: Row,
+    row: MemoryRow,
     { field, ends, by }: { readonly field: FieldRule; readonly ends: readonly ResourceId[]; readonly by: 'caller' | 'test' },
   ): void {
     const table = tableOf(row.kind, field);
@@ -89,14 +89,14 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
     edges = [...kept, ...made];
   }
 
-  function uidOf(row: Row, id: ResourceId): string {
+  function uidOf(row: MemoryRow, id: ResourceId): string {
     const uid = find(id)?.uid;
     if (uid === undefined) throw refusal({ method: 'PUT', id: idOf(row) }, { status: 422, message: `${id} does not exist` });
     return uid;
   }
 
   /** A rule's writer may not change what a managed connection has; a connection's own writer may choose its rules. */
-  function checkManagers(row: Row, field: FieldRule, changed: readonly string[]): void {
+  function checkManagers(row: MemoryRow, field: FieldRule, changed: readonly string[]): void {
     const others = field.edge === 'rule' ? changed.flatMap((uid) => rows.get(uid) ?? []) : [];
     const managed = others.find(({ managedBy }) => managedBy !== '');
     if (managed === undefined) return;
@@ -118,7 +118,7 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
     return versions;
   }
 
-  function endsOf(row: Row, field: FieldRule): readonly ResourceId[] {
+  function endsOf(row: MemoryRow, field: FieldRule): readonly ResourceId[] {
     const table = tableOf(row.kind, field);
     const ends = edges.flatMap((edge) => {
       if (edge.table !== table) return [];
@@ -183,7 +183,7 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
     completed(kind, name, spec) {
       const filled: Record<string, Json> = { ...spec };
       for (const [field, value] of Object.entries(kind.createDefaults(name))) filled[field] ||= value;
-      const whole: Record<string, Json> = { ...filled, ...comparedPart(kind, filled) };
+      const whole: Record<string, Json> = { ...filled, ...comparedFields(kind, filled) };
       const derived = kind.derived(whole);
       for (const field of kind.fields) {
         const value = derived[field.name];
@@ -195,12 +195,12 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
   };
 }
 
-export function idOf(row: Row): ResourceId {
+export function idOf(row: MemoryRow): ResourceId {
   return resourceId(row.kind.name, row.name);
 }
 
 /** The fields that are compared, normalised; secrets, edges and what no schema knows are apart. */
-export function comparedPart(kind: Kind, spec: JsonObject): JsonObject {
+export function comparedFields(kind: Kind, spec: JsonObject): JsonObject {
   const fields = kind.fields.filter(
     (field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true && field.dialect === undefined,
   );

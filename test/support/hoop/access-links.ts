@@ -1,10 +1,10 @@
-import type { World } from './call.ts';
+import type { ModelContext } from './call.ts';
 import type { JsonObject } from './json.ts';
 import type { ConnectionRow } from './rows.ts';
 
 /** Which access-request rules reach a connection, by its name or by an attribute they share. */
-export function accessOf(
-  { store }: World,
+export function accessLinksOf(
+  { store }: ModelContext,
   row: ConnectionRow,
 ): { readonly command: boolean; readonly hasJit: boolean; readonly jit: JsonObject } {
   const reached = [...store.accessRules.values()].filter(

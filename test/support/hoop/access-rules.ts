@@ -2,7 +2,7 @@ import { writeAttributes } from './attribute-links.ts';
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime, nanoTime } from './clock.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { nameProblem } from './like.ts';
 import type { AccessRuleRow } from './rows.ts';
@@ -32,9 +32,9 @@ function create(call: Call): Reply {
   const { store, world, caller } = call;
   const body = readRule(call.text);
   if (caller.licence === 'oss' && store.accessRules.size > 0)
-    throw new Refusal(403, 'access request rules are limited to 1 in the OSS version');
+    throw new ModelError(403, 'access request rules are limited to 1 in the OSS version');
   check(call, body);
-  if (store.accessRules.has(body.name)) throw new Refusal(422, 'access request rule with the same name already exists');
+  if (store.accessRules.has(body.name)) throw new ModelError(422, 'access request rule with the same name already exists');
   const now = world.clock.now();
   const { attributes, ...fields } = body;
   const row = { ...fields, id: world.random.uuid(), managedBy: null, createdAt: now, updatedAt: now };
@@ -47,7 +47,7 @@ function replace(call: Call): Reply {
   const { store, world } = call;
   const body = readRule(call.text);
   const before = find(call);
-  if (before.managedBy !== null) throw new Refusal(400, 'this rule is managed by Hoop and cannot be modified directly');
+  if (before.managedBy !== null) throw new ModelError(400, 'this rule is managed by Hoop and cannot be modified directly');
   check(call, body, before);
   const { attributes, ...fields } = body;
   const row = { ...before, ...fields, updatedAt: world.clock.now() };
@@ -60,7 +60,7 @@ function replace(call: Call): Reply {
 
 function remove(call: Call): Reply {
   const row = find(call);
-  if (row.managedBy !== null) throw new Refusal(400, 'this rule is managed by Hoop and cannot be deleted directly');
+  if (row.managedBy !== null) throw new ModelError(400, 'this rule is managed by Hoop and cannot be deleted directly');
   call.store.accessRules.delete(row.name);
   call.store.accessRuleAttributes.dropRight(row.name);
   return empty;
@@ -68,7 +68,7 @@ function remove(call: Call): Reply {
 
 function find(call: Call): AccessRuleRow {
   const row = call.store.accessRules.get(param(call, 'name'));
-  if (row === undefined) throw new Refusal(404, 'access request rule not found');
+  if (row === undefined) throw new ModelError(404, 'access request rule not found');
   return row;
 }
 
@@ -117,7 +117,7 @@ function check({ store }: Call, body: RuleBody, before?: AccessRuleRow): void {
     [!body.allGroupsMustApprove && (body.minApprovals ?? 0) < 1, 'min_approvals must be at least 1 when all_groups_must_approve is false'],
   ];
   const broken = limits.find(([over]) => over);
-  if (broken !== undefined) throw new Refusal(422, broken[1]);
+  if (broken !== undefined) throw new ModelError(422, broken[1]);
 }
 
 function view({ store, world }: Call, row: AccessRuleRow): JsonObject {

@@ -1,6 +1,6 @@
 import { readBody } from './body.ts';
-import { created, empty, ok, param, type Call, type Reply, type Route, type World } from './call.ts';
-import { Refusal } from './errors.ts';
+import { created, empty, ok, param, type Call, type Reply, type Route, type ModelContext } from './call.ts';
+import { ModelError } from './errors.ts';
 import type { Json } from './json.ts';
 import { nameProblem } from './like.ts';
 import { uuidOf } from './random.ts';
@@ -16,14 +16,14 @@ export const agentRoutes: readonly Route[] = [
 ];
 
 /** Adds an agent under the id that its name gives it. */
-export function addAgent(world: World, agent: Omit<AgentRow, 'id'>): AgentRow {
+export function addAgent(world: ModelContext, agent: Omit<AgentRow, 'id'>): AgentRow {
   const row = { ...agent, id: uuidOf(`agent/${world.organisation.id}/${agent.name}`) };
   world.store.agents.set(row.id, row);
   return row;
 }
 
 /** Connects or disconnects an agent; the status of its connections follows. */
-export function setAgentOnline({ store }: World, name: string, online: boolean): void {
+export function setAgentOnline({ store }: ModelContext, name: string, online: boolean): void {
   const agent = store.agentNamed(name);
   if (agent === undefined) return;
   store.agents.set(agent.id, { ...agent, online });
@@ -33,14 +33,14 @@ export function setAgentOnline({ store }: World, name: string, online: boolean):
 
 function list({ store, query, world }: Call): Reply {
   const status = query.get('status') ?? '';
-  if (!['', 'CONNECTED', 'DISCONNECTED'].includes(status)) throw new Refusal(500, 'failed listing agents');
+  if (!['', 'CONNECTED', 'DISCONNECTED'].includes(status)) throw new ModelError(500, 'failed listing agents');
   const rows = [...store.agents.values()].filter((row) => row.mode !== 'multi-connection').map(view);
   return ok(world.random.shuffle(rows).filter((row) => status === '' || row['status'] === status));
 }
 
 function read(call: Call): Reply {
   const row = call.store.agentNamed(param(call, 'nameOrID'));
-  if (row === undefined) throw new Refusal(404, 'agent not found');
+  if (row === undefined) throw new ModelError(404, 'agent not found');
   return ok(view(row));
 }
 
@@ -50,9 +50,9 @@ function create({ text, store, world }: Call): Reply {
   const mode = body.string('mode') || 'standard';
   body.require({ Name: name });
   const problem = nameProblem(name);
-  if (problem !== undefined) throw new Refusal(422, problem);
-  if (mode !== 'standard' && mode !== 'embedded') throw new Refusal(422, `unknown agent mode "${mode}"`);
-  if (store.agentNamed(name) !== undefined) throw new Refusal(409, 'resource already exists');
+  if (problem !== undefined) throw new ModelError(422, problem);
+  if (mode !== 'standard' && mode !== 'embedded') throw new ModelError(422, `unknown agent mode "${mode}"`);
+  if (store.agentNamed(name) !== undefined) throw new ModelError(409, 'resource already exists');
   addAgent(world, { name, mode, online: false });
   return created({ token: `grpc://${name}:${world.random.hex(43)}@127.0.0.1:8010?mode=${mode}` });
 }

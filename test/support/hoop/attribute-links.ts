@@ -1,12 +1,12 @@
-import type { Call, World } from './call.ts';
-import { Refusal, tooLong } from './errors.ts';
-import type { Links } from './links.ts';
+import type { Call, ModelContext } from './call.ts';
+import { ModelError, tooLong } from './errors.ts';
+import type { LinkTable } from './link-table.ts';
 
 /** The attributes that a connection has, by who owns them. */
 export type ConnectionAttributes = { readonly user: readonly string[]; readonly managed: readonly string[] };
 
 /** Makes the attributes that nobody has yet. */
-export function ensureAttributes({ store, random, clock }: World, names: readonly string[]): void {
+export function ensureAttributes({ store, random, clock }: ModelContext, names: readonly string[]): void {
   for (const name of names) {
     if (store.attributes.has(name)) continue;
     store.attributes.set(name, { id: random.uuid(), name, description: null, managedBy: null, hidden: false, createdAt: clock.now() });
@@ -19,20 +19,20 @@ export function ensureAttributes({ store, random, clock }: World, names: readonl
  */
 export function writeAttributes(
   call: Call,
-  wanted: { readonly links: Links; readonly owner: string; readonly names: readonly string[] | null; readonly prefix: string },
+  wanted: { readonly links: LinkTable; readonly owner: string; readonly names: readonly string[] | null; readonly prefix: string },
   keepHidden = false,
 ): void {
   const { store, world } = call;
-  if (call.attributesFail) throw new Refusal(500, `${wanted.prefix}ERROR: canceling statement due to user request (SQLSTATE 57014)`);
+  if (call.attributesFail) throw new ModelError(500, `${wanted.prefix}ERROR: canceling statement due to user request (SQLSTATE 57014)`);
   const names = wanted.names ?? [];
-  if (names.some((name) => name.length > 255)) throw new Refusal(500, `${wanted.prefix}${tooLong(255)}`);
+  if (names.some((name) => name.length > 255)) throw new ModelError(500, `${wanted.prefix}${tooLong(255)}`);
   ensureAttributes(world, names);
   const kept = keepHidden ? wanted.links.leftsOf(wanted.owner).filter((name) => store.attributes.get(name)?.hidden === true) : [];
   wanted.links.setLefts(wanted.owner, [...kept, ...names]);
 }
 
 /** The attributes of a connection that reads show; rulepack-owned ones are hidden. */
-export function attributesOf({ store, random }: World, connection: string): ConnectionAttributes {
+export function attributesOf({ store, random }: ModelContext, connection: string): ConnectionAttributes {
   const rows = store.connectionAttributes.leftsOf(connection).flatMap((name) => store.attributes.get(name) ?? []);
   const shown = rows.filter((row) => !row.hidden);
   return {

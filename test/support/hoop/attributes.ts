@@ -1,11 +1,11 @@
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime } from './clock.ts';
-import { duplicateKey, foreignKey, Refusal, tooLong } from './errors.ts';
+import { duplicateKey, foreignKey, ModelError, tooLong } from './errors.ts';
 import type { JsonObject } from './json.ts';
-import { byName, isLike } from './like.ts';
-import type { Links } from './links.ts';
-import { cut, envelope, readPage } from './paging.ts';
+import { byName, matchesLike } from './like.ts';
+import type { LinkTable } from './link-table.ts';
+import { cutToPage, envelope, readPage } from './paging.ts';
 import type { AttributeRow } from './rows.ts';
 import type { Store } from './store.ts';
 
@@ -32,7 +32,7 @@ type AttributeBody = {
   readonly names: Readonly<Record<Side, readonly string[] | null>>;
 };
 
-function linksOf(store: Store): Readonly<Record<Side, Links>> {
+function linksOf(store: Store): Readonly<Record<Side, LinkTable>> {
   return {
     connection_names: store.connectionAttributes,
     access_request_rule_names: store.accessRuleAttributes,
@@ -46,20 +46,20 @@ function list(call: Call): Reply {
   const page = readPage(call);
   const search = call.query.get('search') ?? '';
   const rows = [...call.store.attributes.values()]
-    .filter((row) => !row.hidden && (search === '' || isLike(row.name, `%${search}%`, 'i')))
+    .filter((row) => !row.hidden && (search === '' || matchesLike(row.name, `%${search}%`, 'i')))
     .toSorted(byName);
   return ok(
     envelope(
       rows,
       page,
-      cut(rows, page).map((row) => viewStored(call, row)),
+      cutToPage(rows, page).map((row) => viewStored(call, row)),
     ),
   );
 }
 
 function read(call: Call): Reply {
   const row = call.store.attributes.get(param(call, 'name'));
-  if (row === undefined) throw new Refusal(500, 'failed fetching attribute: record not found');
+  if (row === undefined) throw new ModelError(500, 'failed fetching attribute: record not found');
   return ok(viewStored(call, row));
 }
 
@@ -67,7 +67,7 @@ function create(call: Call): Reply {
   const { store, world } = call;
   const body = readAttribute(call.text);
   const prefix = 'failed creating attribute: ';
-  if (store.attributes.has(body.name)) throw new Refusal(500, `${prefix}${duplicateKey}`);
+  if (store.attributes.has(body.name)) throw new ModelError(500, `${prefix}${duplicateKey}`);
   checkNames(store, body, prefix);
   const row: AttributeRow = {
     id: world.random.uuid(),
@@ -86,11 +86,11 @@ function replace(call: Call): Reply {
   const { store } = call;
   const body = readAttribute(call.text);
   const before = store.attributes.get(param(call, 'name'));
-  if (before === undefined) throw new Refusal(404, 'resource not found');
+  if (before === undefined) throw new ModelError(404, 'resource not found');
   if (before.hidden) return { status: 200 };
-  if (before.managedBy !== null) throw new Refusal(400, 'this attribute is managed by Hoop and cannot be modified directly');
+  if (before.managedBy !== null) throw new ModelError(400, 'this attribute is managed by Hoop and cannot be modified directly');
   const prefix = 'failed updating attribute: ';
-  if (before.name !== body.name && store.attributes.has(body.name)) throw new Refusal(500, `${prefix}${duplicateKey}`);
+  if (before.name !== body.name && store.attributes.has(body.name)) throw new ModelError(500, `${prefix}${duplicateKey}`);
   checkNames(store, body, prefix);
   const row: AttributeRow = { ...before, name: body.name, description: body.description };
   store.attributes.delete(before.name);
@@ -103,15 +103,15 @@ function replace(call: Call): Reply {
 function remove(call: Call): Reply {
   const { store } = call;
   const row = store.attributes.get(param(call, 'name'));
-  if (row === undefined) throw new Refusal(404, 'resource not found');
+  if (row === undefined) throw new ModelError(404, 'resource not found');
   if (row.hidden) return { status: 200 };
-  if (row.managedBy !== null) throw new Refusal(400, 'this attribute is managed by Hoop and cannot be deleted directly');
-  dropAttribute(store, row.name);
+  if (row.managedBy !== null) throw new ModelError(400, 'this attribute is managed by Hoop and cannot be deleted directly');
+  deleteAttribute(store, row.name);
   return empty;
 }
 
 /** Removes an attribute from everything that carries it. */
-export function dropAttribute(store: Store, name: string): void {
+export function deleteAttribute(store: Store, name: string): void {
   store.attributes.delete(name);
   for (const links of Object.values(linksOf(store))) links.dropLeft(name);
 }
@@ -131,13 +131,13 @@ function readAttribute(text: string): AttributeBody {
 }
 
 function checkNames(store: Store, { name, names }: AttributeBody, prefix: string): void {
-  if (name.length > 255) throw new Refusal(500, `${prefix}${tooLong(255)}`);
+  if (name.length > 255) throw new ModelError(500, `${prefix}${tooLong(255)}`);
   const known =
     (names.connection_names ?? []).every((item) => store.connections.has(item)) &&
     (names.access_request_rule_names ?? []).every((item) => store.accessRules.has(item)) &&
     (names.guardrail_rule_names ?? []).every((item) => store.guardrailNamed(item) !== undefined) &&
     (names.datamasking_rule_names ?? []).every((item) => store.maskingNamed(item) !== undefined);
-  if (!known) throw new Refusal(500, `${prefix}${foreignKey}`);
+  if (!known) throw new ModelError(500, `${prefix}${foreignKey}`);
 }
 
 /** Replaces the sides that the request names; null keeps. */

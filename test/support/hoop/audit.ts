@@ -2,7 +2,7 @@ import { ok, type Call, type Reply, type Route } from './call.ts';
 import { microTime } from './clock.ts';
 import { BindError, parseGoJson } from './go-json.ts';
 import { isList, isObject, sortKeys, type Json } from './json.ts';
-import { cut, envelope, readPage } from './paging.ts';
+import { cutToPage, envelope, readPage } from './paging.ts';
 import type { AuditRow } from './rows.ts';
 
 export const auditRoutes: readonly Route[] = [{ method: 'GET', path: '/audit/logs', access: 'auditor', answer: list }];
@@ -63,7 +63,7 @@ function list(call: Call): Reply {
     envelope(
       rows,
       page,
-      cut(rows, page).map((row) => view(call, row)),
+      cutToPage(rows, page).map((row) => view(call, row)),
     ),
   );
 }

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Access, Caller, World } from './call.ts';
-import { Refusal } from './errors.ts';
+import type { Access, Caller, ModelContext } from './call.ts';
+import { ModelError } from './errors.ts';
 
 /** Who a request comes from; refuses with 401 what the gateway does not know. */
-export function authenticate(world: World, headers: IncomingHttpHeaders): Caller {
+export function authenticate(world: ModelContext, headers: IncomingHttpHeaders): Caller {
   const key = headers['api-key'];
   if (key !== undefined) return organisationKey(world, String(key));
   const token = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
   const identity = world.store.identities.find((row) => row.active && row.token === token);
-  if (identity === undefined) throw new Refusal(401, 'access denied');
+  if (identity === undefined) throw new ModelError(401, 'access denied');
   return {
     id: identity.id,
     name: identity.name,
@@ -20,9 +20,9 @@ export function authenticate(world: World, headers: IncomingHttpHeaders): Caller
   };
 }
 
-function organisationKey({ settings }: World, key: string): Caller {
-  if (settings.apiKey === null) throw new Refusal(401, 'access denied');
-  if (settings.apiKey !== key) throw new Refusal(401, 'unauthorize');
+function organisationKey({ settings }: ModelContext, key: string): Caller {
+  if (settings.apiKey === null) throw new ModelError(401, 'access denied');
+  if (settings.apiKey !== key) throw new ModelError(401, 'unauthorize');
   const licence = key.startsWith('xapi-') ? settings.licence : 'oss';
   return { id: 'API_KEY', name: 'API_KEY', email: 'API_KEY', groups: ['admin'], role: 'admin', licence, hidden: false };
 }
@@ -37,11 +37,11 @@ export function authorise({ role }: Caller, access: Access): void {
   if (role === 'admin' || access === 'reader') return;
   if (role === 'auditor' && access === 'auditor') return;
   if (role === 'standard' && access === 'member') return;
-  throw new Refusal(403, 'access denied');
+  throw new ModelError(403, 'access denied');
 }
 
 /** Tells whether the caller sees the connection: all do, unless the plugin `access_control` exists and the caller is neither admin nor auditor. */
-export function mayUse(world: World, caller: Caller, connection: string): boolean {
+export function mayUse(world: ModelContext, caller: Caller, connection: string): boolean {
   const plugin = world.store.plugins.get('access_control');
   if (plugin === undefined || caller.role !== 'standard') return true;
   const allowed = plugin.connections.find((row) => row.name === connection)?.config ?? [];

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Json } from './json.ts';
-import type { RepositorySeed, Settings } from './options.ts';
+import type { RepositorySeed, ModelSettings } from './options.ts';
 import type { Random } from './random.ts';
 import type { Store } from './store.ts';
 
@@ -17,9 +17,9 @@ export type Caller = {
 };
 
 /** The gateway behind all calls. */
-export type World = {
+export type ModelContext = {
   readonly store: Store;
-  readonly settings: Settings;
+  readonly settings: ModelSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly organisation: { readonly id: string; readonly name: string };
@@ -30,7 +30,7 @@ export type World = {
 
 /** One request, read and authorised. */
 export type Call = {
-  readonly world: World;
+  readonly world: ModelContext;
   readonly store: Store;
   readonly caller: Caller;
   readonly method: string;

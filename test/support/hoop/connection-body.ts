@@ -1,5 +1,5 @@
 import { readBody, type Body } from './body.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import { nameProblem } from './like.ts';
 import type { JsonObject } from './json.ts';
 
@@ -97,14 +97,14 @@ export function checkConnection(
     ...legacy.map(() => 'tags: values must contain between 1 and 128 alphanumeric characters, it may include (-), (_) or (.) characters'),
   ];
   refuse(first);
-  if (Object.keys(body.connectionTags).length > 10) throw new Refusal(422, 'max tag association reached (10)');
+  if (Object.keys(body.connectionTags).length > 10) throw new ModelError(422, 'max tag association reached (10)');
   if (body.minReviewApprovals !== null && body.minReviewApprovals <= 0)
-    throw new Refusal(422, 'min review approvals must be greater than 0 or null');
+    throw new ModelError(422, 'min review approvals must be greater than 0 or null');
   refuse(Object.entries(body.connectionTags).flatMap(([key, value]) => tagProblems(key, value)));
 }
 
 function refuse(texts: readonly string[]): void {
-  if (texts.length > 0) throw new Refusal(422, texts.join('; '));
+  if (texts.length > 0) throw new ModelError(422, texts.join('; '));
 }
 
 function tagProblems(key: string, value: string): readonly string[] {

@@ -11,10 +11,10 @@ const commands: Readonly<Record<string, readonly string[]>> = {
 
 const mongoByParts = ['mongo', '--quiet', 'mongodb://$USER:$PASS@$HOST:$PORT/?$OPTIONS'];
 
-export type Filled = { readonly command: readonly string[] | null; readonly secret: JsonObject };
+export type CompletedConnection = { readonly command: readonly string[] | null; readonly secret: JsonObject };
 
 /** What the gateway fills in for the subtypes it knows: the command that is missing, and secrets beside it. */
-export function fillDefaults(type: string, subtype: string, { command, secret }: Filled): Filled {
+export function fillDefaults(type: string, subtype: string, { command, secret }: CompletedConnection): CompletedConnection {
   const kind = kindOf(type, subtype);
   const byParts = kind === 'mongodb' && secret['envvar:CONNECTION_STRING'] === '';
   const given = command === null || command.length === 0 ? null : command;

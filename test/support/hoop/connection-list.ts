@@ -1,9 +1,9 @@
 import { mayUse } from './auth.ts';
 import { ok, type Call, type Reply } from './call.ts';
 import { viewListed } from './connection-view.ts';
-import { isUuid, Refusal } from './errors.ts';
-import { byName, isLike } from './like.ts';
-import { asksForPage, cut, envelope, readPage } from './paging.ts';
+import { isUuid, ModelError } from './errors.ts';
+import { byName, matchesLike } from './like.ts';
+import { requestsPage, cutToPage, envelope, readPage } from './paging.ts';
 import type { ConnectionRow } from './rows.ts';
 
 type Filter = (row: ConnectionRow) => boolean;
@@ -11,7 +11,7 @@ type Filter = (row: ConnectionRow) => boolean;
 /** `GET /connections`: all of them, or a page. */
 export function listConnections(call: Call): Reply {
   const { store, world, caller } = call;
-  const page = asksForPage(call) ? readPage(call) : undefined;
+  const page = requestsPage(call) ? readPage(call) : undefined;
   const filters = readFilters(call);
   const rows = [...store.connections.values()]
     .filter((row) => mayUse(world, caller, row.name) && filters.every((filter) => filter(row)))
@@ -21,7 +21,7 @@ export function listConnections(call: Call): Reply {
     envelope(
       rows,
       page,
-      cut(rows, page).map((row) => viewListed(world, row, true)),
+      cutToPage(rows, page).map((row) => viewListed(world, row, true)),
     ),
   );
 }
@@ -38,15 +38,17 @@ function readFilters({ query, store }: Call): readonly Filter[] {
     const value = query.get(key);
     if (value === null) continue;
     checkOption(value);
-    filters.push((row) => isLike(read(row) ?? '', value));
+    filters.push((row) => matchesLike(read(row) ?? '', value));
   }
   const name = (query.get('name') ?? '').trimStart();
-  if (name !== '') filters.push((row) => isLike(row.name, name));
+  if (name !== '') filters.push((row) => matchesLike(row.name, name));
   const resource = query.get('resource_name') ?? '';
-  if (resource !== '') filters.push((row) => isLike(row.resourceName, resource));
+  if (resource !== '') filters.push((row) => matchesLike(row.resourceName, resource));
   const search = query.get('search') ?? '';
   if (search !== '')
-    filters.push((row) => [row.name, row.subtype, row.type, row.resourceName, row.status].some((text) => isLike(text, `%${search}%`, 'i')));
+    filters.push((row) =>
+      [row.name, row.subtype, row.type, row.resourceName, row.status].some((text) => matchesLike(text, `%${search}%`, 'i')),
+    );
   const tags = options(query, 'tags');
   if (tags.length > 0) filters.push((row) => tags.every((tag) => row.tags.includes(tag)));
   const attributes = options(query, 'attribute');
@@ -62,7 +64,7 @@ function options(query: URLSearchParams, key: string): readonly string[] {
 
 function checkOption(value: string): void {
   if (!/^\w+(?:[-.]\w+)*$/.test(value) || value.replaceAll(/[-.]/g, '').length < 2)
-    throw new Refusal(
+    throw new ModelError(
       422,
       'option values must contain between 1 and 127 alphanumeric characters, it may include (-), (_) or (.) characters',
     );
@@ -74,7 +76,7 @@ function selectors(query: URLSearchParams): readonly Filter[] {
   return text.split(',').map((selector) => {
     const [, key = '', operator, value = ''] = /^([^=!]*)(!=|=)(.*)$/.exec(selector) ?? [];
     if (operator === undefined)
-      throw new Refusal(
+      throw new ModelError(
         500,
         `failed listing connections: invalid tag selector "${selector}", could not find any valid operator, accepted values are '=', '!='`,
       );
@@ -90,6 +92,6 @@ function ids(query: URLSearchParams): readonly Filter[] {
   if (text === '') return [];
   const wanted = text.split(',');
   const broken = wanted.find((id) => !isUuid(id));
-  if (broken !== undefined) throw new Refusal(422, `invalid connection ID format: ${broken}`);
+  if (broken !== undefined) throw new ModelError(422, `invalid connection ID format: ${broken}`);
   return [(row) => wanted.includes(row.id)];
 }

@@ -1,9 +1,9 @@
 import { Body, BindError } from './body.ts';
 import { ok, param, type Call, type Reply } from './call.ts';
-import { badEnum, badUuid, foreignKey, isUuid, Refusal } from './errors.ts';
+import { badEnum, badUuid, foreignKey, isUuid, ModelError } from './errors.ts';
 import { parseGoJson } from './go-json.ts';
 import { isList, isObject } from './json.ts';
-import { needProvider } from './maskings.ts';
+import { requireProvider } from './maskings.ts';
 
 const prefix = 'failed updating data masking rule connection: ';
 
@@ -13,14 +13,14 @@ type Wanted = { readonly ruleId: string; readonly status: string };
 export function replaceMaskings(call: Call): Reply {
   const { store, world } = call;
   const wanted = readWanted(call.text);
-  if (wanted.length > 0) needProvider(call);
+  if (wanted.length > 0) requireProvider(call);
   const connection = store.findConnection(param(call, 'nameOrID'));
-  if (connection === undefined) throw new Refusal(404, 'connection not found');
-  if (wanted.length === 0) throw new Refusal(500, `${prefix}failed creating data masking rule connection: empty slice found`);
+  if (connection === undefined) throw new ModelError(404, 'connection not found');
+  if (wanted.length === 0) throw new ModelError(500, `${prefix}failed creating data masking rule connection: empty slice found`);
   for (const { ruleId, status } of wanted) {
-    if (!isUuid(ruleId)) throw new Refusal(500, `${prefix}${badUuid(ruleId)}`);
-    if (status !== 'active' && status !== 'inactive') throw new Refusal(500, `${prefix}${badEnum('enum_datamasking_status', status)}`);
-    if (!store.maskings.has(ruleId)) throw new Refusal(500, `${prefix}${foreignKey}`);
+    if (!isUuid(ruleId)) throw new ModelError(500, `${prefix}${badUuid(ruleId)}`);
+    if (status !== 'active' && status !== 'inactive') throw new ModelError(500, `${prefix}${badEnum('enum_datamasking_status', status)}`);
+    if (!store.maskings.has(ruleId)) throw new ModelError(500, `${prefix}${foreignKey}`);
   }
   for (const rule of store.maskingLinks.leftsOf(connection.id)) store.unlinkMasking(rule, connection.id);
   const links = wanted.map(({ ruleId, status }) => ({ id: world.random.uuid(), ruleId, connectionId: connection.id, status }));

@@ -2,27 +2,27 @@ import { readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { checkConnection } from './connection-body.ts';
 import type { ConnectionRow } from './rows.ts';
-import { overlay, toStored } from './secrets.ts';
+import { overlaySecrets, toStored } from './secrets.ts';
 
-export type Patched = {
+export type PatchedConnection = {
   readonly row: Omit<ConnectionRow, 'status'>;
   readonly guardrails: readonly string[] | null;
   readonly attributes: readonly string[] | null;
 };
 
 /** A connection with a PATCH laid over it. What is laid under it is the merged view, so the resource's env_vars and agent become the connection's own. */
-export function mergePatch({ text, store, world, caller }: Call, before: ConnectionRow): Patched {
+export function mergePatch({ text, store, world, caller }: Call, before: ConnectionRow): PatchedConnection {
   const body = readBody(text, 'ConnectionPatch');
   const resource = store.resources.get(before.resourceName);
   const stored = { ...resource?.envVars, ...before.secret };
   const secret = body.map('secret');
-  const row: Patched['row'] = {
+  const row: PatchedConnection['row'] = {
     ...before,
     command: body.strings('command') ?? before.command,
     type: body.text('type') ?? before.type,
     subtype: body.text('subtype') ?? before.subtype,
     agentId: body.text('agent_id') ?? before.agentId ?? resource?.agentId ?? null,
-    secret: secret === null ? stored : caller.hidden ? overlay(secret, stored) : toStored(secret),
+    secret: secret === null ? stored : caller.hidden ? overlaySecrets(secret, stored) : toStored(secret),
     secretsUpdatedAt: secret === null ? before.secretsUpdatedAt : world.clock.now(),
     reviewers: body.strings('reviewers') ?? before.reviewers,
     redactTypes: body.strings('redact_types') ?? before.redactTypes,

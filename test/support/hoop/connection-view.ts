@@ -1,10 +1,10 @@
 import { attributesOf } from './attribute-links.ts';
-import { accessOf } from './access-links.ts';
-import type { Call, World } from './call.ts';
+import { accessLinksOf } from './access-links.ts';
+import type { Call, ModelContext } from './call.ts';
 import { microTime } from './clock.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { ConnectionRow } from './rows.ts';
-import { defaultDatabase, show } from './secrets.ts';
+import { defaultDatabase, showSecrets } from './secrets.ts';
 
 /** What every endpoint says alike of a connection. */
 function common(row: ConnectionRow): JsonObject {
@@ -26,7 +26,7 @@ function common(row: ConnectionRow): JsonObject {
   };
 }
 
-function edges({ store, random }: World, row: ConnectionRow): JsonObject {
+function edges({ store, random }: ModelContext, row: ConnectionRow): JsonObject {
   return {
     reviewers: row.reviewers,
     redact_enabled: row.redactTypes.length > 0,
@@ -66,8 +66,8 @@ export function viewOne({ world, caller }: Call, row: ConnectionRow): Json {
     ...rules(row),
     ...stamp(row),
     ...managed(attributes.managed),
-    ...accessOf(world, row).jit,
-    secret: admin ? show(row.secret, caller.hidden) : {},
+    ...accessLinksOf(world, row).jit,
+    secret: admin ? showSecrets(row.secret, caller.hidden) : {},
     default_database: admin && !caller.hidden ? defaultDatabase(row.secret) : '',
     attributes: [...attributes.user, ...attributes.managed],
     effective_features: features(world, row, [...attributes.user, ...attributes.managed]),
@@ -84,7 +84,7 @@ export function viewWritten({ world, caller }: Call, row: ConnectionRow, attribu
     ...rules(row),
     ...stamp(row),
     agent_id: row.agentId ?? resource?.agentId ?? '',
-    secret: show(merged, caller.hidden),
+    secret: showSecrets(merged, caller.hidden),
     default_database: caller.hidden ? '' : defaultDatabase(merged),
     attributes,
     effective_features: null,
@@ -92,7 +92,7 @@ export function viewWritten({ world, caller }: Call, row: ConnectionRow, attribu
 }
 
 /** The entry of a list; its two forms, array and page, leave out different things. */
-export function viewListed(world: World, row: ConnectionRow, paged: boolean): Json {
+export function viewListed(world: ModelContext, row: ConnectionRow, paged: boolean): Json {
   const attributes = attributesOf(world, row.name);
   return {
     ...common(row),
@@ -128,10 +128,10 @@ export function viewRole({ caller }: Call, row: ConnectionRow): Json {
   };
 }
 
-function features(world: World, row: ConnectionRow, attributes: readonly string[]): Json {
+function features(world: ModelContext, row: ConnectionRow, attributes: readonly string[]): Json {
   const { store, settings } = world;
   const carried = store.connectionAttributes.leftsOf(row.name);
-  const access = accessOf(world, row);
+  const access = accessLinksOf(world, row);
   const guardrails =
     store.guardrailLinks.leftsOf(row.id).length > 0 || carried.some((name) => store.guardrailAttributes.rightsOf(name).length > 0);
   const masked =

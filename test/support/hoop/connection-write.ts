@@ -1,11 +1,11 @@
 import { writeAttributes } from './attribute-links.ts';
 import type { Call } from './call.ts';
-import { badEnum, badUuid, foreignKey, isUuid, Refusal, tooLong, unknownGuardrail } from './errors.ts';
+import { badEnum, badUuid, foreignKey, isUuid, ModelError, tooLong, unknownGuardrail } from './errors.ts';
 import { newResource, resourceProblem, typeProblem } from './resource-rows.ts';
 import type { ConnectionRow } from './rows.ts';
 import { upsertTags } from './tags.ts';
 
-export type Write = {
+export type ConnectionWrite = {
   readonly row: Omit<ConnectionRow, 'status'>;
   /** Ids of guardrails to link; null keeps the links as they are. */
   readonly guardrails: readonly string[] | null;
@@ -13,7 +13,7 @@ export type Write = {
 };
 
 /** Saves a connection in one transaction, with the resource it needs; refuses with 500 and saves nothing where the database would. */
-export function saveConnection(call: Call, { row, guardrails, prefix }: Write): ConnectionRow {
+export function saveConnection(call: Call, { row, guardrails, prefix }: ConnectionWrite): ConnectionRow {
   const { store, world } = call;
   const resource = {
     name: row.resourceName,
@@ -52,10 +52,10 @@ export function saveAttributes(call: Call, connection: string, names: readonly s
 }
 
 function refuse(prefix: string, step: string, problem: string | undefined): void {
-  if (problem !== undefined) throw new Refusal(500, `${prefix}${step}${problem}`);
+  if (problem !== undefined) throw new ModelError(500, `${prefix}${step}${problem}`);
 }
 
-function rowProblem({ store }: Call, row: Write['row']): string | undefined {
+function rowProblem({ store }: Call, row: ConnectionWrite['row']): string | undefined {
   if (row.name.length > 254) return tooLong(254);
   if (row.subtype.length > 64) return tooLong(64);
   const type = typeProblem(row.type, row.agentId === '' ? null : row.agentId);

@@ -7,10 +7,10 @@ import { listConnections } from './connection-list.ts';
 import { mergePatch } from './connection-patch.ts';
 import { viewOne, viewWritten } from './connection-view.ts';
 import { saveAttributes, saveConnection } from './connection-write.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import { replaceMaskings } from './connection-maskings.ts';
 import type { ConnectionRow } from './rows.ts';
-import { overlay, sameMap, toStored } from './secrets.ts';
+import { overlaySecrets, sameMap, toStored } from './secrets.ts';
 
 const audit = 'connections';
 
@@ -33,14 +33,14 @@ export const connectionRoutes: readonly Route[] = [
 
 function visible(call: Call): ConnectionRow {
   const row = call.store.findConnection(param(call, 'nameOrID'));
-  if (row === undefined || !mayUse(call.world, call.caller, row.name)) throw new Refusal(404, 'not found');
+  if (row === undefined || !mayUse(call.world, call.caller, row.name)) throw new ModelError(404, 'not found');
   return row;
 }
 
 function create(call: Call): Reply {
   const { store, world } = call;
   const body = readConnection(call.text);
-  if (store.findConnection(body.name) !== undefined) throw new Refusal(409, 'Connection already exists.');
+  if (store.findConnection(body.name) !== undefined) throw new ModelError(409, 'Connection already exists.');
   const row = toRow(body, { id: world.random.uuid(), name: body.name, secret: body.secret });
   const stamped = { ...row, secretsUpdatedAt: Object.keys(row.secret).length === 0 ? null : world.clock.now() };
   const saved = saveConnection(call, { row: stamped, guardrails: body.guardrails, prefix: 'failed creating connection: ' });
@@ -51,7 +51,7 @@ function create(call: Call): Reply {
 function replace(call: Call): Reply {
   const before = writable(call);
   const body = readConnection(call.text);
-  const secret = call.caller.hidden ? overlay(body.secret, before.secret) : body.secret;
+  const secret = call.caller.hidden ? overlaySecrets(body.secret, before.secret) : body.secret;
   const row = toRow(body, { id: before.id, name: before.name, secret });
   const secretsUpdatedAt = restamp(call, before, row.secret);
   const write = { row: { ...row, secretsUpdatedAt }, guardrails: body.guardrails, prefix: 'failed updating connection: ' };
@@ -71,20 +71,20 @@ function patch(call: Call): Reply {
 
 function remove({ store, params }: Call): Reply {
   const row = store.connections.get(params['nameOrID'] ?? '');
-  if (row === undefined) throw new Refusal(404, 'not found');
+  if (row === undefined) throw new ModelError(404, 'not found');
   store.dropConnection(row);
   return empty;
 }
 
 function test(call: Call): Reply {
-  if (visible(call).status !== 'online') throw new Refusal(400, 'agent is offline');
+  if (visible(call).status !== 'online') throw new ModelError(400, 'agent is offline');
   return ok({ success: true });
 }
 
 function writable(call: Call): ConnectionRow {
   const row = call.store.findConnection(param(call, 'nameOrID'));
-  if (row === undefined) throw new Refusal(404, 'not found');
-  if (row.managedBy !== null) throw new Refusal(400, 'unable to update a connection managed by its agent');
+  if (row === undefined) throw new ModelError(404, 'not found');
+  if (row.managedBy !== null) throw new ModelError(400, 'unable to update a connection managed by its agent');
   return row;
 }
 

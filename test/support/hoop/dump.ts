@@ -1,4 +1,4 @@
-import { Links } from './links.ts';
+import { LinkTable } from './link-table.ts';
 import type { Store } from './store.ts';
 
 /** Every table as sorted lines, one a row: two dumps differ exactly where something was written. */
@@ -7,7 +7,7 @@ export function dumpStore(store: Store): Readonly<Record<string, readonly string
 }
 
 function rowsOf(table: unknown): readonly unknown[] {
-  if (table instanceof Links) return table.pairs();
+  if (table instanceof LinkTable) return table.pairs();
   if (table instanceof Map) return [...table.entries()];
   if (table instanceof Set) return [...table];
   return Array.isArray(table) ? table : [table];

@@ -1,5 +1,5 @@
 /** An answer that refuses the request: a status and the text of `message`; an empty text is an empty body, as a panic leaves it. */
-export class Refusal extends Error {
+export class ModelError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -37,5 +37,5 @@ export function isUuid(text: string): boolean {
 
 /** Refuses an id that is no uuid with the database's text after a prefix. */
 export function checkUuid(id: string, prefix: string): void {
-  if (!isUuid(id)) throw new Refusal(500, `${prefix}${badUuid(id)}`);
+  if (!isUuid(id)) throw new ModelError(500, `${prefix}${badUuid(id)}`);
 }

@@ -2,7 +2,7 @@ import { writeAttributes } from './attribute-links.ts';
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime, nanoTime } from './clock.ts';
-import { badUuid, checkUuid, duplicateKey, isUuid, Refusal, tooLong } from './errors.ts';
+import { badUuid, checkUuid, duplicateKey, isUuid, ModelError, tooLong } from './errors.ts';
 import { isList, sortKeys, type Json, type JsonObject } from './json.ts';
 import { byName } from './like.ts';
 import type { GuardrailRow } from './rows.ts';
@@ -48,10 +48,10 @@ function create(call: Call): Reply {
   const body = readGuardrail(call.text);
   if (caller.licence === 'oss') {
     if ([...store.guardrails.values()].some((row) => !row.hidden))
-      throw new Refusal(403, 'guardrail rules are limited to 1 rule in OSS version');
+      throw new ModelError(403, 'guardrail rules are limited to 1 rule in OSS version');
     checkEntries(body);
   }
-  if (store.guardrailNamed(body.name) !== undefined) throw new Refusal(409, 'resource already exists');
+  if (store.guardrailNamed(body.name) !== undefined) throw new ModelError(409, 'resource already exists');
   const now = world.clock.now();
   const { connections, attributes, ...fields } = body;
   const row: GuardrailRow = { ...fields, id: world.random.uuid(), managedBy: null, hidden: false, createdAt: now, updatedAt: now };
@@ -75,7 +75,7 @@ function replace(call: Call): Reply {
   const prefix = 'Failed updating guard rail rule: ';
   const { connections, attributes, ...fields } = body;
   const taken = store.guardrailNamed(body.name);
-  if (taken !== undefined && taken.id !== before.id) throw new Refusal(500, `${prefix}${duplicateKey}`);
+  if (taken !== undefined && taken.id !== before.id) throw new ModelError(500, `${prefix}${duplicateKey}`);
   const row: GuardrailRow = { ...before, ...fields, updatedAt: world.clock.now() };
   const linked = save(call, row, connections, prefix);
   store.guardrailAttributes.renameRight(before.name, row.name);
@@ -86,12 +86,12 @@ function replace(call: Call): Reply {
 function remove(call: Call): Reply {
   const row = find(call, 'failed fetching guardrail rule: ');
   checkOwner(call, row, 'deleted');
-  dropGuardrail(call, row);
+  deleteGuardrail(call, row);
   return empty;
 }
 
 /** Removes a guardrail with its links. */
-export function dropGuardrail({ store }: Pick<Call, 'store'>, row: GuardrailRow): void {
+export function deleteGuardrail({ store }: Pick<Call, 'store'>, row: GuardrailRow): void {
   store.guardrails.delete(row.id);
   store.guardrailLinks.dropLeft(row.id);
   store.guardrailAttributes.dropRight(row.name);
@@ -101,7 +101,7 @@ function find(call: Call, prefix: string): GuardrailRow {
   const id = param(call, 'id');
   checkUuid(id, prefix);
   const row = call.store.guardrails.get(id.toLowerCase());
-  if (row === undefined) throw new Refusal(404, 'resource not found');
+  if (row === undefined) throw new ModelError(404, 'resource not found');
   return row;
 }
 
@@ -111,17 +111,17 @@ export function checkOwner(
   row: { readonly managedBy: string | null; readonly hidden: boolean },
   done: string,
 ): void {
-  if (row.managedBy !== null) throw new Refusal(400, `this rule is managed by Hoop and cannot be ${done} directly`);
-  if (row.hidden && world.settings.rulepacks) throw new Refusal(400, `this rule is owned by a rulepack and cannot be ${done} directly`);
+  if (row.managedBy !== null) throw new ModelError(400, `this rule is managed by Hoop and cannot be ${done} directly`);
+  if (row.hidden && world.settings.rulepacks) throw new ModelError(400, `this rule is owned by a rulepack and cannot be ${done} directly`);
 }
 
 /** Saves the rule and all its connections in one transaction; gives back the connections it found. */
 function save({ store }: Call, row: GuardrailRow, wanted: readonly string[], prefix: string): readonly string[] {
-  if (row.name.length > 128) throw new Refusal(500, `${prefix}${tooLong(128)}`);
+  if (row.name.length > 128) throw new ModelError(500, `${prefix}${tooLong(128)}`);
   const broken = wanted.find((id) => !isUuid(id));
-  if (broken !== undefined) throw new Refusal(500, `${prefix}${badUuid(broken)}`);
+  if (broken !== undefined) throw new ModelError(500, `${prefix}${badUuid(broken)}`);
   const found = wanted.map((id) => id.toLowerCase()).filter((id) => store.connectionNames.has(id));
-  if (new Set(found).size < found.length) throw new Refusal(500, `${prefix}${duplicateKey}`);
+  if (new Set(found).size < found.length) throw new ModelError(500, `${prefix}${duplicateKey}`);
   store.guardrails.set(row.id, row);
   store.guardrailLinks.setRights(row.id, found);
   return found;
@@ -149,7 +149,7 @@ function readGuardrail(text: string): GuardrailBody {
 function checkEntries({ input, output }: GuardrailBody): void {
   for (const [side, rules] of Object.entries({ input, output })) {
     const entries = rules?.['rules'];
-    if (isList(entries) && entries.length > 1) throw new Refusal(403, `${side} rules are limited to 1 rule in OSS version`);
+    if (isList(entries) && entries.length > 1) throw new ModelError(403, `${side} rules are limited to 1 rule in OSS version`);
   }
 }
 

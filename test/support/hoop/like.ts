@@ -1,5 +1,5 @@
 /** Tells whether a text is like an SQL pattern, in which `%` and `_` are wildcards. */
-export function isLike(text: string, pattern: string, flags: '' | 'i' = ''): boolean {
+export function matchesLike(text: string, pattern: string, flags: '' | 'i' = ''): boolean {
   const source = pattern.replaceAll(/[\\^$.*+?()[\]{}|/]|%|_/g, (char) => {
     if (char === '%') return '[\\s\\S]*';
     return char === '_' ? '[\\s\\S]' : `\\${char}`;

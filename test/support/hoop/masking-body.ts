@@ -1,5 +1,5 @@
 import { readBody, type Body } from './body.ts';
-import { isUuid, Refusal } from './errors.ts';
+import { isUuid, ModelError } from './errors.ts';
 import type { Json } from './json.ts';
 import type { MaskingRow } from './rows.ts';
 
@@ -30,8 +30,8 @@ export function readMasking(text: string): { readonly body: MaskingBody; readonl
   checkMoment(body);
   body.require({ Name: result.name });
   const broken = connections?.find((id) => !isUuid(id));
-  if (broken !== undefined) throw new Refusal(400, `invalid connection ID ${broken}`);
-  if (result.score !== null && (result.score < 0 || result.score > 1)) throw new Refusal(400, 'score threshold must be between 0 and 1');
+  if (broken !== undefined) throw new ModelError(400, `invalid connection ID ${broken}`);
+  if (result.score !== null && (result.score < 0 || result.score > 1)) throw new ModelError(400, 'score threshold must be between 0 and 1');
   for (const entry of supported) checkSupported(entry);
   for (const entry of custom) checkCustom(entry);
   return { body: result, checkFree: () => checkFree(supported, custom) };
@@ -53,24 +53,25 @@ function readCustom(body: Body): Custom {
 function checkMoment(body: Body): void {
   const moment = body.text('updated_at');
   if (moment !== null && (!/^\d{4}-\d\d-\d\dT/.test(moment) || Number.isNaN(Date.parse(moment))))
-    throw new Refusal(400, `parsing time "${moment}" as "2006-01-02T15:04:05Z07:00": cannot parse "${moment}" as "2006"`);
+    throw new ModelError(400, `parsing time "${moment}" as "2006-01-02T15:04:05Z07:00": cannot parse "${moment}" as "2006"`);
 }
 
 function checkSupported({ name, types }: Supported): void {
-  if (name === '' || types.length === 0) throw new Refusal(400, 'missing entity types or name in supported entity types');
+  if (name === '' || types.length === 0) throw new ModelError(400, 'missing entity types or name in supported entity types');
   checkUpper(name);
   const broken = types.find((type) => !/^[A-Z0-9_]+$/.test(type));
-  if (broken !== undefined) throw new Refusal(400, `entity type must contain only uppercase letters, digits, or underscores: "${broken}"`);
+  if (broken !== undefined)
+    throw new ModelError(400, `entity type must contain only uppercase letters, digits, or underscores: "${broken}"`);
 }
 
 function checkCustom({ name, regex, denyList }: Custom): void {
   if (name === '' || (regex === '' && (denyList ?? []).length === 0))
-    throw new Refusal(400, 'missing name, deny_list or regex in custom entity types');
+    throw new ModelError(400, 'missing name, deny_list or regex in custom entity types');
   checkUpper(name);
 }
 
 function checkUpper(name: string): void {
-  if (name !== name.toUpperCase()) throw new Refusal(400, `entity type name must be uppercase: ${name}`);
+  if (name !== name.toUpperCase()) throw new ModelError(400, `entity type name must be uppercase: ${name}`);
 }
 
 function checkFree(supported: readonly Supported[], custom: readonly Custom[]): void {
@@ -86,5 +87,5 @@ function checkFree(supported: readonly Supported[], custom: readonly Custom[]): 
     ],
   ];
   const broken = limits.find(([over]) => over);
-  if (broken !== undefined) throw new Refusal(403, broken[1]);
+  if (broken !== undefined) throw new ModelError(403, broken[1]);
 }

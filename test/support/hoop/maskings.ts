@@ -1,7 +1,7 @@
 import { writeAttributes } from './attribute-links.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime, nanoTime } from './clock.ts';
-import { checkUuid, duplicateKey, foreignKey, Refusal, tooLong } from './errors.ts';
+import { checkUuid, duplicateKey, foreignKey, ModelError, tooLong } from './errors.ts';
 import { checkOwner, orNull } from './guardrails.ts';
 import type { JsonObject } from './json.ts';
 import { readMasking, type MaskingBody } from './masking-body.ts';
@@ -21,8 +21,8 @@ const noProvider =
   'no data masking provider is configured: data masking requires a DLP provider (set DLP_PROVIDER=mspresidio with MSPRESIDIO_ANALYZER_URL and MSPRESIDIO_ANONYMIZER_URL, DLP_PROVIDER=gcp with GOOGLE_APPLICATION_CREDENTIALS_JSON, or DLP_PROVIDER=alcatraz which needs no credentials); rules configured without one are not enforced';
 
 /** Refuses with 422, before the body is read, where nothing would mask. */
-export function needProvider({ world }: Call): void {
-  if (world.settings.provider === null) throw new Refusal(422, noProvider);
+export function requireProvider({ world }: Call): void {
+  if (world.settings.provider === null) throw new ModelError(422, noProvider);
 }
 
 function list(call: Call): Reply {
@@ -32,16 +32,16 @@ function list(call: Call): Reply {
 
 function create(call: Call): Reply {
   const { store, world, caller } = call;
-  needProvider(call);
+  requireProvider(call);
   const { body, checkFree } = readMasking(call.text);
   if (caller.licence === 'oss') {
     if ([...store.maskings.values()].some((row) => !row.hidden))
-      throw new Refusal(403, 'data masking rules are limited to 1 rule in OSS version');
+      throw new ModelError(403, 'data masking rules are limited to 1 rule in OSS version');
     checkFree();
   }
   const unknown = body.connections?.some((id) => !store.connectionNames.has(id.toLowerCase())) === true;
-  if (unknown) throw new Refusal(400, 'connection not found: a connection reference in the connection_ids field does not exist');
-  if (store.maskingNamed(body.name) !== undefined) throw new Refusal(409, 'resource already exists');
+  if (unknown) throw new ModelError(400, 'connection not found: a connection reference in the connection_ids field does not exist');
+  if (store.maskingNamed(body.name) !== undefined) throw new ModelError(409, 'resource already exists');
   const now = world.clock.now();
   const row: MaskingRow = { ...fields(body), name: body.name, id: world.random.uuid(), managedBy: null, hidden: false, updatedAt: now };
   save(call, row, body, 'Failed creating data masking rule: ');
@@ -51,7 +51,7 @@ function create(call: Call): Reply {
 
 function replace(call: Call): Reply {
   const { caller, world } = call;
-  needProvider(call);
+  requireProvider(call);
   const { body, checkFree } = readMasking(call.text);
   const before = find(call);
   checkOwner(call, before, 'modified');
@@ -66,12 +66,12 @@ function replace(call: Call): Reply {
 function remove(call: Call): Reply {
   const row = find(call);
   checkOwner(call, row, 'deleted');
-  dropMasking(call, row);
+  deleteMasking(call, row);
   return empty;
 }
 
 /** Removes a masking rule with its links. */
-export function dropMasking({ store }: Pick<Call, 'store'>, row: MaskingRow): void {
+export function deleteMasking({ store }: Pick<Call, 'store'>, row: MaskingRow): void {
   store.maskings.delete(row.id);
   for (const connection of store.maskingLinks.rightsOf(row.id)) store.unlinkMasking(row.id, connection);
   store.maskingAttributes.dropRight(row.name);
@@ -81,7 +81,7 @@ function find(call: Call): MaskingRow {
   const id = param(call, 'id');
   checkUuid(id, 'failed fetching data masking rule: ');
   const row = call.store.maskings.get(id.toLowerCase());
-  if (row === undefined) throw new Refusal(404, 'resource not found');
+  if (row === undefined) throw new ModelError(404, 'resource not found');
   return row;
 }
 
@@ -91,12 +91,12 @@ function fields(body: MaskingBody): Pick<MaskingRow, 'description' | 'supported'
 
 /** Saves the rule and replaces all its connections in one transaction; the name of an existing rule never changes. */
 function save({ store, world }: Call, row: MaskingRow, body: MaskingBody, prefix: string): void {
-  if (row.name.length > 128) throw new Refusal(500, `${prefix}${tooLong(128)}`);
-  if (row.description.length > 512) throw new Refusal(500, `${prefix}${tooLong(512)}`);
+  if (row.name.length > 128) throw new ModelError(500, `${prefix}${tooLong(128)}`);
+  if (row.description.length > 512) throw new ModelError(500, `${prefix}${tooLong(512)}`);
   const wanted = (body.connections ?? []).map((id) => id.toLowerCase());
   for (const [index, id] of wanted.entries()) {
     const problem = store.connectionNames.has(id) ? wanted.indexOf(id) < index && duplicateKey : foreignKey;
-    if (problem !== false) throw new Refusal(500, `${prefix}failed creating data masking association ${id}: ${problem}`);
+    if (problem !== false) throw new ModelError(500, `${prefix}failed creating data masking association ${id}: ${problem}`);
   }
   store.maskings.set(row.id, row);
   for (const connection of store.maskingLinks.rightsOf(row.id)) store.unlinkMasking(row.id, connection);
@@ -107,7 +107,7 @@ function save({ store, world }: Call, row: MaskingRow, body: MaskingBody, prefix
 function writeOwn(call: Call, { name, attributes }: MaskingBody): void {
   const { store } = call;
   const prefix = 'Failed upserting data masking rule attributes: ';
-  if ((attributes ?? []).length > 0 && store.maskingNamed(name) === undefined) throw new Refusal(500, `${prefix}${foreignKey}`);
+  if ((attributes ?? []).length > 0 && store.maskingNamed(name) === undefined) throw new ModelError(500, `${prefix}${foreignKey}`);
   writeAttributes(call, { links: store.maskingAttributes, owner: name, names: attributes, prefix });
 }
 

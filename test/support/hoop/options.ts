@@ -39,7 +39,7 @@ export type SeenRequest = {
 };
 
 /** What goes wrong with a request: before it is carried out, or after it has been. */
-export type Fault =
+export type InjectedFault =
   | {
       readonly kind: 'answer';
       readonly when: 'before' | 'after';
@@ -75,11 +75,11 @@ export type HoopOptions = {
   readonly port?: number;
   /** Seed of everything that is random, the order of unordered lists first. */
   readonly random?: number;
-  readonly fault?: (request: SeenRequest) => Fault | undefined;
+  readonly fault?: (request: SeenRequest) => InjectedFault | undefined;
 };
 
 /** What tests may turn while the gateway runs. */
-export type Settings = {
+export type ModelSettings = {
   licence: 'oss' | 'enterprise';
   provider: 'alcatraz' | 'mspresidio' | 'gcp' | null;
   hideRoleInfo: boolean;

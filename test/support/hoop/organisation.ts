@@ -1,9 +1,9 @@
-import { dropAttribute } from './attributes.ts';
+import { deleteAttribute } from './attributes.ts';
 import { readBody } from './body.ts';
-import { ok, type Call, type Reply, type Route, type World } from './call.ts';
-import { Refusal } from './errors.ts';
-import { dropGuardrail } from './guardrails.ts';
-import { dropMasking } from './maskings.ts';
+import { ok, type Call, type Reply, type Route, type ModelContext } from './call.ts';
+import { ModelError } from './errors.ts';
+import { deleteGuardrail } from './guardrails.ts';
+import { deleteMasking } from './maskings.ts';
 import { profiles, type Profile } from './profile-rules.ts';
 
 export const organisationRoutes: readonly Route[] = [
@@ -21,7 +21,7 @@ function hideRoleInfo({ text, world }: Call): Reply {
 function changeProfile({ text, world }: Call): Reply {
   const id = readBody(text, 'ProtectionProfileRequest').text('profile');
   const profile = profiles[id ?? ''];
-  if (id !== null && profile === undefined) throw new Refusal(400, 'invalid protection profile');
+  if (id !== null && profile === undefined) throw new ModelError(400, 'invalid protection profile');
   const before = world.settings.profile;
   const keeps = profile === undefined ? [] : [...profile.guardrails, ...profile.maskings, ...profile.accessRules].map(({ name }) => name);
   world.settings.profile = id;
@@ -41,7 +41,7 @@ function attributeOf(profile: string): string {
   return `hoop_protection_profile-${profile.replaceAll('-', '_')}`;
 }
 
-function materialise(world: World, profile: Profile, attribute: string): void {
+function materialise(world: ModelContext, profile: Profile, attribute: string): void {
   const { store, random, clock } = world;
   const managed = (): { readonly id: string; readonly managedBy: string; readonly hidden: boolean; readonly updatedAt: bigint } => ({
     id: random.uuid(),
@@ -84,14 +84,14 @@ function materialise(world: World, profile: Profile, attribute: string): void {
 }
 
 /** Removes what the gateway manages and the new profile does not name. */
-function dropManaged({ store }: World, keeps: readonly string[], attribute: string | undefined): void {
+function dropManaged({ store }: ModelContext, keeps: readonly string[], attribute: string | undefined): void {
   const gone = (row: { readonly managedBy: string | null; readonly name: string }): boolean =>
     row.managedBy === 'hoop' && !keeps.includes(row.name) && row.name !== attribute;
-  for (const row of [...store.guardrails.values()].filter(gone)) dropGuardrail({ store }, row);
-  for (const row of [...store.maskings.values()].filter(gone)) dropMasking({ store }, row);
+  for (const row of [...store.guardrails.values()].filter(gone)) deleteGuardrail({ store }, row);
+  for (const row of [...store.maskings.values()].filter(gone)) deleteMasking({ store }, row);
   for (const row of [...store.accessRules.values()].filter(gone)) {
     store.accessRules.delete(row.name);
     store.accessRuleAttributes.dropRight(row.name);
   }
-  for (const row of [...store.attributes.values()].filter(gone)) dropAttribute(store, row.name);
+  for (const row of [...store.attributes.values()].filter(gone)) deleteAttribute(store, row.name);
 }

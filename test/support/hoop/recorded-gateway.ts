@@ -1,4 +1,4 @@
-import { ask, type Asked, type Question } from './ask.ts';
+import { sendRequest, type RecordedResponse, type RecordedRequest } from './send-request.ts';
 import { isObject } from './json.ts';
 import type { RepositorySeed } from './options.ts';
 import { startHoopModel, type HoopModel } from './start.ts';
@@ -20,7 +20,7 @@ export type RecordedGateway = {
   readonly model: HoopModel;
   /** The tokens of those who made the requests, by name. */
   readonly tokens: Map<string, string>;
-  readonly send: (question: Question) => Promise<Asked>;
+  readonly send: (question: RecordedRequest) => Promise<RecordedResponse>;
 };
 
 /** Starts the model as the recorded gateway was when the first exchange was made. */
@@ -38,7 +38,7 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
     repositories: { 'git://127.0.0.1/runbooks.git': files },
     random: 7,
   });
-  return { model, tokens, send: (question) => ask(model.url, { token: 'hpk_ci', ...question }) };
+  return { model, tokens, send: (question) => sendRequest(model.url, { token: 'hpk_ci', ...question }) };
 }
 
 /** What was done on the recorded gateway between the recordings: before each of these files, by nobody whose requests were kept. */
@@ -105,7 +105,7 @@ async function addKey({ send, tokens }: RecordedGateway, name: string, groups: r
 async function addConnection(
   gateway: RecordedGateway,
   name: string,
-  spec: Question['body'],
+  spec: RecordedRequest['body'],
   method: 'POST' | 'PUT' = 'POST',
 ): Promise<void> {
   const body = {
@@ -127,7 +127,7 @@ async function removeConnections({ model, send }: RecordedGateway, kept: readonl
     await must(send({ method: 'DELETE', path: `/connections/${name}` }));
 }
 
-async function must(asked: Promise<Asked>, status?: number): Promise<Asked> {
+async function must(asked: Promise<RecordedResponse>, status?: number): Promise<RecordedResponse> {
   const answer = await asked;
   if (status === undefined ? answer.status >= 300 : answer.status !== status)
     throw new Error(`the step between two recordings was answered ${answer.status}: ${JSON.stringify(answer.body)}`);

@@ -1,4 +1,4 @@
-import type { Reading } from './correspondence.ts';
+import type { ComparisonOptions } from './id-matcher.ts';
 
 /**
  * The recordings in the order of the times in them; all were made on one gateway, in five sittings.
@@ -44,7 +44,7 @@ export function callerOf(file: string, index: number): string {
 const unorderedRoots = new Set(['/agents', '/datamasking-rules', '/reviews', '/runbooks/rules', '/users/groups']);
 
 /** How the answer of an endpoint is compared. */
-export function readingOf(path: string): Reading {
+export function comparisonOptions(path: string): ComparisonOptions {
   const [endpoint = ''] = path.split('?');
   const tags = endpoint === '/connection-tags';
   return { unorderedRoot: unorderedRoots.has(endpoint), unorderedItems: tags, freeTimes: tags };

@@ -2,7 +2,7 @@ import type { Body } from './body.ts';
 import type { Call } from './call.ts';
 import { fillDefaults } from './connection-defaults.ts';
 import { saveAttributes, saveConnection } from './connection-write.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { toStored } from './secrets.ts';
 
@@ -34,7 +34,7 @@ export function readRole(body: Body): Role {
 /** Makes the connection of a role; the gateway panics on a mssql role without secrets. */
 export function saveRole(call: Call, resource: string, role: Role): void {
   const { world } = call;
-  if (role.subtype === 'mssql' && role.secret === null) throw new Refusal(500, '');
+  if (role.subtype === 'mssql' && role.secret === null) throw new ModelError(500, '');
   const filled = fillDefaults(role.type, role.subtype, { command: role.command, secret: role.secret ?? {} });
   const secret = toStored(filled.secret);
   const row = {

@@ -1,4 +1,4 @@
-import type { World } from './call.ts';
+import type { ModelContext } from './call.ts';
 import { badEnum, badUuid, isUuid, tooLong } from './errors.ts';
 import type { ResourceRow } from './rows.ts';
 
@@ -19,7 +19,7 @@ export function resourceProblem({ name, type, subtype, agentId }: NewResource): 
   return typeProblem(type, agentId);
 }
 
-export function newResource({ random, clock }: World, wanted: NewResource): ResourceRow {
+export function newResource({ random, clock }: ModelContext, wanted: NewResource): ResourceRow {
   const now = clock.now();
   return { ...wanted, agentId: wanted.agentId?.toLowerCase() ?? null, id: random.uuid(), createdAt: now, updatedAt: now };
 }

@@ -2,10 +2,10 @@ import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime } from './clock.ts';
 import { viewRole } from './connection-view.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
-import { byName, isLike } from './like.ts';
-import { asksForPage, cut, envelope, readPage } from './paging.ts';
+import { byName, matchesLike } from './like.ts';
+import { requestsPage, cutToPage, envelope, readPage } from './paging.ts';
 import { readRole, saveRole, type Role } from './resource-roles.ts';
 import { newResource, resourceProblem } from './resource-rows.ts';
 import type { ConnectionRow, ResourceRow } from './rows.ts';
@@ -29,22 +29,22 @@ function list(call: Call): Reply {
   const page = readPage(call);
   const search = query.get('search') ?? '';
   const rows = [...store.resources.values()]
-    .filter((row) => search === '' || [row.name, row.subtype, row.type].some((text) => isLike(text, `%${search}%`)))
-    .filter((row) => (['name', 'subtype'] as const).every((key) => isLike(row[key], query.get(key) || '%')))
+    .filter((row) => search === '' || [row.name, row.subtype, row.type].some((text) => matchesLike(text, `%${search}%`)))
+    .filter((row) => (['name', 'subtype'] as const).every((key) => matchesLike(row[key], query.get(key) || '%')))
     .toSorted(byName);
   const roles = rolesByResource(call);
-  const shown = cut(rows, page).map((row) => viewListed(call, row, roles.get(row.name) ?? []));
-  if (!asksForPage(call)) return ok(shown);
+  const shown = cutToPage(rows, page).map((row) => viewListed(call, row, roles.get(row.name) ?? []));
+  if (!requestsPage(call)) return ok(shown);
   return ok(envelope(rows, page, shown.length === 0 ? null : shown));
 }
 
 function create(call: Call): Reply {
   const { store, world } = call;
   const body = readResource(call.text);
-  if (store.resources.has(body.name)) throw new Refusal(409, 'resource name already exists');
+  if (store.resources.has(body.name)) throw new ModelError(409, 'resource name already exists');
   const taken = body.roles.find((role) => store.connections.has(role.name));
-  if (taken !== undefined) throw new Refusal(409, `connection with the same name, ${taken.name}`);
-  if (body.roles.some((role) => role.subtype === 'mssql' && role.secret === null)) throw new Refusal(500, '');
+  if (taken !== undefined) throw new ModelError(409, `connection with the same name, ${taken.name}`);
+  if (body.roles.some((role) => role.subtype === 'mssql' && role.secret === null)) throw new ModelError(500, '');
   check(body, 'failed creating resource: ');
   const { roles, ...fields } = body;
   const row = newResource(world, fields);
@@ -59,8 +59,8 @@ function replace(call: Call): Reply {
   const before = find(call);
   const used = connectionsOf(call, before.name);
   if (used.length > 0 && (before.type !== body.type || before.subtype !== body.subtype))
-    throw new Refusal(403, 'cannot change resource type or subtype with existing connections');
-  if (body.name !== before.name && store.resources.has(body.name)) throw new Refusal(409, 'resource name already exists');
+    throw new ModelError(403, 'cannot change resource type or subtype with existing connections');
+  if (body.name !== before.name && store.resources.has(body.name)) throw new ModelError(409, 'resource name already exists');
   check(body, 'failed updating resource: ');
   const { roles: _, ...fields } = body;
   const row: ResourceRow = { ...before, ...fields, updatedAt: world.clock.now() };
@@ -72,14 +72,14 @@ function replace(call: Call): Reply {
 
 function remove(call: Call): Reply {
   const row = find(call);
-  if (connectionsOf(call, row.name).length > 0) throw new Refusal(403, 'cannot delete resource with existing connections');
+  if (connectionsOf(call, row.name).length > 0) throw new ModelError(403, 'cannot delete resource with existing connections');
   call.store.resources.delete(row.name);
   return empty;
 }
 
 function find(call: Call): ResourceRow {
   const row = call.store.resources.get(param(call, 'name'));
-  if (row === undefined) throw new Refusal(404, 'resource not found');
+  if (row === undefined) throw new ModelError(404, 'resource not found');
   return row;
 }
 
@@ -101,7 +101,7 @@ function readResource(text: string): ResourceBody {
 
 function check(body: ResourceBody, prefix: string): void {
   const problem = resourceProblem(body);
-  if (problem !== undefined) throw new Refusal(500, `${prefix}${problem}`);
+  if (problem !== undefined) throw new ModelError(500, `${prefix}${problem}`);
 }
 
 function connectionsOf({ store }: Call, resource: string): readonly ConnectionRow[] {

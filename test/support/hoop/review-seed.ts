@@ -1,4 +1,4 @@
-import type { World } from './call.ts';
+import type { ModelContext } from './call.ts';
 import type { ReviewRow } from './rows.ts';
 
 /** A review that a session opened, which is not done through the API. */
@@ -18,7 +18,7 @@ export type ReviewSeed = {
 const halfAnHour = 1_800_000_000_000;
 
 /** Opens a review: pending in every group. */
-export function openReview({ store, random, clock }: World, seed: ReviewSeed): ReviewRow {
+export function openReview({ store, random, clock }: ModelContext, seed: ReviewSeed): ReviewRow {
   const row: ReviewRow = {
     id: seed.id ?? random.uuid(),
     session: seed.session ?? random.uuid(),

@@ -1,5 +1,5 @@
 import type { Call } from './call.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { ConnectionRow, ReviewGroup, ReviewRow } from './rows.ts';
 
@@ -12,13 +12,13 @@ export type Decision = {
 };
 
 /** A review after a decision, with the ids of the groups that it touched and that it was forced through. */
-export type Decided = { readonly next: ReviewRow; readonly touched: ReadonlySet<string>; readonly forcedGroups: ReadonlySet<string> };
+export type DecidedReview = { readonly next: ReviewRow; readonly touched: ReadonlySet<string>; readonly forcedGroups: ReadonlySet<string> };
 
 const prefix = 'failed updating review status: ';
 const notEligible = 'not eligible for review';
 
 /** Carries a decision out, or refuses it, in the gateway's order of checks. */
-export function decide(call: Call, review: ReviewRow, decision: Decision): Decided {
+export function decide(call: Call, review: ReviewRow, decision: Decision): DecidedReview {
   const connection = call.store.connections.get(review.connection);
   check(call, review, decision, connection);
   const decided = decision.force ? force(call, review, decision, connection) : decideAlone(call, review, decision, connection);
@@ -27,19 +27,19 @@ export function decide(call: Call, review: ReviewRow, decision: Decision): Decid
 
 function check({ caller }: Call, review: ReviewRow, decision: Decision, connection: ConnectionRow | undefined): void {
   const { status, window } = decision;
-  if (connection === undefined) throw new Refusal(500, `${prefix}failed fetching connection for review, err=<nil>`);
-  if (window !== null && review.timeWindow !== null) throw new Refusal(500, `${prefix}time window can only be set once`);
-  if (!['APPROVED', 'REJECTED', 'REVOKED'].includes(status)) throw new Refusal(500, `${prefix}unknown status`);
-  const wrong = new Refusal(400, 'review is in wrong state');
+  if (connection === undefined) throw new ModelError(500, `${prefix}failed fetching connection for review, err=<nil>`);
+  if (window !== null && review.timeWindow !== null) throw new ModelError(500, `${prefix}time window can only be set once`);
+  if (!['APPROVED', 'REJECTED', 'REVOKED'].includes(status)) throw new ModelError(500, `${prefix}unknown status`);
+  const wrong = new ModelError(400, 'review is in wrong state');
   if (review.status !== 'PENDING' && review.status !== 'APPROVED') throw wrong;
   if (status === 'APPROVED' && caller.id === review.ownerId && caller.role !== 'admin')
-    throw new Refusal(400, 'unable to self approve review');
+    throw new ModelError(400, 'unable to self approve review');
   if (status !== 'REVOKED') return;
   if (review.status !== 'APPROVED') throw wrong;
-  if (review.type !== 'jit') throw new Refusal(500, `${prefix}review not found`);
+  if (review.type !== 'jit') throw new ModelError(500, `${prefix}review not found`);
 }
 
-function decideAlone(call: Call, review: ReviewRow, { status }: Decision, connection: ConnectionRow | undefined): Decided {
+function decideAlone(call: Call, review: ReviewRow, { status }: Decision, connection: ConnectionRow | undefined): DecidedReview {
   const { caller, world } = call;
   const own = review.groups.filter(({ group }) => caller.groups.includes(group));
   if (own.length === 0) return decideOutside(call, review, status);
@@ -54,20 +54,20 @@ function decideAlone(call: Call, review: ReviewRow, { status }: Decision, connec
 }
 
 /** Somebody of no group: an owner or an admin may still say no; an admin who approves changes nothing. */
-function decideOutside(call: Call, review: ReviewRow, status: string): Decided {
+function decideOutside(call: Call, review: ReviewRow, status: string): DecidedReview {
   const { caller } = call;
   const admin = caller.role === 'admin';
   if (status === 'APPROVED' && admin) return { next: review, touched: new Set(), forcedGroups: new Set() };
-  if (status === 'APPROVED' || (!admin && caller.id !== review.ownerId)) throw new Refusal(400, notEligible);
+  if (status === 'APPROVED' || (!admin && caller.id !== review.ownerId)) throw new ModelError(400, notEligible);
   const added = newGroup(call, admin ? 'admin' : (caller.groups[0] ?? ''), status);
   return { next: { ...review, groups: [...review.groups, added], status }, touched: new Set([added.id]), forcedGroups: new Set() };
 }
 
-function force(call: Call, review: ReviewRow, { status }: Decision, connection: ConnectionRow | undefined): Decided {
+function force(call: Call, review: ReviewRow, { status }: Decision, connection: ConnectionRow | undefined): DecidedReview {
   const allowed =
     review.ruleName !== null && review.forceApprovalGroups !== null ? review.forceApprovalGroups : connection?.forceApproveGroups;
   const shared = call.caller.groups.find((group) => (allowed ?? []).includes(group));
-  if (shared === undefined) throw new Refusal(400, notEligible);
+  if (shared === undefined) throw new ModelError(400, notEligible);
   const before = review.groups.find(({ group }) => group === shared);
   const row = before === undefined ? newGroup(call, shared, status) : signed(call, before, status, call.world.clock.nextMillisecond());
   const groups = before === undefined ? [...review.groups, row] : review.groups.map((group) => (group === before ? row : group));

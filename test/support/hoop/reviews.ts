@@ -1,7 +1,7 @@
 import { readBody } from './body.ts';
 import { ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime, milliTime, nanoTime } from './clock.ts';
-import { badUuid, checkUuid, isUuid, Refusal } from './errors.ts';
+import { badUuid, checkUuid, isUuid, ModelError } from './errors.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
 import { decide, type Decision } from './review-state.ts';
 import type { ReviewGroup, ReviewRow } from './rows.ts';
@@ -22,16 +22,16 @@ function read(call: Call): Reply {
   const id = param(call, 'id');
   checkUuid(id, 'failed fetching review: ');
   const row = find(call, id);
-  if (row === undefined) throw new Refusal(404, 'resource not found');
+  if (row === undefined) throw new ModelError(404, 'resource not found');
   return ok(view(row, stored));
 }
 
 function update(call: Call, id: string): Reply {
   const decision = readDecision(call.text);
   const prefix = 'failed updating review status: ';
-  if (!isUuid(id)) throw new Refusal(500, `${prefix}failed obtaining review, err=${badUuid(id)}`);
+  if (!isUuid(id)) throw new ModelError(500, `${prefix}failed obtaining review, err=${badUuid(id)}`);
   const row = find(call, id);
-  if (row === undefined) throw new Refusal(500, `${prefix}review not found`);
+  if (row === undefined) throw new ModelError(500, `${prefix}review not found`);
   const { next, forcedGroups, touched } = decide(call, row, decision);
   call.store.reviews.set(next.id, next);
   return ok(
@@ -69,9 +69,9 @@ function readWindow(window: JsonObject): JsonObject {
   const start = times?.['start_time'];
   const end = times?.['end_time'];
   if (typeof start !== 'string' || typeof end !== 'string' || start === '' || end === '')
-    throw new Refusal(400, 'both from and to time must be provided');
+    throw new ModelError(400, 'both from and to time must be provided');
   for (const [name, time] of Object.entries({ start_time: start, end_time: end }))
-    if (!/^(?:[01]?\d|2[0-3]):[0-5]\d$/.test(time)) throw new Refusal(400, `invalid ${name} format, expected HH:MM in 24-hour format`);
+    if (!/^(?:[01]?\d|2[0-3]):[0-5]\d$/.test(time)) throw new ModelError(400, `invalid ${name} format, expected HH:MM in 24-hour format`);
   return { type, configuration };
 }
 

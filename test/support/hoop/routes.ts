@@ -44,10 +44,10 @@ const table: readonly { readonly route: Route; readonly parts: readonly string[]
   parts: route.path.split('/'),
 }));
 
-export type Matched = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
+export type MatchedRoute = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
 
 /** The route of a decoded path, fixed words before parameters; HEAD goes where GET goes. */
-export function matchRoute(method: string, path: string): Matched | undefined {
+export function matchRoute(method: string, path: string): MatchedRoute | undefined {
   const parts = path.split('/');
   const wanted = method === 'HEAD' ? 'GET' : method;
   const found = table

@@ -1,11 +1,11 @@
-import type { Call, World } from './call.ts';
+import type { Call, ModelContext } from './call.ts';
 import { repositoryOf } from './git-url.ts';
 import type { JsonObject } from './json.ts';
 import type { RepositorySeed } from './options.ts';
 import { configuration } from './runbooks.ts';
 
 /** A repository as it was pulled, or why it could not be. */
-export type Pulled = {
+export type PulledRepository = {
   readonly url: string;
   readonly repository: string;
   readonly files?: RepositorySeed;
@@ -13,7 +13,7 @@ export type Pulled = {
 };
 
 /** Pulls a repository: one that the options name is there, every other host is unknown. */
-export function pull({ repositories }: World, url: string): Pulled {
+export function pullRepository({ repositories }: ModelContext, url: string): PulledRepository {
   const repository = repositoryOf(url);
   const files = repositories.get(repository);
   const host = repository.split('/')[0] ?? '';
@@ -23,17 +23,20 @@ export function pull({ repositories }: World, url: string): Pulled {
 }
 
 /** Every configured repository, pulled, in no order. */
-export function pullAll(call: Call): readonly Pulled[] {
-  return call.world.random.shuffle(configuration(call).repositories.values()).map((row) => pull(call.world, row.gitUrl));
+export function pullAll(call: Call): readonly PulledRepository[] {
+  return call.world.random.shuffle(configuration(call).repositories.values()).map((row) => pullRepository(call.world, row.gitUrl));
 }
 
 /** The names of a repository's files that are runbooks. */
-export function runbookNames({ files }: Pulled): readonly string[] {
+export function runbookNames({ files }: PulledRepository): readonly string[] {
   return (files?.files ?? []).map((file) => file.name).filter(isRunbook);
 }
 
 /** The runbooks of a repository as lists show them; `connections` is left out where it says nothing. */
-export function viewFiles({ files }: Pulled, connections: (name: string) => readonly string[] | undefined): readonly JsonObject[] {
+export function viewFiles(
+  { files }: PulledRepository,
+  connections: (name: string) => readonly string[] | undefined,
+): readonly JsonObject[] {
   return (files?.files ?? [])
     .filter((file) => isRunbook(file.name))
     .map((file) => {
@@ -52,6 +55,6 @@ function isRunbook(path: string): boolean {
 }
 
 /** The commit that a repository was pulled at. */
-export function viewCommit({ files }: Pulled): JsonObject {
+export function viewCommit({ files }: PulledRepository): JsonObject {
   return { commit: files?.commit ?? '', commit_author: files?.author ?? '', commit_message: files?.message ?? '' };
 }

@@ -1,8 +1,8 @@
 import { mayUse } from './auth.ts';
 import { created, ok, type Call, type Reply, type Route } from './call.ts';
 import { readBody } from './body.ts';
-import { Refusal } from './errors.ts';
-import { pull, pullAll, viewCommit, viewFiles, type Pulled } from './runbook-files.ts';
+import { ModelError } from './errors.ts';
+import { pullRepository, pullAll, viewCommit, viewFiles, type PulledRepository } from './runbook-files.ts';
 import { decode } from './secrets.ts';
 
 export const runbookListingRoutes: readonly Route[] = [
@@ -45,7 +45,7 @@ function usable({ store, world, caller }: Call): readonly string[] {
 }
 
 /** The connections on which the caller may run a file: all without rules or as an admin, else what the matching rules name. */
-function reachable({ store, caller }: Call, { repository }: Pulled, name: string, all: readonly string[]): readonly string[] {
+function reachable({ store, caller }: Call, { repository }: PulledRepository, name: string, all: readonly string[]): readonly string[] {
   const rules = [...store.runbookRules.values()];
   if (rules.length === 0 || caller.role === 'admin') return all;
   const matching = rules.filter(
@@ -59,11 +59,11 @@ function reachable({ store, caller }: Call, { repository }: Pulled, name: string
 /** The templates of the legacy plugin, which no current gateway has unless someone makes it again. */
 function templates({ store, world }: Call): Reply {
   const plugin = store.plugins.get('runbooks');
-  if (plugin === undefined) throw new Refusal(404, 'plugin runbooks not found');
+  if (plugin === undefined) throw new ModelError(404, 'plugin runbooks not found');
   const url = decode(plugin.envVars['GIT_URL'] ?? '');
-  if (url === '') throw new Refusal(422, 'missing (empty) required plugin configuration: GIT_URL');
-  const pulled = pull(world, url);
-  if (pulled.files === undefined) throw new Refusal(422, `failed listing runbooks, reason=${pulled.problem}`);
+  if (url === '') throw new ModelError(422, 'missing (empty) required plugin configuration: GIT_URL');
+  const pulled = pullRepository(world, url);
+  if (pulled.files === undefined) throw new ModelError(422, `failed listing runbooks, reason=${pulled.problem}`);
   return ok({ items: viewFiles(pulled, () => undefined), ...viewCommit(pulled) });
 }
 
@@ -71,7 +71,7 @@ function createPlugin({ text, store, world }: Call): Reply {
   const body = readBody(text, 'Plugin');
   const name = body.string('name');
   body.require({ Name: name });
-  if (store.plugins.has(name)) throw new Refusal(400, 'plugin already enabled');
+  if (store.plugins.has(name)) throw new ModelError(400, 'plugin already enabled');
   const connections = (body.structs('connections', 'PluginConnection') ?? []).map((row) => ({
     id: row.string('id'),
     config: row.strings('config') ?? [],

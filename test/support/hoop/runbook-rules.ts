@@ -1,10 +1,10 @@
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime } from './clock.ts';
-import { checkUuid, Refusal } from './errors.ts';
+import { checkUuid, ModelError } from './errors.ts';
 import type { Json } from './json.ts';
 import type { RunbookRuleRow } from './rows.ts';
-import { inOwnWords } from './runbooks.ts';
+import { withRunbookErrors } from './runbooks.ts';
 
 export const runbookRuleRoutes: readonly Route[] = [
   { method: 'GET', path: '/runbooks/rules', access: 'reader', answer: list },
@@ -47,12 +47,12 @@ function find(call: Call): RunbookRuleRow {
   const id = param(call, 'id');
   checkUuid(id, 'failed fetching runbook rule: ');
   const row = call.store.runbookRules.get(id.toLowerCase());
-  if (row === undefined) throw new Refusal(404, 'runbook rule not found');
+  if (row === undefined) throw new ModelError(404, 'runbook rule not found');
   return row;
 }
 
 function readRule(text: string): RuleBody {
-  return inOwnWords(400, () => {
+  return withRunbookErrors(400, () => {
     const body = readBody(text, 'RunbookRuleRequest');
     const runbooks = body.structs('runbooks', 'RunbookRuleFile');
     const connections = body.strings('connections');

@@ -1,7 +1,7 @@
 import { BindError, readBody, type Body } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime } from './clock.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import { gitUrlProblem, repositoryOf } from './git-url.ts';
 import type { Json, JsonObject } from './json.ts';
 import { uuidOf } from './random.ts';
@@ -17,13 +17,13 @@ export const runbookRoutes: readonly Route[] = [
 
 /** The organisation's row of configurations; 404 when it has none. */
 export function configuration({ store }: Call): RunbooksRow {
-  if (store.runbooks === null) throw new Refusal(404, 'runbook configuration not found');
+  if (store.runbooks === null) throw new ModelError(404, 'runbook configuration not found');
   return store.runbooks;
 }
 
 function replaceAll(call: Call): Reply {
   const { store, world } = call;
-  const body = inOwnWords(400, () => {
+  const body = withRunbookErrors(400, () => {
     const read = readBody(call.text, 'RunbookConfigurationRequest');
     const repositories = read.structs('repositories', 'RunbookRepository');
     read.require({ Repositories: repositories });
@@ -33,7 +33,7 @@ function replaceAll(call: Call): Reply {
   for (const repository of body) {
     checkKey(repository);
     const key = repositoryOf(repository.gitUrl);
-    if (repositories.has(key)) throw new Refusal(400, 'duplicate git repository URLs are not allowed');
+    if (repositories.has(key)) throw new ModelError(400, 'duplicate git repository URLs are not allowed');
     repositories.set(key, repository);
   }
   const now = world.clock.now();
@@ -46,7 +46,7 @@ function create(call: Call): Reply {
   const { store } = call;
   const repository = readOne(call);
   const key = repositoryOf(repository.gitUrl);
-  if (store.runbooks?.repositories.has(key) === true || !fits(repository)) throw new Refusal(409, 'resource already exists');
+  if (store.runbooks?.repositories.has(key) === true || !fits(repository)) throw new ModelError(409, 'resource already exists');
   store.runbooks ??= { id: call.world.random.uuid(), repositories: new Map(), createdAt: call.world.clock.now(), updatedAt: 0n };
   save(call, new Map([...store.runbooks.repositories, [key, repository]]));
   return created(view(key, repository));
@@ -54,11 +54,11 @@ function create(call: Call): Reply {
 
 function replace(call: Call): Reply {
   const repository = readOne(call, (url) => {
-    if (uuidOf(url) !== param(call, 'id')) throw new Refusal(400, 'git url in the path and body do not match');
+    if (uuidOf(url) !== param(call, 'id')) throw new ModelError(400, 'git url in the path and body do not match');
   });
   const key = repositoryOf(repository.gitUrl);
   const before = call.store.runbooks?.repositories;
-  if (before?.has(key) !== true || !fits(repository)) throw new Refusal(404, 'resource not found');
+  if (before?.has(key) !== true || !fits(repository)) throw new ModelError(404, 'resource not found');
   save(call, new Map([...before, [key, repository]]));
   return ok(view(key, repository));
 }
@@ -66,7 +66,7 @@ function replace(call: Call): Reply {
 function remove(call: Call): Reply {
   const before = call.store.runbooks?.repositories ?? new Map<string, RepositoryRow>();
   const key = [...before].find(([, row]) => uuidOf(row.gitUrl) === param(call, 'id'))?.[0];
-  if (key === undefined) throw new Refusal(404, 'resource not found');
+  if (key === undefined) throw new ModelError(404, 'resource not found');
   save(call, new Map([...before].filter(([other]) => other !== key)));
   return empty;
 }
@@ -82,25 +82,25 @@ function save({ store, world }: Call, repositories: RunbooksRow['repositories'])
 
 /** The body of one entry: whatever is wrong with it is 422. */
 function readOne(call: Call, checkUrl: (url: string) => void = () => undefined): RepositoryRow {
-  const repository = inOwnWords(422, () => {
+  const repository = withRunbookErrors(422, () => {
     const body = readBody(call.text, 'RunbookRepository');
     const read = readRepository(body);
     body.require({ GitUrl: read.gitUrl });
     return read;
   });
   const problem = gitUrlProblem(repository.gitUrl);
-  if (problem !== undefined) throw new Refusal(422, `invalid git url, reason=${problem}`);
+  if (problem !== undefined) throw new ModelError(422, `invalid git url, reason=${problem}`);
   checkUrl(repository.gitUrl);
   checkKey(repository);
   return repository;
 }
 
 /** Reads a body whose refusals the runbook routes put into their own words. */
-export function inOwnWords<T>(status: number, read: () => T): T {
+export function withRunbookErrors<T>(status: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof BindError) throw new Refusal(status, `invalid request body, reason=${error.message}`);
+    if (error instanceof BindError) throw new ModelError(status, `invalid request body, reason=${error.message}`);
     throw error;
   }
 }
@@ -120,7 +120,7 @@ function readRepository(body: Body): RepositoryRow {
 
 function checkKey({ sshKey }: RepositoryRow): void {
   if (sshKey !== '' && !/^-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+-----END [A-Z ]*PRIVATE KEY-----\s*$/.test(sshKey))
-    throw new Refusal(422, 'failed creating runbook config, reason=failed parsing SSH key file');
+    throw new ModelError(422, 'failed creating runbook config, reason=failed parsing SSH key file');
 }
 
 function viewAll({ world }: Call, row: RunbooksRow): JsonObject {

@@ -1,8 +1,8 @@
 import { mayUse } from './auth.ts';
 import { ok, type Call, type Reply, type Route } from './call.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import type { Json } from './json.ts';
-import { byName, isLike } from './like.ts';
+import { byName, matchesLike } from './like.ts';
 import { pullAll, runbookNames } from './runbook-files.ts';
 
 export const searchRoutes: readonly Route[] = [{ method: 'GET', path: '/search', access: 'reader', answer: search }];
@@ -11,13 +11,15 @@ export const searchRoutes: readonly Route[] = [{ method: 'GET', path: '/search',
 function search(call: Call): Reply {
   const { store, world, caller, query } = call;
   const term = query.get('term') ?? '';
-  if (term === '') throw new Refusal(400, 'term parameter is required');
+  if (term === '') throw new ModelError(400, 'term parameter is required');
   const { runbooks, error } = searchRunbooks(call, term.toLowerCase());
   const connections = [...store.connections.values()]
-    .filter((row) => mayUse(world, caller, row.name) && [row.name, row.type, row.subtype].some((text) => isLike(text, `%${term}%`, 'i')))
+    .filter(
+      (row) => mayUse(world, caller, row.name) && [row.name, row.type, row.subtype].some((text) => matchesLike(text, `%${term}%`, 'i')),
+    )
     .toSorted(byName);
   const resources = [...store.resources.values()]
-    .filter((row) => [row.name, row.subtype, row.type].some((text) => isLike(text, `%${term}%`)))
+    .filter((row) => [row.name, row.subtype, row.type].some((text) => matchesLike(text, `%${term}%`)))
     .toSorted(byName);
   return ok({
     errors: error === undefined ? null : [error],

@@ -10,13 +10,13 @@ export function toStored(secret: JsonObject | null): Text {
 }
 
 /** The map that a caller with hidden secrets writes: null keeps, a text replaces, an absent key is dropped. */
-export function overlay(incoming: JsonObject, stored: Text): Text {
+export function overlaySecrets(incoming: JsonObject, stored: Text): Text {
   const pairs = Object.entries(incoming).map(([key, value]) => [key, value === null ? (stored[key] ?? '') : printGo(value)]);
   return Object.fromEntries(pairs);
 }
 
 /** What a caller is shown of a secret map. */
-export function show(secret: Text, hidden: boolean): JsonObject {
+export function showSecrets(secret: Text, hidden: boolean): JsonObject {
   const keys = Object.keys(secret).toSorted();
   return Object.fromEntries(keys.map((key): [string, Json] => [key, shown(secret[key] ?? '', hidden)]));
 }

@@ -2,17 +2,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setAgentOnline } from './agents.ts';
-import { answer, type Answer } from './answer.ts';
-import type { World } from './call.ts';
+import { respond, type ModelResponse } from './respond.ts';
+import type { ModelContext } from './call.ts';
 import { dumpStore } from './dump.ts';
 import { toGoJson } from './json.ts';
 import { RequestLog } from './log.ts';
-import type { HoopOptions, Settings } from './options.ts';
+import type { HoopOptions, ModelSettings } from './options.ts';
 import type { RepositorySeed } from './options.ts';
 import { openReview, type ReviewSeed } from './review-seed.ts';
 import type { ReviewRow } from './rows.ts';
 import type { Store } from './store.ts';
-import { createWorld } from './world.ts';
+import { createModelContext } from './model-context.ts';
 
 /** A running model of the public gateway, and the strings that tests may pull. */
 export type HoopModel = {
@@ -23,8 +23,8 @@ export type HoopModel = {
   readonly store: Store;
   /** All tables as lines, for telling what was written: see `dumpStore`. */
   readonly dump: () => ReturnType<typeof dumpStore>;
-  readonly settings: Settings;
-  readonly organisation: World['organisation'];
+  readonly settings: ModelSettings;
+  readonly organisation: ModelContext['organisation'];
   readonly log: RequestLog;
   /** Reachable git repositories by normalised key. */
   readonly repositories: Map<string, RepositorySeed>;
@@ -37,7 +37,7 @@ export type HoopModel = {
 
 /** Starts a model of the public gateway, fresh but for what the options say. */
 export async function startHoopModel(options: HoopOptions = {}): Promise<HoopModel> {
-  const world = createWorld(options);
+  const world = createModelContext(options);
   const log = new RequestLog();
   const state = { fault: options.fault };
   const basePath = options.basePath ?? '/api';
@@ -51,7 +51,7 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
     const found = { method: request.method ?? 'GET', target: request.url ?? '/', headers: request.headers, body, basePath };
-    const result = answer(world, log, found, (seen) => state.fault?.(seen));
+    const result = respond(world, log, found, (seen) => state.fault?.(seen));
     if (result.delay > 0) await sleep(result.delay);
     if (result.lost) response.destroy();
     else send(response, result, world.version, request.method === 'HEAD');
@@ -76,7 +76,7 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
   };
 }
 
-function send(response: ServerResponse, result: Answer, version: string, head: boolean): void {
+function send(response: ServerResponse, result: ModelResponse, version: string, head: boolean): void {
   response.statusCode = result.status;
   const headers = { server: `hoopgateway/${version}`, 'access-control-allow-origin': '*', ...result.headers };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -1,4 +1,4 @@
-import { Links } from './links.ts';
+import { LinkTable } from './link-table.ts';
 import type {
   AccessRuleRow,
   AgentRow,
@@ -40,16 +40,16 @@ export class Store {
   runbooks: RunbooksRow | null = null;
 
   /** Guardrail id beside connection id. */
-  readonly guardrailLinks: Links = new Links();
+  readonly guardrailLinks: LinkTable = new LinkTable();
   /** Masking rule id beside connection id, and what a pair holds besides. */
-  readonly maskingLinks: Links = new Links();
+  readonly maskingLinks: LinkTable = new LinkTable();
   readonly maskingPairs: Map<string, MaskingLink> = new Map<string, MaskingLink>();
   /** Attribute name beside the name of what carries it. */
-  readonly connectionAttributes: Links = new Links();
-  readonly guardrailAttributes: Links = new Links();
-  readonly maskingAttributes: Links = new Links();
-  readonly accessRuleAttributes: Links = new Links();
-  readonly groupAttributes: Links = new Links();
+  readonly connectionAttributes: LinkTable = new LinkTable();
+  readonly guardrailAttributes: LinkTable = new LinkTable();
+  readonly maskingAttributes: LinkTable = new LinkTable();
+  readonly accessRuleAttributes: LinkTable = new LinkTable();
+  readonly groupAttributes: LinkTable = new LinkTable();
 
   /** The connection that a path names by its name or its id. */
   findConnection(nameOrId: string): ConnectionRow | undefined {

@@ -1,10 +1,10 @@
-import { ok, type Call, type Reply, type Route, type World } from './call.ts';
+import { ok, type Call, type Reply, type Route, type ModelContext } from './call.ts';
 import { microTime } from './clock.ts';
 
 export const tagRoutes: readonly Route[] = [{ method: 'GET', path: '/connection-tags', access: 'reader', answer: list }];
 
 /** Remembers the tags that a connection was written with; nothing ever removes one. */
-export function upsertTags({ store, random, clock }: World, tags: Readonly<Record<string, string>>): void {
+export function upsertTags({ store, random, clock }: ModelContext, tags: Readonly<Record<string, string>>): void {
   for (const [key, value] of Object.entries(tags)) {
     const index = store.tags.findIndex((row) => row.key === key && row.value === value);
     const before = store.tags[index];

@@ -1,7 +1,7 @@
 import { readBody } from './body.ts';
-import { created, empty, ok, param, type Call, type Reply, type Route, type World } from './call.ts';
+import { created, empty, ok, param, type Call, type Reply, type Route, type ModelContext } from './call.ts';
 import { microTime } from './clock.ts';
-import { Refusal } from './errors.ts';
+import { ModelError } from './errors.ts';
 import type { IdentityRow } from './rows.ts';
 
 export const userRoutes: readonly Route[] = [
@@ -14,7 +14,7 @@ export const userRoutes: readonly Route[] = [
 
 /** Adds somebody who may call, with the groups they bring along. */
 export function addIdentity(
-  { store, random }: World,
+  { store, random }: ModelContext,
   identity: Omit<IdentityRow, 'id' | 'active'> & { readonly id?: string },
 ): IdentityRow {
   const row = { ...identity, id: identity.id ?? random.uuid(), active: true };
@@ -38,15 +38,15 @@ function createGroup({ text, store }: Call): Reply {
   const body = readBody(text, 'UserGroup');
   const name = body.string('name');
   body.require({ Name: name });
-  if (store.groups.has(name)) throw new Refusal(409, `group ${name} already exists`);
+  if (store.groups.has(name)) throw new ModelError(409, `group ${name} already exists`);
   store.groups.add(name);
   return created({ name });
 }
 
 function removeGroup(call: Call): Reply {
   const name = param(call, 'name');
-  if (name === 'admin') throw new Refusal(422, `cannot delete admin group ${name}`);
-  if (!call.store.groups.delete(name)) throw new Refusal(404, `group ${name} not found`);
+  if (name === 'admin') throw new ModelError(422, `cannot delete admin group ${name}`);
+  if (!call.store.groups.delete(name)) throw new ModelError(404, `group ${name} not found`);
   return empty;
 }
 
@@ -57,7 +57,7 @@ function createKey({ text, store, world }: Call): Reply {
   const groups = body.strings('groups') ?? [];
   body.require({ Name: name });
   if (store.identities.some((row) => row.kind === 'key' && row.name === name))
-    throw new Refusal(409, 'an api key with this name already exists');
+    throw new ModelError(409, 'an api key with this name already exists');
   const token = `hpk_${world.random.hex(43)}`;
   const row = addIdentity(world, { kind: 'key', name, email: name, token, groups });
   return created({

@@ -1,4 +1,4 @@
-import { ask, type Asked, type Question } from '../../support/hoop/ask.ts';
+import { sendRequest, type RecordedResponse, type RecordedRequest } from '../../support/hoop/send-request.ts';
 import { isList, isObject, type Json, type JsonObject } from '../../support/hoop/json.ts';
 import type { HoopOptions } from '../../support/hoop/options.ts';
 import { startHoopModel, type HoopModel } from '../../support/hoop/start.ts';
@@ -6,9 +6,9 @@ import { startHoopModel, type HoopModel } from '../../support/hoop/start.ts';
 /** A model with a key of every role, asked by the admin unless a question says otherwise. */
 export type Gateway = {
   readonly model: HoopModel;
-  readonly send: (method: string, path: string, body?: Json, question?: Partial<Question>) => Promise<Asked>;
+  readonly send: (method: string, path: string, body?: Json, question?: Partial<RecordedRequest>) => Promise<RecordedResponse>;
   /** The object that a GET of the path answers. */
-  readonly get: (path: string, question?: Partial<Question>) => Promise<JsonObject>;
+  readonly get: (path: string, question?: Partial<RecordedRequest>) => Promise<JsonObject>;
   /** Creates something; gives back its answer. */
   readonly make: (path: string, body: Json) => Promise<JsonObject>;
   readonly close: () => Promise<void>;
@@ -30,7 +30,7 @@ export async function startGateway(options: HoopOptions = {}): Promise<Gateway> 
     ...options,
   });
   const send: Gateway['send'] = (method, path, body, question = {}) =>
-    ask(model.url, { method, path, token: 'hpk_admin', ...(body === undefined ? {} : { body }), ...question });
+    sendRequest(model.url, { method, path, token: 'hpk_admin', ...(body === undefined ? {} : { body }), ...question });
   return {
     model,
     send,
@@ -75,7 +75,7 @@ export function list(value: Json | undefined): readonly Json[] {
 }
 
 /** Status and message of a refusal, in one line. */
-export function refusal({ status, body }: Asked): string {
+export function refusal({ status, body }: RecordedResponse): string {
   return `${status} ${JSON.stringify(isObject(body) ? body['message'] : body)}`;
 }
 

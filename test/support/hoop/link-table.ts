@@ -1,5 +1,5 @@
 /** A table of pairs, asked from both sides. */
-export class Links {
+export class LinkTable {
   readonly #rights = new Map<string, Set<string>>();
   readonly #lefts = new Map<string, Set<string>>();
 

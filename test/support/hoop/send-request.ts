@@ -1,7 +1,7 @@
 import { parseGoJson } from './go-json.ts';
 import type { Json } from './json.ts';
 
-export type Asked = {
+export type RecordedResponse = {
   readonly status: number;
   readonly contentType: string | null;
   readonly headers: Headers;
@@ -9,7 +9,7 @@ export type Asked = {
   readonly body: Json;
 };
 
-export type Question = {
+export type RecordedRequest = {
   readonly method?: string;
   /** Without the base path. */
   readonly path: string;
@@ -22,7 +22,7 @@ export type Question = {
 };
 
 /** Asks a gateway for something, as no client of ours would: without retries, without opinions. */
-export async function ask(url: string, question: Question): Promise<Asked> {
+export async function sendRequest(url: string, question: RecordedRequest): Promise<RecordedResponse> {
   const sent = question.sent ?? (question.body === undefined ? undefined : JSON.stringify(question.body));
   const response = await fetch(`${url}/api${question.path}`, {
     method: question.method ?? 'GET',

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { logWrite } from './audit.ts';
 import { authenticate, authorise } from './auth.ts';
-import type { Call, Reply, World } from './call.ts';
-import { Refusal } from './errors.ts';
+import type { Call, Reply, ModelContext } from './call.ts';
+import { ModelError } from './errors.ts';
 import { BindError } from './go-json.ts';
 import { isObject, type Json } from './json.ts';
 import type { RequestLog } from './log.ts';
-import type { Fault, SeenRequest } from './options.ts';
-import { matchRoute, type Matched } from './routes.ts';
+import type { InjectedFault, SeenRequest } from './options.ts';
+import { matchRoute, type MatchedRoute } from './routes.ts';
 
-export type Received = {
+export type ModelRequest = {
   readonly method: string;
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
@@ -17,7 +17,7 @@ export type Received = {
   readonly basePath: string;
 };
 
-export type Answer = {
+export type ModelResponse = {
   readonly status: number;
   readonly body?: Json;
   readonly text?: string;
@@ -27,12 +27,17 @@ export type Answer = {
   readonly delay: number;
 };
 
-type Done = Pick<Answer, 'status' | 'body' | 'text' | 'headers'> & { readonly caller: string };
+type Done = Pick<ModelResponse, 'status' | 'body' | 'text' | 'headers'> & { readonly caller: string };
 
 const notFound: Done = { status: 404, text: '404 page not found', caller: '' };
 
 /** Answers one request, faults included, and writes it into the log. */
-export function answer(world: World, log: RequestLog, received: Received, faultOf: (seen: SeenRequest) => Fault | undefined): Answer {
+export function respond(
+  world: ModelContext,
+  log: RequestLog,
+  received: ModelRequest,
+  faultOf: (seen: SeenRequest) => InjectedFault | undefined,
+): ModelResponse {
   const [path = '/', search = ''] = received.target.split('?', 2);
   const inside = decode(path).startsWith(`${received.basePath}/`) ? decode(path).slice(received.basePath.length) : undefined;
   const matched = inside === undefined ? undefined : matchRoute(received.method, inside);
@@ -54,19 +59,19 @@ export function answer(world: World, log: RequestLog, received: Received, faultO
   return { ...rest, lost: fault?.kind === 'lost', delay: fault?.kind === 'slow' ? fault.milliseconds : 0 };
 }
 
-function failure(fault: Extract<Fault, { readonly kind: 'answer' }>): Omit<Done, 'caller'> {
+function failure(fault: Extract<InjectedFault, { readonly kind: 'answer' }>): Omit<Done, 'caller'> {
   const body = fault.message === undefined ? {} : { body: { message: fault.message } };
   return { status: fault.status, ...body, ...(fault.headers === undefined ? {} : { headers: fault.headers }) };
 }
 
 type Target = {
-  readonly matched: Matched | undefined;
+  readonly matched: MatchedRoute | undefined;
   readonly inside: string | undefined;
   readonly path: string;
   readonly search: string;
 };
 
-function run(world: World, received: Received, target: Target, attributesFail: boolean): Done {
+function run(world: ModelContext, received: ModelRequest, target: Target, attributesFail: boolean): Done {
   const { matched } = target;
   if (received.method === 'OPTIONS') return { status: 204, caller: '' };
   if (matched === undefined) return redirect(received.method, target);
@@ -88,7 +93,7 @@ function run(world: World, received: Received, target: Target, attributesFail: b
     if (matched.route.audit !== undefined) logWrite(call, { type: matched.route.audit, path: target.path, status: reply.status, error });
     return { ...reply, caller: caller.name };
   } catch (error) {
-    if (error instanceof Refusal) return { ...refused(error), caller: '' };
+    if (error instanceof ModelError) return { ...refused(error), caller: '' };
     throw error;
   }
 }
@@ -97,13 +102,13 @@ function attempt(work: () => Reply): Reply {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Refusal) return refused(error);
+    if (error instanceof ModelError) return refused(error);
     if (error instanceof BindError) return { status: 400, body: { message: error.message } };
     throw error;
   }
 }
 
-function refused({ status, message }: Refusal): Reply {
+function refused({ status, message }: ModelError): Reply {
   return message === '' ? { status } : { status, body: { message } };
 }
 

@@ -1,6 +1,6 @@
 import { addAgent } from './agents.ts';
 import { ensureAttributes } from './attribute-links.ts';
-import type { World } from './call.ts';
+import type { ModelContext } from './call.ts';
 import { Clock } from './clock.ts';
 import { defaultTags } from './default-tags.ts';
 import { repositoryOf } from './git-url.ts';
@@ -12,9 +12,9 @@ import { addIdentity } from './users.ts';
 const demo = 'https://github.com/hoophq/demo-runbooks';
 
 /** A gateway as it stands after its first start, with what the options add. */
-export function createWorld(options: HoopOptions): World {
+export function createModelContext(options: HoopOptions): ModelContext {
   const random = new Random(options.random ?? 1);
-  const world: World = {
+  const world: ModelContext = {
     store: new Store(),
     settings: {
       licence: options.licence ?? 'oss',
@@ -44,7 +44,7 @@ export function createWorld(options: HoopOptions): World {
   return world;
 }
 
-function seedTags({ store, random, clock }: World): void {
+function seedTags({ store, random, clock }: ModelContext): void {
   for (const [key, values] of Object.entries(defaultTags))
     for (const value of values) {
       const now = clock.now();
@@ -52,7 +52,7 @@ function seedTags({ store, random, clock }: World): void {
     }
 }
 
-function seedRunbooks({ store, random, clock }: World): void {
+function seedRunbooks({ store, random, clock }: ModelContext): void {
   const now = clock.now();
   const repository = {
     gitUrl: demo,
@@ -69,7 +69,7 @@ function seedRunbooks({ store, random, clock }: World): void {
 }
 
 /** What rulepacks own. */
-function seedHidden(world: World, { guardrails = [], maskings = [], attributes = [] }: HiddenSeed): void {
+function seedHidden(world: ModelContext, { guardrails = [], maskings = [], attributes = [] }: HiddenSeed): void {
   const { store, random, clock } = world;
   const owned = (name: string): { readonly id: string; readonly name: string; readonly managedBy: null; readonly hidden: true } => ({
     id: random.uuid(),

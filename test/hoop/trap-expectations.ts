@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
-import type { Ended, HoopProject } from '../support/hoop-project.ts';
+import type { CommandResult, HoopProject } from '../support/hoop-project.ts';
 
 /** Requests that may have changed something. */
-export function writes({ requests }: Ended): readonly string[] {
+export function writes({ requests }: CommandResult): readonly string[] {
   return requests.filter((request) => !request.startsWith('GET '));
 }
 
 /** Applies, and expects that all went well and that nothing is left to do. */
-export async function converges(project: HoopProject, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export async function applyAndExpectInSync(project: HoopProject, env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
   const applied = await project.ostiary(['apply', '--yes'], env);
   expect([applied.code, applied.stderr]).toEqual([0, expect.any(String)]);
   const again = await project.ostiary(['plan', '--detailed-exitcode'], env);
@@ -17,7 +17,12 @@ export async function converges(project: HoopProject, env: Readonly<Record<strin
 }
 
 /** Expects that a plan and an apply are refused for a reason, and that nothing was written. */
-export async function refused(project: HoopProject, code: string, exit = 3, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export async function expectRefused(
+  project: HoopProject,
+  code: string,
+  exit = 3,
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
   const before = project.model.dump();
   for (const args of [['plan'], ['apply', '--yes']]) {
     const ended = await project.ostiary(args, env);

@@ -27,13 +27,13 @@ const unordered = new Set([
 type Pairs = { readonly there: ReadonlyMap<string, string>; readonly back: ReadonlyMap<string, string> };
 
 /** What is unordered in one answer besides what always is, and whether its times are compared by their form only. */
-export type Reading = { readonly unorderedRoot: boolean; readonly unorderedItems: boolean; readonly freeTimes: boolean };
+export type ComparisonOptions = { readonly unorderedRoot: boolean; readonly unorderedItems: boolean; readonly freeTimes: boolean };
 
 /**
  * Recorded values beside those of a model: ids and times are others, but the same one stands for the same one throughout.
  * Ids that are computed from a name (version 5) must be the very same.
  */
-export class Correspondence {
+export class IdMatcher {
   #pairs: Pairs = { there: new Map(), back: new Map() };
 
   /** A recorded text with the model's ids in it. */
@@ -46,11 +46,11 @@ export class Correspondence {
   }
 
   /** Compares an answer with the recorded one; gives back what is different, and learns from what is not. */
-  compare(recorded: Json, answered: Json, reading: Reading): string | undefined {
+  compare(recorded: Json, answered: Json, reading: ComparisonOptions): string | undefined {
     return this.#value('', recorded, answered, reading);
   }
 
-  #value(path: string, recorded: Json, answered: Json, reading: Reading): string | undefined {
+  #value(path: string, recorded: Json, answered: Json, reading: ComparisonOptions): string | undefined {
     if (isList(recorded)) return this.#list(path, recorded, answered, reading);
     if (isObject(recorded)) return this.#object(path, recorded, answered, reading);
     const form = forms[path.split('.').at(-1) ?? ''];
@@ -60,7 +60,7 @@ export class Correspondence {
     return this.#text(recorded, answered, reading) ? undefined : differ(path, recorded, answered);
   }
 
-  #object(path: string, recorded: JsonObject, answered: Json, reading: Reading): string | undefined {
+  #object(path: string, recorded: JsonObject, answered: Json, reading: ComparisonOptions): string | undefined {
     if (!isObject(answered)) return differ(path, recorded, answered);
     const keys = [Object.keys(recorded), Object.keys(answered)].map((names) => names.toSorted().join(' '));
     if (keys[0] !== keys[1]) return `${path}: has ${keys[1] ?? ''} instead of ${keys[0] ?? ''}`;
@@ -71,7 +71,7 @@ export class Correspondence {
     return undefined;
   }
 
-  #list(path: string, recorded: readonly Json[], answered: Json, reading: Reading): string | undefined {
+  #list(path: string, recorded: readonly Json[], answered: Json, reading: ComparisonOptions): string | undefined {
     if (!isList(answered)) return differ(path, recorded, answered);
     if (recorded.length !== answered.length)
       return `${path}: has ${answered.length} instead of ${recorded.length} items: ${JSON.stringify(answered).slice(0, 300)}`;
@@ -86,7 +86,7 @@ export class Correspondence {
   }
 
   /** Pairs the items of two lists without order: for each recorded one the first that corresponds. */
-  #set(path: string, recorded: readonly Json[], answered: readonly Json[], reading: Reading): string | undefined {
+  #set(path: string, recorded: readonly Json[], answered: readonly Json[], reading: ComparisonOptions): string | undefined {
     const left = [...answered];
     for (const item of recorded) {
       const index = left.findIndex((candidate) => this.#tries(path, item, candidate, reading));
@@ -97,18 +97,18 @@ export class Correspondence {
     return undefined;
   }
 
-  #tries(path: string, recorded: Json, answered: Json, reading: Reading): boolean {
+  #tries(path: string, recorded: Json, answered: Json, reading: ComparisonOptions): boolean {
     const before = this.#pairs;
     if (this.#value(path, recorded, answered, reading) === undefined) return true;
     this.#pairs = before;
     return false;
   }
 
-  #why(path: string, recorded: Json, left: readonly Json[], reading: Reading): string {
+  #why(path: string, recorded: Json, left: readonly Json[], reading: ComparisonOptions): string {
     return left.map((candidate) => this.#value(path, recorded, candidate, reading) ?? '').join(', ');
   }
 
-  #text(recorded: string, answered: string, { freeTimes }: Reading): boolean {
+  #text(recorded: string, answered: string, { freeTimes }: ComparisonOptions): boolean {
     if (moment.test(recorded)) return isSameForm(recorded, answered) && (freeTimes || this.#learn(recorded, answered));
     const ids = recorded.match(uuid) ?? [];
     const others = answered.match(uuid) ?? [];
