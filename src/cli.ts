@@ -1,6 +1,6 @@
 import { version } from './commands/context/version.ts';
 
-/** Prints the version without loading anything else, else hands over to the commands. */
+/** Prints the version without loading anything else; otherwise runs the command line. */
 async function main(argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv;
   if ((first === '--version' || first === '-V') && rest.length === 0) {
@@ -15,7 +15,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return run(argv, processContext());
 }
 
-/** Waits until everything that was printed has been handed over. */
+/** Waits until the stream has passed on everything that was printed. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => resolve());
@@ -24,7 +24,7 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
 
 let broken = false;
 
-/** A reader that went away (`| head`) is no error of ours; a full disk is told once, while the command goes on to its end. */
+/** Ignores a reader that closed the pipe (`| head`); reports a full disk once, while the command runs to its end. */
 function onOutputError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE' || broken) return;
   broken = true;
@@ -35,5 +35,5 @@ function onOutputError(error: NodeJS.ErrnoException): void {
 process.stdout.on('error', onOutputError);
 const exitCode = await main(process.argv.slice(2));
 await Promise.all([process.stdout, process.stderr].map(written));
-// Nothing is left but memory, and giving that back piece by piece takes as long as reading a thousand files.
+// Only memory is left, and freeing it piece by piece takes as long as reading a thousand files.
 process.exit(broken ? 1 : exitCode);

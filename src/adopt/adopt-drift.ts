@@ -51,15 +51,18 @@ export type PlannedProject = {
 export type AdoptOptions = {
   readonly selection: ProjectSelection;
   readonly context: ProjectContext & { readonly now: () => Date };
-  /** Live objects without a manifest that are to have one. */
+  /** The live objects without a manifest to write one for, as `KIND/NAME`. */
   readonly names: readonly string[];
-  /** Whether the edits become a commit on a branch; else the files here are edited. */
+  /** Whether to commit the edits to a branch; otherwise the files of the working tree are edited. */
   readonly commit: boolean;
-  /** Whether origin gets the branch. */
+  /** Whether to push the branch to origin. */
   readonly origin: boolean;
 };
 
-/** Edits the manifests so that they say what somebody changed by hand, makes those that are asked for, and tells what came of it. */
+/**
+ * Edits the manifests to the drifted live state, makes the requested new manifests, and writes or commits the files. Throws
+ * InputError for invalid manifests, and AppError when a plan of the edited manifests still differs.
+ */
 export async function adoptDrift(drift: Drift, planned: PlannedProject, adopting: AdoptOptions): Promise<Adoption> {
   const { config, target } = planned;
   const { context, names } = adopting;
@@ -94,7 +97,7 @@ const nothing = { files: [], created: [], left: [], accepted: undefined };
 
 type AcceptedDrift = { readonly files: readonly SourceFile[]; readonly accepted: Drift | undefined; readonly left: readonly Diagnostic[] };
 
-/** The edits after which manifests say what was changed by hand, as far as they can. */
+/** Edits the manifests to the drifted state as far as manifests can declare it; writes no files. */
 function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedProject, context: ProjectContext): AcceptedDrift {
   const { config, target, live, base } = planned;
   const which = base === undefined ? 'all' : 'drift';
@@ -109,7 +112,7 @@ function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedPro
   return { files, accepted: drift.writes === undefined ? told : { ...told, writes: drift.writes }, left };
 }
 
-/** What the manifests and the gateway both changed is nobody's to accept without a word. */
+/** Warns about each conflict: neither side is adopted. */
 function warnConflicts({ changes, edges }: Drift['plan']): readonly Diagnostic[] {
   const moved = edges.filter(({ origin }) => origin === 'both');
   const told = new Set(changes.map(liveKeyOf));
@@ -136,7 +139,7 @@ function selectionOf(accepted: readonly LiveDifference[]): Parameters<typeof acc
   };
 }
 
-/** Plans with the edited manifests: throws where something that was accepted would still be a change. */
+/** Plans the edited manifests. Throws AppError when an adopted difference is still a change. */
 function requireAccepted(
   { files, accepted }: AcceptResult,
   sources: ManifestSources,
@@ -160,7 +163,7 @@ function requireAccepted(
 
 const shownObjects = 5;
 
-/** Tells of each other target whose manifests say something else once the files are as given, and of what. New manifests name their target. */
+/** Reports each other target whose manifests change with the edited files. New manifests name their target, so they affect no other. */
 export function findAffectedTargets(
   { config, target }: PlannedProject,
   files: readonly SourceFile[],
@@ -177,7 +180,7 @@ export function findAffectedTargets(
 
 type EditedProject = Pick<PlannedProject, 'config'> & { readonly files: readonly SourceFile[]; readonly context: ProjectContext };
 
-/** The objects of which the target's manifests say something else; none where they cannot be loaded. */
+/** Returns the objects whose manifests change for the target; none if its manifests are invalid. */
 function changedObjects(target: Target, { config, files, context }: EditedProject): readonly string[] {
   const folders = [...target.manifests, ...target.overlays];
   if (!files.some(({ path }) => folders.some((folder) => isAtOrBelow(resolve(context.cwd, path), folder)))) return [];

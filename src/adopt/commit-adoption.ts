@@ -17,12 +17,15 @@ type CommitInput = {
   readonly planned: Pick<CommittedTarget, 'config' | 'target'>;
   readonly sources: ManifestSources;
   readonly files: readonly SourceFile[];
-  /** Files that are new; paths count from the folder of the config file. */
+  /** New files, with paths below the folder of the config file. */
   readonly created: readonly SourceFile[];
   readonly adopting: { readonly context: ProjectContext & { readonly now: () => Date }; readonly origin: boolean };
 };
 
-/** Puts the edits on the branch of the target, which then has nothing else that HEAD has not. */
+/**
+ * Commits the edits to the branch of the target; the branch then has HEAD and this one commit. Throws AppError outside a
+ * repository.
+ */
 export async function commitAdoption(adoption: Adoption, committing: CommitInput): Promise<Adoption> {
   const { repository, planned, adopting } = committing;
   const { config, target } = planned;
@@ -46,14 +49,14 @@ export async function commitAdoption(adoption: Adoption, committing: CommitInput
   return { ...adoption, left, branch: { name, commit, unchanged, pushed: pushed === true } };
 }
 
-/** The files as they are to be committed; throws where one is not as HEAD has it, line ends aside. */
+/** Returns the contents to commit. Throws AppError for a file that differs from HEAD in more than line ends. */
 async function nextFiles(
   repository: Repository,
   parent: string,
   { sources, files, adopting: { context } }: CommitInput,
 ): Promise<readonly NextFile[]> {
   const before = textsByPath(sources);
-  // A link is committed as where it leads; the edit belongs to the file that is there.
+  // Git commits the file that a link leads to, so the edit belongs to that file.
   const top = realOf(repository.folder);
   const pathOf = (path: string): string =>
     relative(top, realOf(absolutePath(path, context)))
@@ -72,7 +75,7 @@ async function nextFiles(
   });
 }
 
-/** Files that HEAD has not; throws where it has something in their place. */
+/** Returns the new files to commit. Throws AppError when HEAD has something at one of their paths. */
 async function newFiles(repository: Repository, parent: string, { created }: CommitInput): Promise<readonly NextFile[]> {
   if (created.length === 0) return [];
   const paths = created.map(({ path }) => posix.join(repository.prefix, path));
@@ -111,7 +114,7 @@ function notPushed(branch: string, { message }: AppError): Diagnostic {
   };
 }
 
-/** Names in a message of a commit must not close issues. */
+/** Builds the commit message; characters in names that could close issues are replaced. */
 function messageOf({ accepted, created = [] }: Adoption, target: string): string {
   const ids = new Set(accepted?.plan.changes.map(({ id }) => plain(id)));
   const edges = accepted?.plan.edges.map(({ rule, connection }) => `${plain(rule)} on ${plain(connection)}`) ?? [];

@@ -20,10 +20,10 @@ import type { ProjectContext, ProjectSelection } from '../project/project-select
 
 /** Manifests of live objects that had none. */
 export type NewManifests = {
-  /** Their paths below the folder of the config file, and their texts. */
+  /** The files, with paths below the folder of the config file. */
   readonly files: readonly SourceFile[];
   readonly created: readonly WrittenManifest[];
-  /** What there is no manifest of, and why. */
+  /** The objects that get no manifest, and the reasons. */
   readonly left: readonly Diagnostic[];
 };
 
@@ -34,7 +34,7 @@ type NewManifestInput = {
   readonly context: ProjectContext;
 };
 
-/** Makes manifests of the named live objects as pull does, beside manifests as they are to be; what is declared has one already. */
+/** Makes manifests of the named live objects as `pull` does, beside the edited manifests; skips objects that have a manifest. */
 export function makeNewManifests(names: readonly string[], { selection, planned, sources, context }: NewManifestInput): NewManifests {
   const { config, target, live, identity } = planned;
   if (config.file === undefined)
@@ -71,7 +71,7 @@ export function makeNewManifests(names: readonly string[], { selection, planned,
   };
 }
 
-/** An editor is told of no schema that is not there. */
+/** Removes the schema comment if the project has no such schema file. */
 function withKnownSchema({ path, text }: SourceFile, schema: string): SourceFile {
   return { path, text: existsSync(schema) ? text : text.slice(text.indexOf('\n') + 1) };
 }
@@ -81,7 +81,7 @@ function warnImpossible(id: ResourceId, reason: string): Diagnostic {
   return { code: 'adopt/impossible', severity: 'warning', message, hint: 'leave it out of --new', resource: id };
 }
 
-/** A selector may take in what it does not protect yet: then an apply attaches it. */
+/** Reports selectors that match a new manifest: the next apply attaches their rules. */
 function warnSelectors({ written, differing }: Pick<PullResult, 'written' | 'differing'>): readonly Diagnostic[] {
   const names = new Set(written.map(({ id }) => nameOf(id)));
   return differing.flatMap(({ id, fields, at }) => {

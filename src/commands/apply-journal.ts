@@ -11,7 +11,7 @@ export type ApplyJournal = {
   readonly close: () => void;
 };
 
-/** Opens the journal that was asked for; one that fails later is told of once, and the apply goes on without it. */
+/** Opens the journal of `--journal`. An error of a later write is reported once, and the apply continues without a journal. */
 export function openApplyJournal(path: string | undefined, context: CliContext): ApplyJournal {
   const journal = path === undefined ? undefined : openJournal(absolutePath(path, context));
   let broken = false;
@@ -32,7 +32,7 @@ export function openApplyJournal(path: string | undefined, context: CliContext):
     request: (event) => append({ at: at(), event: 'request', ...event }),
     close() {
       attempt(() => journal?.close());
-      // What is still answered afterwards belongs to nothing that the journal tells of.
+      // Responses that arrive later belong to no apply.
       broken = true;
     },
   };

@@ -21,7 +21,7 @@ export type ConnectOptions = {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
 };
 
-/** Opens the target's gateway with the token from the environment. */
+/** Opens the target's gateway with the token from the environment. Throws UsageError without a URL or a token. */
 export async function connect(
   target: Target,
   connecting: ConnectOptions,
@@ -35,12 +35,12 @@ export async function connect(
   }
 }
 
-/** Tells whether the caller may write there, as far as the gateway says. */
+/** Returns true if the token may write, as far as the gateway reports its role. */
 export function mayWrite({ role }: GatewayIdentity): boolean {
   return role === undefined || role === 'admin';
 }
 
-/** Opens what people look up and decide on the one target that is meant. */
+/** Opens the service of the one selected target, for look-ups and review decisions. */
 export async function connectService(connecting: ConnectOptions): Promise<Service> {
   const { flags, context } = connecting;
   const line = sessionOptions(chooseTarget(resolveConfig(flags, context), flags), connecting);
@@ -58,7 +58,7 @@ function sessionOptions(target: Target, { context, onRequest }: ConnectOptions):
   return { url, token, auth, dialect, ...(onRequest === undefined ? {} : { onRequest }) };
 }
 
-/** Refuses what is no plain web address; one that may hold credentials is not repeated. */
+/** Throws UsageError for anything but a plain http(s) address; does not repeat a text that may contain credentials. */
 function requireAddress(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';
@@ -70,7 +70,7 @@ function requireAddress(text: string): void {
   );
 }
 
-/** Reads what is live; a list that cannot be proven whole ends the run, since nothing may be concluded from it. */
+/** Reads the live state. Throws AppError for a list that cannot be proven complete, because nothing may be concluded from it. */
 export async function readLive(
   gateway: Gateway,
   kinds: readonly string[],
@@ -84,7 +84,7 @@ export function trackSecretReads({ flags, context }: { readonly flags: OutputFla
   return (total, work) => counted('reading the secrets one by one', total, { flags, context, work });
 }
 
-/** The value of a read; without one the run ends. */
+/** Returns the value of a read. Throws AppError if there is none. */
 export function requireWhole<T>({ value, diagnostics }: Checked<T>): T {
   if (value !== undefined) return value;
   const [first] = diagnostics;

@@ -70,7 +70,7 @@ export const defineInit: DefineCommand = (command, run) => {
   command.argument('[folder]', 'where', '.').action((folder, flags) => run((context) => init({ ...flags, folder }, context)));
 };
 
-/** Writes a first project into a folder, or what lacks of the schemas where there is one; a file that is there is never touched. */
+/** Writes a first project into a folder, or the missing schemas of an existing project; never changes an existing file. */
 export async function init(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
   const { print, hint } = printerFor(context, flags);
   const begun = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));

@@ -8,7 +8,7 @@ import { noDigest } from './misfits.ts';
 import { formatsFor, type ReportSubject } from '../report/formats.ts';
 import { secretsChoices, type ReportFlag } from './flags.ts';
 
-/** The headings under which help lists flags; what a command has of its own stands first. */
+/** The headings of options in the help; a command's own options come first. */
 export const groups = {
   own: 'Options:',
   from: 'Manifests and gateway:',
@@ -133,7 +133,7 @@ export function collect(value: string, earlier: readonly string[]): readonly str
   return [...earlier, value];
 }
 
-/** Collects reports in one of the formats. */
+/** Makes a parser for `--report` that accepts the formats. */
 export function collectReport<F extends string>(
   choices: readonly F[],
 ): (text: string, earlier: readonly ReportFlag<F>[]) => readonly ReportFlag<F>[] {

@@ -33,7 +33,7 @@ export const defineReview: DefineCommand = (command, run) => {
     .action((verdict, id, flags) => run((context) => review({ ...flags, verdict, id, only: [], paths: [] }, context)));
 };
 
-/** Decides a review and shows where it stands then; the gateway has the last word. */
+/** Decides a review and prints its new state; the gateway has the final decision. */
 export async function review(flags: ReviewFlags, context: CliContext): Promise<number> {
   const decision = readDecision(flags);
   const { print, hint, results } = printerFor(context, flags);
@@ -64,7 +64,7 @@ function readWindow(text: string): TimeWindow {
   return { configuration: { start_time: start, end_time: end } };
 }
 
-/** Looks first, so that what cannot work is told in words; looks again where the answer was lost. */
+/** Reads the review first, to explain a decision that cannot work; reads it again if the response was lost. */
 async function decide(service: Service, id: string, decision: Decision): Promise<Review> {
   const { role, url } = await service.identify();
   if (role === 'auditor')
@@ -88,7 +88,7 @@ async function decide(service: Service, id: string, decision: Decision): Promise
 }
 
 async function decideOnce(service: Service, before: Review, decision: Decision): Promise<Review> {
-  // A window that is set already may not be said again on every gateway.
+  // Some gateways reject a time window that is set already.
   const said = before.time_window ? { ...decision, window: undefined } : decision;
   try {
     return await service.decide(before.id, said);
@@ -102,7 +102,7 @@ async function decideOnce(service: Service, before: Review, decision: Decision):
   }
 }
 
-/** The decision has been carried out, though nobody heard of it. */
+/** Returns true if the decision took effect although its response was lost. */
 function isDone(before: Review, found: Review, { status }: Decision): boolean {
   if (found.status === status) return before.status !== status;
   const votes = (one: Review): number => one.review_groups_data.filter((group) => group.status === status).length;

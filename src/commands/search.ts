@@ -20,7 +20,7 @@ export const defineSearch: DefineCommand = (command, run) => {
     .action((term, flags) => run((context) => search({ ...flags, term, only: [], paths: [] }, context)));
 };
 
-/** Searches connections, resources and runbooks; what could not be searched is told, and no failure. */
+/** Searches connections, resources and runbooks. A part that could not be searched is a warning. Returns exit code 0. */
 export async function search(flags: SearchFlags, context: CliContext): Promise<number> {
   const { term, format } = flags;
   if (term.trim() === '') throw new UsageError('the term to search for is empty', 'a part of a name will do: ostiary search orders');

@@ -27,7 +27,7 @@ export type ServeFlags = OutputFlags & {
   readonly trustProxy: boolean;
   readonly log?: LogFormat;
   readonly drain: number;
-  /** Days. */
+  /** In days. */
   readonly auditKeep?: number;
   readonly chaos: boolean;
   readonly localRepositories: boolean;
@@ -65,7 +65,7 @@ Keys come from the environment:
     .action((flags) => run((context) => serve(flags, context)));
 };
 
-/** Runs a gateway until it is interrupted; then it finishes what it is doing and stops. */
+/** Runs a gateway until it is interrupted, finishes open requests and stops. Returns exit code 0. */
 export async function serve(flags: ServeFlags, context: CliContext): Promise<number> {
   const { note, print } = printerFor(context, flags);
   const { env } = context;
@@ -93,7 +93,7 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<num
     log,
   };
   const stopped = context.interruptSignal();
-  // The default folder holds keys and data: git leaves it alone, whatever the project's own .gitignore says.
+  // The default folder contains keys and data, so git ignores it, whatever the project's own .gitignore says.
   if (flags.database === defaultDatabase) createFile(join(context.cwd, '.ostiary', '.gitignore'), '*\n');
   if (flags.init) {
     print(`${await createFirstAdminKey(store)}\n`);
@@ -115,7 +115,7 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<num
     localRepositories: flags.localRepositories,
     ...(flags.chaos ? { chaos: chaosFromSwitches } : {}),
   });
-  // The address ends at a space, in JSON too: scripts look for it.
+  // The address ends at a space, in JSON too: scripts search for it.
   say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in store.database ? 'PostgreSQL' : 'a folder'}` });
   if (flags.chaos) say({ level: 'warn', message: 'callers can make requests fail (--chaos): for tests only' });
   if (flags.localRepositories)

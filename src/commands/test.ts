@@ -25,7 +25,10 @@ export const defineTest: DefineCommand = (command, run) => {
     .action((paths, flags) => run((context) => test({ ...flags, paths }, context)));
 };
 
-/** Tries the rules of one target, or of all, on their samples; asks no gateway and resolves no secret. Exit 0, or 3 where one fails. */
+/**
+ * Tries the rules of one target, or of all, on their samples; uses no gateway and no secrets. Returns exit code 0, or 3 if a
+ * sample fails.
+ */
 export async function test(flags: TestFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);

@@ -24,7 +24,10 @@ export const defineValidate: DefineCommand = (command, run) => {
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'diagnostics', run: validate })));
 };
 
-/** Checks the manifests of one target, or of all, and tries rules on their samples; asks no gateway and resolves no secret. Exit 0 or 3. */
+/**
+ * Checks the manifests of one target, or of all, and tries rules on their samples; uses no gateway and no secrets. Returns
+ * exit code 0 or 3.
+ */
 export async function validate(flags: ValidateFlags, context: CliContext): Promise<number> {
   const config = resolveConfig(flags, context);
   const targets = flags.target === undefined ? config.targets : [chooseTarget(config, flags)];

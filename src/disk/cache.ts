@@ -4,10 +4,10 @@ import { basename, join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 import { reasonOf } from './reason.ts';
 
-/** The folder of caches below a project, where no other is asked for; never under version control. */
+/** The default folder of caches below a project; git ignores it. */
 export const cacheFolder = '.ostiary';
 
-/** The text of a cache; undefined where there is none that can be read: a cache is never needed. */
+/** Returns the text of a cache; undefined if it cannot be read, because no command needs a cache. */
 export function readCache(folder: string, name: string): string | undefined {
   try {
     return readFileSync(join(folder, name), 'utf8');
@@ -16,7 +16,10 @@ export function readCache(folder: string, name: string): string | undefined {
   }
 }
 
-/** Replaces a cache whole, for its owner alone, and tells why where that cannot be; git ignores a folder that is ours. */
+/**
+ * Replaces a cache atomically, readable by its owner only. Returns the reason if it cannot be written. Adds a `.gitignore` to
+ * a folder that Ostiary creates.
+ */
 export function writeCache(folder: string, name: string, text: string): string | undefined {
   const draft = join(folder, `${name}.${randomBytes(6).toString('hex')}`);
   try {

@@ -12,8 +12,8 @@ export type FoundConfig = { readonly file: SourceFile; readonly folder: string }
 const names = ['ostiary.yaml', 'ostiary.yml'];
 
 /**
- * Finds the config file: the explicit one, else the nearest in the folder or one above it.
- * Without an explicit one there may be none: no value and no diagnostic.
+ * Finds the config file: the explicit one, otherwise the nearest one upward from the folder. Returns neither a value nor a
+ * diagnostic if there is none.
  */
 export function findConfig(cwd: string, explicit?: string): Checked<FoundConfig> {
   if (explicit !== undefined) return readConfig(cwd, resolve(cwd, explicit), explicit);

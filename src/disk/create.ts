@@ -4,7 +4,7 @@ import { AppError } from '../model/errors.ts';
 import { makeFolder } from './make-folder.ts';
 import { codeOf, reasonOf } from './reason.ts';
 
-/** Creates a file with its folders; false, and nothing changed, where it is there already. */
+/** Creates a file and its folders; returns false, without a change, if the file exists. */
 export function createFile(path: string, text: string): boolean {
   try {
     makeFolder(dirname(path));

@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import ignore from 'ignore';
 import { textReader } from './text-file.ts';
 
-/** Tells whether git would ignore the file below the root, by the `.gitignore` files from the repository's top down to it. */
+/** Returns true if git ignores the file, by the `.gitignore` files from the top of the repository down to it. */
 export function isIgnored(root: string, path: string): boolean {
   const top = topOf(root);
   const segments = relative(top, path).split(sep);
@@ -13,11 +13,11 @@ export function isIgnored(root: string, path: string): boolean {
     rules.set(folder, known);
     return known;
   };
-  // As git does: a folder that is ignored hides all below it, whatever is said further down.
+  // As in git, an ignored folder hides everything below it, whatever deeper rules say.
   return segments.some((_, index) => isMatched(top, segments.slice(0, index + 1), index === segments.length - 1, rulesOf));
 }
 
-/** Asks the rules of the nearest folder first: the first that speak of the path decide. */
+/** Matches the rules of the nearest folder first; the first folder with a matching rule decides. */
 function isMatched(
   top: string,
   segments: readonly string[],
@@ -37,11 +37,11 @@ function readRules(folder: string): ReturnType<typeof ignore> {
   const path = join(folder, '.gitignore');
   if (!existsSync(path)) return rules;
   const result = textReader()(path);
-  // Rules that cannot be read may name anything.
+  // An unreadable rule file may ignore everything.
   return rules.add('text' in result ? result.text : '*');
 }
 
-/** The nearest folder upward that holds `.git`, or the root itself where there is none. */
+/** Returns the nearest folder upward that contains `.git`; the root itself if there is none. */
 function topOf(root: string): string {
   for (let folder = root; ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder;

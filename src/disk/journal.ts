@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from '
 import { AppError } from '../model/errors.ts';
 import { reasonOf } from './reason.ts';
 
-/** A file of JSON Lines that only grows; a line that was appended survives the process, though not a power cut. */
+/** An append-only file of JSON Lines. A line survives a crash of the process, but not a power failure. */
 export interface Journal {
   append(line: string): void;
   close(): void;
@@ -10,7 +10,7 @@ export interface Journal {
 
 const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
 
-/** Opens a journal, readable by its owner alone where it is new; throws an AppError where it cannot be written. */
+/** Opens a journal; a new one is readable by its owner only. Throws AppError when it cannot be written. */
 export function openJournal(path: string): Journal {
   const name = JSON.stringify(path);
   const file = attempt(() => open(path), `the journal ${name} cannot be opened`);
@@ -20,7 +20,7 @@ export function openJournal(path: string): Journal {
   };
 }
 
-/** Opens the file; a line that a crash cut short is ended, so that the next one stands for itself. */
+/** Opens the file and ends a line that a crash cut short, so that the next line is complete. */
 function open(path: string): number {
   const file = openSync(path, flags, 0o600);
   const stats = fstatSync(file);

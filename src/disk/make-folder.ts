@@ -2,12 +2,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those that it lies in, all for whom the mode lets in; Node's own way never ends where a file system
- * takes none, such as /proc.
+ * Creates a folder and its parents with the mode. `mkdirSync` with `recursive` never returns on a file system that allows no
+ * folders, such as /proc.
  */
 export function makeFolder(path: string, mode = 0o777): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path), mode);
-  // Somebody else may have been faster; where a file stands instead, whoever writes into it tells.
+  // Another process may create the folder first; if a file is in its place, writing into it reports the error.
   if (!existsSync(path)) mkdirSync(path, { mode });
 }

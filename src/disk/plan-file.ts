@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { AppError } from '../model/errors.ts';
 import { reasonOf } from './reason.ts';
 
-/** Reads a saved plan of at most so many bytes; throws an AppError where it cannot be read. */
+/** Reads a saved plan of at most `most` bytes. Throws AppError when it cannot be read. */
 export function readPlanFile(path: string, most: number): string {
   const bytes = bytesOf(path, most);
   if (bytes.length > most) throw unreadable(path, `it is larger than ${Math.round(most / 1024 / 1024)} MiB`);
@@ -11,7 +11,7 @@ export function readPlanFile(path: string, most: number): string {
   return bytes.toString('utf8');
 }
 
-/** Stops one byte after the most: a device has no end. */
+/** Reads at most one byte more than `most`, because a device has no end. */
 function bytesOf(path: string, most: number): Buffer {
   const parts: Buffer[] = [];
   let left = most + 1;

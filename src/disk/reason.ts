@@ -19,12 +19,12 @@ const reasons: Readonly<Record<string, string>> = {
   ETXTBSY: 'it is busy',
 };
 
-/** The system's name of what went wrong (`ENOENT`), where the error has one. */
+/** Returns the system's error code, such as `ENOENT`; undefined if the error has none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Says in words why the system refused. */
+/** Describes why the system refused. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   return (code === undefined ? undefined : reasons[code]) ?? code ?? 'the system refuses';

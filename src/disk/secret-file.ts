@@ -8,8 +8,8 @@ import { maxBytes } from './text-file.ts';
 type Refusal = 'outside' | 'hidden' | 'ignored' | 'missing' | 'too-large';
 
 /**
- * Reads a secret from a file of the repository: a regular file below the root, links followed, never in dot-folders or
- * where git does not look. The diagnostic quotes the path, never the content, and has no position: the caller knows it.
+ * Reads a secret from a regular file below the root, with links followed; refuses dot-folders and files that git ignores. The
+ * diagnostic quotes the path, never the content, and has no position: the caller knows it.
  */
 export function readSecretFile(root: string, path: string): Checked<Buffer> {
   if (path === '' || path.includes('\0')) return refuse(path, 'missing', 'is not a path');

@@ -6,7 +6,7 @@ import { reasonOf } from './reason.ts';
 
 const maxBytes = 64 * 1024 * 1024;
 
-/** Reads a file that another program wrote and the user names; larger than a manifest may be. */
+/** Reads a Terraform state, which may be larger than a manifest (64 MiB). */
 export function readStateFile(path: string, cwd: string): Checked<SourceFile> {
   const reason = reasonWhyNot(resolve(cwd, path));
   const text = reason === undefined ? textOf(resolve(cwd, path)) : { reason };

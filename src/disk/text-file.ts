@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { reasonOf } from './reason.ts';
 
-/** Larger files are not manifests, configs or secrets. */
+/** The maximum size of manifests, configs and secrets, in bytes. */
 export const maxBytes: number = 1024 * 1024;
 
-/** Why a file was not read, in words, and the line where a place is meant. */
+/** The reason why a file was not read, and the line if the reason is in the text. */
 export type ReadProblem = {
   readonly code: 'too-large' | 'not-utf8' | 'unreadable';
   readonly reason: string;
@@ -14,16 +14,16 @@ export type ReadProblem = {
 
 export type ReadText = { readonly text: string } | { readonly problem: ReadProblem };
 
-/** Reads small text files one after another into one buffer: far faster than any other way when there are thousands. */
+/** Reads small text files one after another into one buffer: the fastest way for thousands of files. */
 export type TextReader = (path: string) => ReadText;
 
-// A pipe that took a file's place since it was listed must not be waited for.
+// Never block on a pipe that replaced a file since it was listed.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-// No file system hands over less than a page of a regular file unless it ends there (POSIX, read): nearly all manifests are one read.
+// A read returns less than a page of a regular file only at its end (POSIX, read): nearly every manifest is one read.
 const page = 4096;
 
-/** Makes a reader with a buffer of its own; a byte order mark is dropped. */
+/** Makes a reader with a buffer of its own; drops a byte order mark. */
 export function textReader(): TextReader {
   const buffer = Buffer.allocUnsafeSlow(maxBytes + 1);
   return (path) => {
@@ -37,7 +37,7 @@ export function textReader(): TextReader {
   };
 }
 
-/** Makes text of a file's bytes; a byte order mark is dropped. */
+/** Decodes the bytes of a file; drops a byte order mark. */
 export function decodeText(bytes: Buffer): ReadText {
   if (bytes.length > maxBytes) return { problem: { code: 'too-large', reason: 'larger than 1 MiB', line: 1 } };
   const text = bytes.toString('utf8');
@@ -59,7 +59,7 @@ function fill(buffer: Buffer, path: string): number {
   }
 }
 
-/** Finds the first byte that is not UTF-8: where the bytes part from their decoded text. */
+/** Finds the first byte that is not UTF-8: the first difference between the bytes and their decoded text. */
 function notUtf8(bytes: Buffer, text: string): ReadProblem {
   const decoded = Buffer.from(text);
   let offset = 0;

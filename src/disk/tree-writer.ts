@@ -20,17 +20,17 @@ import type { SourceFile } from '../model/source.ts';
 import { makeFolder } from './make-folder.ts';
 import { codeOf, reasonOf } from './reason.ts';
 
-/** Writes files below one folder, each whole or not at all; no link below it is followed out. */
+/** Writes files below one folder atomically; never follows a link out of the folder. */
 export type TreeWriter = {
-  /** Writes a file where there is none; false, and nothing changed, where something is there. */
+  /** Writes a new file; returns false, without a change, if the path exists. */
   readonly create: (path: string, text: string) => boolean;
-  /** Writes files where there are none. A folder that is not there yet comes into being with all its files, or not at all. */
+  /** Writes new files. A new folder appears with all its files, or not at all. */
   readonly createAll: (files: readonly SourceFile[]) => void;
-  /** Writes a file, in the place of one that is there; of one that was read, only where it still has that text. */
+  /** Writes or replaces a file. With `before`, replaces it only if it still has that text. */
   readonly replace: (path: string, text: string, before?: string) => void;
 };
 
-/** Makes a writer for a folder, which need not be there yet; paths are relative, with `/`. */
+/** Makes a writer for a folder, which need not exist yet; paths are relative, with `/`. */
 export function treeWriter(root: string): TreeWriter {
   const folders = new Set<string>();
 
@@ -55,7 +55,7 @@ export function treeWriter(root: string): TreeWriter {
   };
 }
 
-/** The paths of all that lies in the folder and one level below it, in lower case; nothing where it is not there. */
+/** Returns the paths in the folder and one level below it, in lower case; none if the folder does not exist. */
 export function takenNames(folder: string): ReadonlySet<string> {
   const names = namesIn(folder);
   return new Set(
@@ -72,7 +72,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Throws where nothing can be written below the folder, as far as that shows without writing. */
+/** Throws AppError when nothing can be written below the folder, as far as that shows without writing. */
 export function requireFolder(folder: string): void {
   attempt(folder, () => {
     let path = folder;
@@ -92,7 +92,7 @@ function placeFolder(root: string, folder: string): void {
   }
 }
 
-/** The path without links; as it is where nothing is there. It must not lead out of the root. */
+/** Returns the path with links resolved; unchanged if nothing exists there. Throws AppError when it leads out of the root. */
 function realPlace(root: string, path: string): string {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return path;
   const top = realpathSync.native(root);
@@ -110,7 +110,7 @@ function createWhole(path: string, text: string): boolean {
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
-    // Some file systems have no second names for a file.
+    // Some file systems have no hard links.
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
     renameSync(draft, path);
     return true;
@@ -119,7 +119,7 @@ function createWhole(path: string, text: string): boolean {
   }
 }
 
-/** The files by the topmost folder on the way to them that is not there yet. */
+/** Groups files by the topmost missing folder of their paths. */
 function byAbsentFolder(root: string, files: readonly SourceFile[]): ReadonlyMap<string | undefined, readonly SourceFile[]> {
   const absent = new Map<string, string | undefined>();
   const groups = new Map<string | undefined, SourceFile[]>();
@@ -144,7 +144,7 @@ function relativeTo(folder: string, files: readonly SourceFile[]): readonly Sour
   return files.map(({ path, text }) => ({ path: path.slice(folder.length + 1), text }));
 }
 
-/** Makes a folder with files in it; false, and nothing changed, where something has taken its place. */
+/** Creates a folder with its files; returns false, without a change, if something exists at its path. */
 function createFolder(folder: string, files: readonly SourceFile[]): boolean {
   const draft = draftOf(folder);
   try {
@@ -174,7 +174,7 @@ function replaceWhole(path: string, text: string, before: string | undefined): v
   }
 }
 
-/** Removes a draft; one that was given its name, or never written, is gone already. */
+/** Removes a draft; one that was renamed or never written is gone already. */
 function discard(draft: string): void {
   try {
     unlinkSync(draft);
@@ -195,7 +195,7 @@ function attempt<T>(path: string, work: () => T): T {
   }
 }
 
-/** The error of a file that cannot be written. */
+/** Makes the error of a file that cannot be written. */
 export function unwritable(path: string, error: unknown): AppError {
   return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
     cause: error,

@@ -9,36 +9,36 @@ import { decodeText, type ReadProblem, textReader } from './text-file.ts';
 export type TreeOptions = {
   /** The folder that links must not leave. */
   readonly root: string;
-  /** The folder that shown paths are relative to. */
+  /** The folder that displayed paths are relative to. */
   readonly cwd: string;
   /** Folders to leave out. */
   readonly exclude: readonly string[];
 };
 
-/** A file or folder: the path it was reached by, and its path without links. */
+/** A file or folder: the path that led to it, and its path without links. */
 type Found = { readonly path: string; readonly real: string };
 
-/** A file by the path that is shown, and by the one without links. */
+/** A file by its displayed path, and by its path without links. */
 type ShownFile = { readonly shown: string; readonly real: string };
 
-/** What is needed to tell of a path. */
+/** The state of a walk. */
 type Telling = { readonly show: (path: string) => string; readonly diagnostics: Diagnostic[] };
 
 type Walk = Telling & {
-  /** Folders that links may lead into, without links. */
+  /** Folders that links may lead into, as paths without links. */
   readonly roots: Set<string>;
-  /** Folders that were walked or are left out, without links. */
+  /** Folders that were walked or are excluded, as paths without links. */
   readonly done: Set<string>;
   /** Files by their paths without links, each once. */
   readonly known: Set<string>;
   readonly files: ShownFile[];
-  /** Links, followed after everything that is reached without them. */
+  /** Links, followed after everything that is reachable without them. */
   readonly links: Found[];
 };
 
 /**
- * Reads the YAML files at and below the paths, sorted by path, each once; all paths are absolute.
- * What cannot be read is a diagnostic beside the files that can; nothing but regular files is ever opened.
+ * Reads the YAML files at and below the absolute paths, sorted by path, each once. Unreadable files are diagnostics beside the
+ * readable files. Opens regular files only.
  */
 export function readTree(paths: readonly string[], options: TreeOptions): Checked<readonly SourceFile[]> {
   const walk: Walk = {
@@ -56,14 +56,17 @@ export function readTree(paths: readonly string[], options: TreeOptions): Checke
   return { value, diagnostics: sortDiagnostics(walk.diagnostics) };
 }
 
-/** Tells of each path that does not exist; all paths are absolute. */
+/** Reports each absolute path that does not exist. */
 export function missingPaths(paths: readonly string[], cwd: string): readonly Diagnostic[] {
   const walk = { show: shower(cwd), diagnostics: [] };
   for (const path of paths) tryReal(walk, path, 'manifest/no-such-path');
   return sortDiagnostics(walk.diagnostics);
 }
 
-/** Begins at a path that the user or the config names: outside the root it is a root of its own, inside it may not lead out. */
+/**
+ * Starts at a path that the user or the config names. Outside the root the path is a root of its own; inside it, links must
+ * not lead out.
+ */
 function start(walk: Walk, path: string, root: string): void {
   const real = tryReal(walk, path, 'manifest/no-such-path');
   if (real === undefined) return;
@@ -96,7 +99,7 @@ function walkFolder(walk: Walk, top: Found): void {
   }
 }
 
-/** Where an entry of a folder is; outside links both paths are one. */
+/** Returns the paths of a folder's entry; without links both are the same. */
 function at(path: string, real: string, name: string): Found {
   const below = `${path}${name}`;
   return { path: below, real: path === real ? below : `${real}${name}` };
@@ -111,7 +114,10 @@ function entriesOf(walk: Walk, folder: Found): readonly Dirent[] {
   }
 }
 
-/** Follows links in the order of their paths, those behind other links last: which path a file is shown by never depends on chance. */
+/**
+ * Follows links in the order of their paths, links behind other links last, so that the displayed path of a file never depends
+ * on chance.
+ */
 function followLinks(walk: Walk): void {
   while (walk.links.length > 0) {
     const links = walk.links.splice(0).toSorted((left, right) => compareText(left.path, right.path));
@@ -153,7 +159,7 @@ function readFiles(walk: Walk): readonly SourceFile[] {
   return files;
 }
 
-/** Makes a manifest of a file's bytes, whoever read them, by the rules for files on disk. */
+/** Decodes the bytes of a manifest from any source by the rules for files on disk. */
 export function decodeFile(path: string, bytes: Buffer): Checked<SourceFile> {
   const result = decodeText(bytes);
   return 'text' in result ? { value: { path, text: result.text }, diagnostics: [] } : { diagnostics: [unread(path, result.problem)] };
@@ -173,7 +179,7 @@ function unread(file: string, { code, reason, line }: ReadProblem): Diagnostic {
   return { code: `manifest/${code}`, severity: 'error', message: messages[code], hint: hints[code], at: { file, line, column: 1 } };
 }
 
-/** The path without links; a diagnostic where there is none. */
+/** Returns the path without links; adds a diagnostic if nothing exists there. */
 function tryReal(walk: Telling, path: string, missing: 'manifest/no-such-path' | 'manifest/unreadable'): string | undefined {
   try {
     return realpathSync.native(path);
@@ -188,7 +194,7 @@ function tryReal(walk: Telling, path: string, missing: 'manifest/no-such-path' |
   }
 }
 
-/** A path that looks like KIND/NAME is perhaps meant as one. */
+/** Suggests --only for a path that looks like KIND/NAME. */
 function missingHint(path: string): string {
   const [, resource] = /(?:^|[\\/])([A-Z][A-Za-z]+[\\/][^\\/.]+)$/.exec(path) ?? [];
   return resource === undefined ? 'check the path' : `check the path; a resource is chosen by --only ${resource.replace('\\', '/')}`;
@@ -202,7 +208,7 @@ function realOrNone(path: string): string | undefined {
   }
 }
 
-/** The path without links; as it is where nothing is there. */
+/** Returns the path without links; unchanged if nothing exists there. */
 export function realOf(path: string): string {
   return realOrNone(path) ?? path;
 }
@@ -221,7 +227,7 @@ function withSeparator(folder: string): string {
   return folder.endsWith(sep) ? folder : `${folder}${sep}`;
 }
 
-/** Refuses names that would break lines of output, or that are not UTF-8. */
+/** Rejects names that would break lines of output, or that are not UTF-8. */
 function hasGoodName(walk: Walk, { path }: Found): boolean {
   if (isPrintableName(path.slice(path.lastIndexOf(sep)))) return true;
   report(walk, path, 'manifest/bad-file-name', 'has a name with control characters', 'rename it');
@@ -234,7 +240,7 @@ function report(walk: Telling, path: string, code: Diagnostic['code'], what: str
   walk.diagnostics.push({ code, severity: 'error', message: `${name} ${what}`, hint, at: { file, line: 1, column: 1 } });
 }
 
-/** Shows paths as the user sees them: relative to where they stand, absolute elsewhere, always with `/`. */
+/** Makes a function that returns displayed paths: relative to the folder inside it, absolute elsewhere, always with `/`. */
 export function shower(cwd: string): (path: string) => string {
   const prefix = withSeparator(cwd);
   return (path) => {
@@ -244,7 +250,7 @@ export function shower(cwd: string): (path: string) => string {
   };
 }
 
-/** What the shown paths of all files below a folder begin with. */
+/** Returns the prefix of the displayed paths of all files below a folder. */
 export function shownFolder(folder: string, cwd: string): string {
   return shower(cwd)(`${withSeparator(folder)}x`).slice(0, -1);
 }

@@ -4,17 +4,17 @@ import { basename, dirname, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { reasonOf } from './reason.ts';
 
-/** What a file is, in words, and who may read it, where that is not as usual. */
+/** The name of the file in messages, and its mode if it differs from the default. */
 type Sort = { readonly what: string; readonly mode?: number };
 
-/** Writes a saved plan, for its owner alone where the disk knows owners; else like a report. */
+/** Writes a saved plan like a report, readable by its owner only. */
 export function writePlan(path: string, text: string): void {
   writeReport(path, text, { what: 'saved plan', mode: 0o600 });
 }
 
 /**
- * Writes a report: afterwards the file holds the whole text, or is as it was. Its folder must exist.
- * Throws an AppError where it cannot be written.
+ * Writes a report atomically: afterwards the file has the complete text, or is unchanged. Its folder must exist. Throws
+ * AppError when it cannot be written.
  */
 export function writeReport(path: string, text: string, { what, mode }: Sort = { what: 'report' }): void {
   try {

@@ -14,11 +14,11 @@ import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { forDialect } from '../reconcile/prepare/dialect.ts';
 import { plan } from '../reconcile/diff/plan.ts';
 
-/** What a plan of the project would say once the drafts are written. */
+/** The result of planning a project with the drafts added. */
 export type DraftCheck = {
-  /** Paths, by live id, at which a draft does not say what is live. */
+  /** Paths of each draft (by live id) that would change the live object; the draft must ignore them. */
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
-  /** Drafts, by live id, that are wrong, and why. */
+  /** The error of each invalid draft, by live id. */
   readonly invalid: ReadonlyMap<ResourceId, string>;
   readonly differing: readonly DifferingManifest[];
   readonly gone: readonly DifferingManifest[];
@@ -26,14 +26,14 @@ export type DraftCheck = {
 
 export type DraftCase = {
   readonly drafts: readonly DraftManifest[];
-  /** All manifests of the project, the drafts among them. */
+  /** All manifests of the project, including the drafts. */
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly identity: GatewayIdentity;
   readonly target: Target;
 };
 
-/** What the manifests would change, had they never been applied. */
+/** Plans the manifests as if they had never been applied, so every difference from the live state is a change. */
 export function planWithoutBase({ desired, live, identity, target: { name } }: Omit<DraftCase, 'drafts'>): Checked<Plan> {
   const { url, dialect } = identity;
   const known = forDialect(desired, identity, registry).desired;
@@ -43,7 +43,7 @@ export function planWithoutBase({ desired, live, identity, target: { name } }: O
   );
 }
 
-/** Plans with the drafts: whatever would be a change is found before anything is written. Mistakes elsewhere are thrown. */
+/** Plans the project with the drafts added, before any file is written. Throws InputError for errors outside the drafts. */
 export function checkDrafts({ drafts, ...compared }: DraftCase): DraftCheck {
   const keys = new Map(drafts.map(({ id, key }) => [id, key]));
   const { value, diagnostics } = planWithoutBase(compared);

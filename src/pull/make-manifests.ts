@@ -21,29 +21,32 @@ import { checkDrafts, type DraftCheck } from './check-drafts.ts';
 import type { PullProject } from './pull-project.ts';
 import type { ProjectContext } from '../project/project-selection.ts';
 
-/** What manifests are made of, and for which project. */
+/** The live objects to write as manifests, and the project to write them for. */
 export type ManifestRequest = {
-  /** The live objects that are to have a manifest. */
+  /** The live objects that get a manifest. */
   readonly ids: ReadonlySet<ResourceId>;
-  /** Those that nobody but their manager may write. */
+  /** Objects that only their manager may write. */
   readonly managed: readonly SkippedObject[];
   readonly live: LiveState;
   readonly project: PullProject;
   readonly identity: GatewayIdentity;
-  /** Names of files that are taken. */
+  /** File names that exist already, in lower case. */
   readonly taken: ReadonlySet<string>;
   readonly secrets: PulledSecrets;
   readonly context: ProjectContext;
 };
 
-/** Manifests to write, with their paths below the project, and what is told of them. */
+/** New manifests with paths below the project's folder, and the report on them. */
 export type PullManifests = {
   readonly manifests: readonly SourceFile[];
   readonly drafts: DraftResult;
   readonly pulled: Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'>;
 };
 
-/** Makes the manifests, and makes sure of them: a plan of the project with them finds no change in what they declare. */
+/**
+ * Makes manifests so that a plan of the project finds no changes in them: drafts, plans, and drafts again with the differing
+ * paths ignored and invalid drafts left out, until a plan is empty.
+ */
 export function makeManifests(making: ManifestRequest): PullManifests {
   const ignored = new Map<ResourceId, readonly Pointer[]>();
   const excluded = new Map<ResourceId, string>();
@@ -88,14 +91,14 @@ function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest):
   };
 }
 
-/** The text of each manifest, and its path below the project. */
+/** Returns the text of each manifest, and its path below the project's folder. */
 function filesOf(drafts: readonly DraftManifest[], { project, taken }: ManifestRequest): readonly SourceFile[] {
   const names = assignFileNames(
     drafts.map(({ id }) => id),
     taken,
   );
   const below = relative(project.root, project.folder).split(sep).join('/');
-  // All files of a kind lie in one folder.
+  // All files of a kind are in one folder.
   const schemas = new Map<string, string>();
   return drafts.map(({ id, value }) => {
     const path = posix.join(below, names.get(id) ?? '');
@@ -106,7 +109,7 @@ function filesOf(drafts: readonly DraftManifest[], { project, taken }: ManifestR
   });
 }
 
-/** What a plan would say of the project with the manifests; of wrong ones, what is wrong. Mistakes elsewhere are thrown. */
+/** Loads and plans the project with the manifests added. Throws InputError for errors outside the new manifests. */
 function checkManifests(
   drafts: readonly DraftManifest[],
   manifests: readonly SourceFile[],
@@ -129,7 +132,7 @@ function checkManifests(
   return { ...agreed, invalid: new Map(wrong.flatMap(({ key, message }) => (key === undefined ? [] : [[key, message]]))) };
 }
 
-/** The files by their paths as people see them. */
+/** Returns the files with the paths that people see. */
 export function withDisplayPaths(manifests: readonly SourceFile[], { root }: PullProject, context: ProjectContext): readonly SourceFile[] {
   const folder = shownFolder(root, context.cwd);
   return manifests.map((file) => ({ ...file, path: `${folder}${file.path}` }));
@@ -164,7 +167,7 @@ function describePull(
   };
 }
 
-/** What a manifest ignores for no other reason than that it cannot say it. */
+/** Returns the paths that a manifest ignores only because no manifest can declare the live value. */
 function unstatedPaths({ id, key }: DraftManifest, ignored: Outcome['ignored'], told: readonly UnstatedPart[]): readonly UnstatedPart[] {
   const known = told.filter((one) => one.id === id).map(({ path }) => path.split('/')[1]);
   return (ignored.get(key) ?? [])

@@ -12,25 +12,25 @@ import { isAtOrBelow, loadSources, readSources, wholeTarget, type ManifestSource
 import type { ProjectContext, ProjectSelection } from '../project/project-selection.ts';
 import { chooseTarget, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
 
-/** Where a pull writes, and what is there. */
+/** The project that a pull writes to, and the manifests that it has already. */
 export type PullProject = {
   /** The folder of the config file. */
   readonly root: string;
   /** The folder of new manifests. */
   readonly folder: string;
   readonly config: ResolvedConfig;
-  /** The gateway, with the folders that a plan of the project reads. */
+  /** The target, with the manifest folders that a plan of the project reads. */
   readonly target: Target;
-  /** The config file to write, where there is none. */
+  /** The text of the config file to write; undefined if there is one. */
   readonly newConfig: string | undefined;
   readonly sources: ManifestSources;
-  /** What the manifests there declare. */
+  /** The state that the existing manifests declare. */
   readonly declared: DesiredState;
 };
 
 type PullSelection = ProjectSelection & { readonly directory?: string };
 
-/** Finds the project that the directory belongs to, or plans one where there is none; mistakes in its manifests are thrown. */
+/** Finds the project of the directory, or describes a new one if there is none. Throws InputError for invalid manifests. */
 export function resolvePullProject(selection: PullSelection, context: ProjectContext): PullProject {
   const given = selection.directory === undefined ? undefined : resolve(context.cwd, selection.directory);
   const home = given ?? context.cwd;
@@ -57,7 +57,7 @@ function existingProject(config: ResolvedConfig, target: Target, { given, contex
   return { root: config.root, folder, config, target, newConfig: undefined, ...requireContent(config, target, context) };
 }
 
-/** A project of its own: its manifests lie in access/, unless the folder holds some elsewhere. */
+/** Describes a new project: its manifests are in access/, unless the folder has manifests elsewhere. */
 function newProject(origin: Target, root: string, context: ProjectContext): PullProject {
   const name = origin.name === 'default' ? 'production' : origin.name;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))

@@ -7,7 +7,7 @@ import { InputError } from '../model/errors.ts';
 import type { PullManifests } from './make-manifests.ts';
 import type { ProjectContext } from '../project/project-selection.ts';
 
-/** Reads what a state of Terraform owns; one that cannot be used is thrown. */
+/** Reads the objects that a Terraform state owns. Throws InputError for an unreadable or unusable state. */
 export function readOwnedObjects(path: string, context: ProjectContext): readonly StateObject[] {
   const { value: file, diagnostics: unread } = readStateFile(path, context.cwd);
   if (file === undefined) throw new InputError(unread);
@@ -18,7 +18,7 @@ export function readOwnedObjects(path: string, context: ProjectContext): readonl
 
 export type StateHandover = ReturnType<typeof handOverState>;
 
-/** What Terraform may forget once the manifests are there, and the addresses of what it forgets. */
+/** Returns the `removed` blocks that make Terraform forget objects with a manifest, and the addresses of all objects. */
 export function handOver(objects: MatchedObjects, { drafts, pulled }: PullManifests, declared: DesiredState): StateHandover {
   const keys = [...declared.resources, ...drafts.drafts].map(({ key }) => key);
   return handOverState(objects, new Set(keys), new Map(pulled.leftOut.map(({ id, reason }) => [id, reason])));

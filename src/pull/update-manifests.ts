@@ -15,26 +15,26 @@ import { withDisplayPaths, type PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
 import type { ProjectContext } from '../project/project-selection.ts';
 
-/** A project whose manifests say what is live, as far as they can. */
+/** A project whose manifests were edited to the live state, as far as manifests can declare it. */
 export type ProjectUpdate = {
   readonly project: PullProject;
-  /** The files that change, by absolute path. */
+  /** The edited files, by absolute path. */
   readonly files: readonly SourceFile[];
   readonly updated: readonly WrittenManifest[];
-  /** What could not be said, and why. */
+  /** The differences that no edit can express, and the reasons. */
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What a project is held against. */
+/** The live state that manifests are edited to. */
 export type UpdateContext = {
   readonly live: LiveState;
   readonly identity: GatewayIdentity;
-  /** The only live objects that this is about; all where nobody says. */
+  /** The live ids to consider; all if undefined. */
   readonly asked: ReadonlySet<string> | undefined;
   readonly context: ProjectContext;
 };
 
-/** Edits what the project declares already so that it says what is live; nothing is written yet. */
+/** Edits the existing manifests to the live state; writes no files. Throws InputError for invalid manifests. */
 export function updateProject(project: PullProject, { live, identity, asked, context }: UpdateContext): ProjectUpdate {
   const { declared, config, target, sources } = project;
   const loading = wholeTarget(config, target, context);
@@ -66,8 +66,8 @@ export function updateProject(project: PullProject, { live, identity, asked, con
 }
 
 /**
- * Selectors that are there may take in the new manifests, which live they do not: that is edited, too. The new manifests
- * stay as they are made.
+ * Edits selectors that would match the new manifests although the live rules do not. Gives the edits up where they would
+ * change a new manifest.
  */
 export function updateBeside(
   begun: ProjectUpdate,
@@ -96,12 +96,12 @@ export function updateBeside(
   };
 }
 
-/** Of values with one key the last. */
+/** Keeps the last value of each key. */
 function lastByKey<T>(values: readonly T[], keyOf: (value: T) => string): readonly T[] {
   return [...new Map(values.map((value) => [keyOf(value), value])).values()];
 }
 
-/** What each manifest says, as one text. */
+/** Returns everything that the manifest of each resource declares, as one text to compare. */
 export function textByResource({ resources, edges }: DesiredState): ReadonlyMap<ResourceId, string> {
   const words = new Map(resources.map(({ id, spec, ignore, secrets }) => [id, canonical([spec, ignore, sourcesOf(secrets)])]));
   for (const { rule, connection, declarations } of edges) {

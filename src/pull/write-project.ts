@@ -14,7 +14,10 @@ import type { PullProject } from './pull-project.ts';
 import type { StateHandover } from './terraform-state.ts';
 import type { ProjectContext } from '../project/project-selection.ts';
 
-/** Writes everything, and tells which files beside manifests; the config file last, so that what is broken off is not taken for whole. */
+/**
+ * Writes manifests and edits, and returns the paths of other files written. The config file comes last, so that an interrupted
+ * pull does not look like a complete project.
+ */
 export function writeProject(
   { root, folder, newConfig: config, sources }: PullProject,
   {
@@ -38,7 +41,7 @@ export function writeProject(
   const { variables: open } = drafts.secrets;
   if (open.length > 0) extend('secrets.env.example', (before) => environmentText(before, open.map(variableOf)));
   if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedBlocks(before, inherited.blocks));
-  // The config names the folder, and neither a plan nor git knows one without anything in it.
+  // The config names the folder, and neither a plan nor git accepts an empty one.
   if (config !== undefined && manifests.length + sources.files.length === 0) create(join(relative(root, folder), '.gitkeep'), '');
   if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');
   if (config !== undefined) create('ostiary.yaml', config);
@@ -61,7 +64,7 @@ function variableOf({ name, id }: SecretVariable): { readonly name: string; read
   return { name, about: id };
 }
 
-/** Adds to a file what it lacks; false where it has everything. */
+/** Adds the missing lines to a file; returns false if there are none. */
 function extended(writer: TreeWriter, full: string, path: string, textAfter: (before: string | undefined) => string): boolean {
   const before = textIn(full);
   const text = textAfter(before);

@@ -9,15 +9,15 @@ import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPendingTarget, tokenVariable } from '../../project/resolved-config.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
-/** What a step does: a command line, and what is to be said beside its result. */
+/** A command line, and notes for its report. */
 export type ActionStep = {
   readonly mode: ActionMode;
   readonly argv: readonly string[];
-  /** Sentences for the head of the report. */
+  /** Sentences at the top of the report. */
   readonly notes: readonly string[];
 };
 
-/** Makes a command line of inputs and event: nothing is applied, or compared with what is live, before its merge. */
+/** Makes a command line of inputs and event. Throws UsageError for apply and drift before a merge. */
 export function createStep(inputs: ActionInputs, run: WorkflowRun): ActionStep {
   const { mode } = inputs;
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
@@ -32,14 +32,17 @@ export function createStep(inputs: ActionInputs, run: WorkflowRun): ActionStep {
   return { mode, argv: argvOf(inputs, mode, more), notes: [] };
 }
 
-/** The course, or the mere check of manifests where a proposal cannot be planned: it has no secrets, or brings its target with it. */
+/**
+ * Returns the step, or one that only validates the manifests if the proposal cannot be planned: it has no secrets, or its
+ * target is new.
+ */
 export async function fallbackToValidate(step: ActionStep, inputs: ActionInputs, { run, context }: StepContext): Promise<ActionStep> {
   if (step.mode !== 'plan' || run.base === undefined) return step;
   const reason = withoutSecrets(inputs, run, context) ?? (await withoutTarget(inputs, run.base, context));
   return reason === undefined ? step : { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
 }
 
-/** Hears every secret that the step for this target may read; what is wrong there is told by the step itself. */
+/** Reports every secret that the step of this target can read; leaves errors to the step itself. */
 export async function reportSecrets(inputs: ActionInputs, { run, context }: StepContext): Promise<void> {
   const { mode, flags } = inputs;
   if (mode === 'validate') return;
@@ -58,14 +61,14 @@ export async function reportSecrets(inputs: ActionInputs, { run, context }: Step
 
 type StepContext = { readonly run: WorkflowRun; readonly context: CliContext };
 
-/** Why there is no gateway to ask yet. */
+/** Returns the reason why no gateway can be read yet; undefined if one can. */
 async function withoutTarget({ flags }: ActionInputs, base: string, context: CliContext): Promise<string | undefined> {
   const config = await resolveReviewedConfig(configFlags({ flags }, base), context);
   if (!isPendingTarget(config, flags)) return undefined;
   return 'The target is new with this change, so no token is sent to it yet: the manifests were checked, and no gateway was asked. The plan is made after the merge.';
 }
 
-/** What says which config counts: that of a commit, where one is told. */
+/** Returns the selection of config and target, with the commit of the reviewed config if there is one. */
 function configFlags({ flags: { config, target, 'config-ref': told } }: Pick<ActionInputs, 'flags'>, usual?: string): ProjectSelection {
   const configRef = told ?? usual;
   return {
@@ -88,7 +91,7 @@ function refuseUnmerged({ event, pullRequest, base }: WorkflowRun, mode: ActionM
   );
 }
 
-/** Why nothing can be asked of a gateway here: who proposes the change gets no secrets. */
+/** Returns the reason why the job has no secrets; undefined if it has them. */
 function withoutSecrets({ flags }: ActionInputs, { pullRequest }: WorkflowRun, context: CliContext): string | undefined {
   if (pullRequest === undefined || (!pullRequest.fork && pullRequest.author !== 'dependabot[bot]')) return undefined;
   if ((context.env[tokenVariable(flags, context)] ?? '') !== '') return undefined;

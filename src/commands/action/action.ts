@@ -11,7 +11,10 @@ import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { tellGitHub } from './tell.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
-/** Runs one step of a workflow: inputs become a command line for each target, and what that finds is told where GitHub shows it; never throws. */
+/**
+ * Runs one step of a workflow: converts the inputs to a command line for each target, runs them and reports the results on
+ * GitHub. Never throws.
+ */
 export async function action(context: CliContext, sleep: TaskResult['sleep']): Promise<number> {
   const log = openJobLog(context.stdout.write, randomUUID());
   const inner = actionContext(context, log);
@@ -24,7 +27,7 @@ export async function action(context: CliContext, sleep: TaskResult['sleep']): P
 
 type Job = Pick<TaskResult, 'log' | 'context' | 'sleep'> & { readonly inner: CliContext };
 
-/** Does everything for each target, one after another: what fails for one does not stop the others. */
+/** Runs the tasks of all targets one after another; a failed target does not stop the others. */
 async function tellingsOf(job: Job): Promise<readonly TaskResult[]> {
   const { log, context, sleep, inner } = job;
   const listener = listenerOf(job);
@@ -52,7 +55,7 @@ async function tellingsOf(job: Job): Promise<readonly TaskResult[]> {
 
 type Listener = EventReceiver & { readonly findings: () => Findings };
 
-/** Keeps what is found; secrets are masked at once. */
+/** Makes a context that collects events; masks secrets at once. */
 function listenerOf({ log, inner }: Pick<Job, 'log' | 'inner'>): Listener {
   let findings: Findings = { diagnostics: [] };
   const onEvent = (event: CommandEvent): void => {
@@ -81,12 +84,12 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   return { task, findings: findings(), exitCode, log, context, sleep };
 }
 
-/** How the step ends for a target. A drift is what was asked for: it fails the step only where somebody wants that. */
+/** Returns the step's exit code for a target. Drift is an expected result, so it fails the step only with detailed-exitcode. */
 function endOf({ task, exitCode }: TaskResult): number {
   return exitCode === 2 && task?.step.mode === 'drift' && !task.inputs.detailed ? 0 : exitCode;
 }
 
-/** Everything goes to one stream, so that no text overtakes the command that lets it pass. */
+/** Makes a context with one stream for all output, so that no text overtakes the command that allows it. */
 function actionContext(context: CliContext, log: JobLog): CliContext {
   const output = { write: log.text, isTTY: false, columns: undefined };
   return { ...context, interactive: false, stdout: output, stderr: output };

@@ -10,10 +10,10 @@ import { version } from '../context/version.ts';
 
 type Asking = { readonly run: WorkflowRun; readonly context: CliContext; readonly sleep: TaskResult['sleep'] };
 
-/** What the input `digest` says where the comment on the merged pull request tells which. */
+/** The value of the input `digest` that means: the digest in the comment on the merged pull request. */
 export const digestFromComment = 'comment';
 
-/** The inputs with the digest that the merged pull request's comment showed, where they ask for that; else as they are. */
+/** Replaces `digest: comment` with the digest of the comment on the merged pull request; returns other inputs unchanged. */
 export async function resolveAgreedDigest(inputs: ActionInputs, { run, context, sleep }: Asking): Promise<ActionInputs> {
   if (inputs.flags['digest'] !== digestFromComment) return inputs;
   if (inputs.token === '')

@@ -3,7 +3,7 @@ import type { CliContext } from '../context/cli-context.ts';
 import { digestFromComment } from './agreement.ts';
 import { linesOf, type ActionInputs } from './inputs.ts';
 
-/** The inputs for each target that the step goes to, each with files of its own; throws where no such targets can be meant. */
+/** Returns the inputs for each selected target, with files of its own. Throws UsageError for an invalid selection. */
 export function splitByTarget(inputs: ActionInputs, context: CliContext): readonly ActionInputs[] {
   const names = selectTargets(aimOf(inputs), context);
   if (names === undefined) return [inputs];
@@ -24,7 +24,7 @@ function pathOf(report: string): string {
 }
 
 function aimOf({ flags: { config, target, url, plan, digest, 'all-targets': all } }: ActionInputs): TargetSelector {
-  // Every target has a comment of its own, and so a digest.
+  // Each target has its own comment, and so its own digest.
   const one = digest === digestFromComment ? undefined : digest;
   const given = Object.entries({ config, target, url, plan, digest: one }).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(given), allTargets: all !== undefined };

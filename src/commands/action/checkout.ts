@@ -3,22 +3,25 @@ import { headOf, mayBeInRepository, openRepository } from '../../git/repository.
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
-/** What is checked out, and where a file of it lies in the repository; undefined for one outside. */
+/** The commit in the working tree. `pathOf` returns a file's path in the repository, undefined outside it. */
 export type Checkout = { readonly commit: string; readonly pathOf: (file: string) => string | undefined };
 
-/** What the variables of the job say of the checkout. */
+/** Reads the checkout from the job's variables. */
 export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): Checkout {
   return { commit: run.commit, pathOf: pathsIn(relative(run.workspace, context.cwd), context) };
 }
 
-/** What git says of the checkout, which may be another commit than the event's, in another folder; else what is said of it. */
+/**
+ * Reads the checkout from git, because it can have another commit than the event, in another folder; without a repository,
+ * from the job's variables.
+ */
 export async function readCheckout(run: WorkflowRun, context: CliContext): Promise<Checkout> {
   const repository = mayBeInRepository(context.cwd) ? await openRepository({ folder: context.cwd, env: context.env }) : undefined;
   if (repository === undefined) return checkoutFromEnvironment(run, context);
   return { commit: (await headOf(repository)) ?? run.commit, pathOf: pathsIn(repository.prefix, context) };
 }
 
-/** Paths of files as they are shown, from the top that the working directory lies so far below. */
+/** Makes a function that returns a file's path in the repository; `prefix` is the working directory below its top. */
 function pathsIn(prefix: string, { cwd }: CliContext): Checkout['pathOf'] {
   return (file) => {
     const below = relative(cwd, resolve(cwd, file));

@@ -15,10 +15,10 @@ import { version } from '../context/version.ts';
 
 type Told = TaskResult & { readonly task: ActionTask };
 
-/** The number of what was told beside the job, and what GitHub did not let be told. */
+/** The number of an issue or pull request, and the requests that GitHub refused. */
 type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
 
-/** Keeps the one issue of the target: open as long as there is a drift, and closed with a word when it is gone. */
+/** Keeps one issue for the target: open while there is drift, closed with a comment afterwards. */
 export async function keepDriftIssue(telling: Told): Promise<KeptNumber> {
   const { task, findings, sleep } = telling;
   const { inputs, run } = task;
@@ -35,7 +35,7 @@ export async function keepDriftIssue(telling: Told): Promise<KeptNumber> {
   return { diagnostics, ...(number === undefined ? {} : { number }) };
 }
 
-/** Keeps the one pull request that accepts the drift, and closes it when there is nothing to accept any more. */
+/** Keeps one pull request that adopts the drift, and closes it when there is nothing left to adopt. */
 export async function keepAdoptionRequest(telling: Told, issue: number | undefined): Promise<KeptNumber> {
   const { task, findings, sleep } = telling;
   const { inputs, run } = task;
@@ -79,7 +79,7 @@ async function keep(github: GitHub, telling: Told, { drift, label }: Subject): P
     const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isUndone));
     return isDrifted(drift.plan) ? number : undefined;
   }
-  // What is made of it elsewhere is told there.
+  // The pull request reports the adoption.
   const { plan, pending, unfinished, protection, writes } = drift;
   const rest = { plan, pending, unfinished, protection, ...(writes === undefined ? {} : { writes }) };
   const body = driftIssue({ drift: rest, ...placeOf(task) }, stickyLimit);
@@ -87,13 +87,13 @@ async function keep(github: GitHub, telling: Told, { drift, label }: Subject): P
     key,
     title: `Drift on ${codeSpan(drift.plan.target.name)}`,
     body,
-    // Links lead to a commit: without them only what is told counts.
+    // Links contain the commit, so the comparison uses the text without links.
     content: driftMarkdown([rest]),
     label: { name: label, description: 'Changed on the gateway by hand', color: 'd93f0b' },
   });
 }
 
-/** Where a report was made, and how its places are linked. */
+/** Returns the commit and run of the report, and the links to files. */
 function placeOf({ run, checkout: { commit, pathOf } }: ActionTask): Pick<RunReport, 'at' | 'version' | 'linkOf'> {
   return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.page, commit, pathOf }) };
 }

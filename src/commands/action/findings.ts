@@ -4,7 +4,7 @@ import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { CommandEvent } from '../context/cli-context.ts';
 
-/** What a command told while it ran. */
+/** The events of a command, merged. */
 export type Findings = {
   readonly diagnostics: readonly Diagnostic[];
   readonly plan?: Plan;
@@ -14,7 +14,7 @@ export type Findings = {
   readonly saved?: string;
 };
 
-/** Adds an event; what is told twice counts once, and what a plan refuses is told by the plan. */
+/** Adds an event; drops repeated diagnostics, and diagnostics that repeat a refusal of the plan. */
 export function addEvent(findings: Findings, event: CommandEvent): Findings {
   if ('secret' in event) return findings;
   if ('saved' in event) return { ...findings, ...event };

@@ -6,15 +6,15 @@ export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 
 export type ActionMode = (typeof actionModes)[number];
 
-/** How an input becomes flags: a value, one flag a line, a flag where it is true or a `--no-` flag where it is not, or words of the command line. */
+/** How an input becomes options: one option, one option per line, an option if true, a `--no-` option if false, or arguments. */
 type FlagForm = 'flag' | 'flags' | 'switch' | 'unless' | 'words';
 
 type ActionInput = {
   readonly becomes: FlagForm;
   readonly of: readonly ActionMode[];
-  /** Modes in which it is true or false instead. */
+  /** Modes in which the input is true or false instead. */
   readonly switches?: readonly ActionMode[];
-  /** Modes in which no flag says it: the action does it. */
+  /** Modes in which the action itself handles the input. */
   readonly obeyed?: readonly ActionMode[];
 };
 
@@ -23,7 +23,7 @@ const planning = ['plan', 'apply'] as const;
 const comparing = ['plan', 'apply', 'drift'] as const;
 const writing = ['apply', 'drift'] as const;
 
-/** The inputs that stand for the command line's flags, named like them; the paths are its arguments. */
+/** The inputs that become command-line options of the same names; `paths` becomes arguments. */
 export const flagInputs: Readonly<Record<string, ActionInput>> = {
   paths: { becomes: 'words', of: all },
   config: { becomes: 'flag', of: all },
@@ -61,27 +61,27 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
 /** The inputs that only the action has. */
 export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'issue', 'label', 'sarif'] as const;
 
-/** What the workflow asks for. */
+/** The inputs of a step, parsed. */
 export type ActionInputs = {
   readonly mode: ActionMode;
-  /** Whether the step may go to several targets. */
+  /** Whether the step can have several targets. */
   readonly several: boolean;
-  /** Whether the pull request is commented on. */
+  /** Whether to comment on the pull request. */
   readonly comment: boolean;
-  /** The label of the issue that tells of a drift; undefined where there is to be none. */
+  /** The label of the drift issue; undefined for no issue. */
   readonly issue: string | undefined;
-  /** Whether changes fail the step where the command line does not decide that. */
+  /** Whether changes fail the step, in modes where the command line does not decide that. */
   readonly detailed: boolean;
   readonly token: string;
-  /** The file to write findings to for code scanning. */
+  /** The SARIF file for code scanning. */
   readonly sarif: string | undefined;
-  /** The inputs of flags that are given, by their names. */
+  /** The given inputs that become options, by name. */
   readonly flags: Readonly<Record<string, string>>;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the inputs of a step; throws one clear error for what is no input, or has no such value. */
+/** Reads the inputs of a step. Throws UsageError for an unknown input or an invalid value. */
 export function readInputs(env: Environment): ActionInputs {
   const names = [...ownInputs, ...Object.keys(flagInputs)];
   const given = new Map<string, string>();
@@ -124,7 +124,7 @@ function formOf({ becomes, switches = [] }: ActionInput, mode: ActionMode): Flag
   return switches.includes(mode) ? 'switch' : becomes;
 }
 
-/** The highest class that does not fail the step, where the lowest that does is given. */
+/** Returns the highest risk class that does not fail the step, from the input with the lowest class that does. */
 function belowClass(mode: ActionMode, given: ReadonlyMap<string, string>): string | undefined {
   const value = given.get('fail-on');
   if (value === undefined) return undefined;
@@ -156,7 +156,7 @@ function unknownInput(name: string, names: readonly string[]): UsageError {
   return new UsageError(`there is no input "${name}"`, hint);
 }
 
-/** The command line that the inputs stand for; a mode that is fallen back to takes the inputs that it knows. */
+/** Returns the command line of the inputs; a fallback mode uses the inputs that it supports. */
 export function argvOf({ flags }: ActionInputs, mode: ActionMode, more: readonly string[] = []): readonly string[] {
   const given = Object.entries(flagInputs).flatMap(([name, input]) => {
     const value = flags[name];
@@ -172,7 +172,7 @@ export function argvOf({ flags }: ActionInputs, mode: ActionMode, more: readonly
   return [mode, ...options, ...more, ...(words.length === 0 ? [] : ['--', ...words])];
 }
 
-/** The lines of an input that takes several values. */
+/** Returns the lines of an input with several values. */
 export function linesOf(text: string): readonly string[] {
   return text
     .split('\n')

@@ -9,7 +9,7 @@ import { outcomeCounts } from '../../report/subjects/apply.ts';
 import type { ActionInputs } from './inputs.ts';
 import type { TaskResult } from './task.ts';
 
-/** What the step found for one target, or for all; what needs a plan is left out where there is none. */
+/** The result of the step for one target, or for all; without a plan, its fields are left out. */
 export type TargetResult = {
   readonly outcome: Outcome;
   readonly 'exit-code': number;
@@ -23,7 +23,7 @@ export type TargetResult = {
   readonly 'pull-request'?: number;
 };
 
-/** How a step ends; of several targets the first of these counts. */
+/** The outcomes of a step, the most important first. */
 const outcomes = [
   'error',
   'invalid',
@@ -41,7 +41,7 @@ const outcomes = [
 
 type Outcome = (typeof outcomes)[number];
 
-/** What was found for one target. */
+/** Returns the result of one target. */
 export function targetResultOf(telling: TaskResult): TargetResult {
   const { findings, exitCode } = telling;
   const { plan, result, saved, drift } = findings;
@@ -79,24 +79,24 @@ function outcomeOf({ task, findings: { drift, result }, exitCode }: TaskResult):
   return failures[exitCode] ?? 'error';
 }
 
-/** The step's outputs that are known before anything is told elsewhere. */
+/** Returns the outputs that are known before anything is reported to GitHub. */
 export function outputsOf(results: readonly TargetResult[], { several, sarif }: ActionInputs): Readonly<Record<string, string>> {
   const [only] = results;
   const { 'exit-code': _, ...found } = several || only === undefined ? joined(results) : only;
   return { ...words(found), ...(sarif === undefined ? {} : { 'sarif-path': sarif }) };
 }
 
-/** Those that come of telling: numbers of issues and pull requests; of a step that goes to several targets, all of each of them. */
+/** Returns the outputs that come from reporting: numbers of issues and pull requests; with several targets, all results by target. */
 export function reportOutputsOf(results: readonly NamedResult[], { several }: ActionInputs): Readonly<Record<string, string>> {
   const [only] = results;
   if (!several) return words({ issue: only?.result.issue, 'pull-request': only?.result['pull-request'] });
   return words({ targets: Object.fromEntries(results.flatMap(({ target, result }) => (target === undefined ? [] : [[target, result]]))) });
 }
 
-/** What was found for a target, where there is one to name. */
+/** The result of a target, and its name if there is one. */
 type NamedResult = { readonly target: string | undefined; readonly result: TargetResult };
 
-/** All targets as one: what is counted is added up, the worst outcome and the highest risk stand. */
+/** Merges the results of all targets: adds up the counts, keeps the most important outcome and the highest risk. */
 function joined(results: readonly TargetResult[]): TargetResult {
   const given = <T>(one: (result: TargetResult) => T | undefined): readonly T[] => results.map(one).filter((value) => value !== undefined);
   const changed = given((one) => one.changed);

@@ -7,13 +7,13 @@ import { readInputs, type ActionInputs } from './inputs.ts';
 import type { ActionTask } from './task.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
-/** What the step of a workflow is to do for each target, and the environment to do it in. */
+/** The tasks of a step, one for each target, and the environment to run them in. */
 export type PreparedTasks = { readonly tasks: readonly ActionTask[]; readonly env: CliContext['env'] };
 
 /** A context, and the receiver of its events. */
 export type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void };
 
-/** Reads what the workflow asks for; `said` onEvent what is known of it where the rest throws. */
+/** Reads the inputs, the event and the checkout; calls `onTask` with each intermediate state, for the report of an error. */
 export async function prepareTasks(
   context: CliContext,
   { context: inner, onEvent }: EventReceiver,
@@ -28,12 +28,12 @@ export async function prepareTasks(
   const checkout = await readCheckout(run, inGit);
   onTask({ ...first, checkout, ...(inputs.several ? { inputs: toNobody(inputs) } : {}) });
   const tasks = splitByTarget(inputs, inGit).map((own) => ({ inputs: own, run, checkout, step: createStep(own, run) }));
-  // What is printed for one target may hold a secret of another.
+  // The output of one target can contain a secret of another.
   if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { run, context: inGit });
   return { tasks, env };
 }
 
-/** Where targets are not known yet, no comment is made: it would stand beside those of the targets for ever. */
+/** Returns inputs without a target and a comment: a comment without a target would never be updated. */
 function toNobody(inputs: ActionInputs): ActionInputs {
   const { target: _, ...flags } = inputs.flags;
   return { ...inputs, comment: false, flags };

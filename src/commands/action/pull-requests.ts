@@ -10,7 +10,7 @@ import { version } from '../context/version.ts';
 
 type Told = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
-/** Comments on the pull request, or on the one that was merged, and reports a deployment; what GitHub does not let it is a warning. */
+/** Comments on the pull request, open or merged, and reports a deployment. Requests that GitHub refuses are warnings. */
 export async function commentOnPullRequests(telling: Told): Promise<readonly Diagnostic[]> {
   const { inputs, run, step } = telling.task;
   if (inputs.mode === 'validate') return [];
@@ -18,11 +18,11 @@ export async function commentOnPullRequests(telling: Told): Promise<readonly Dia
   const github = openGitHub({ ...run, token: inputs.token, version, sleep: telling.sleep });
   const commenting = inputs.comment ? await withGitHubErrors(() => comment(github, telling)) : [];
   const deploying = step.mode === 'apply' ? await withGitHubErrors(() => deploy(github, telling)) : [];
-  // Who does not deploy gives no permission for it, and wants no warning.
+  // Workflows without deployments do not grant the permission, and need no warning.
   return [...commenting, ...deploying.filter(({ code }) => code !== 'github/forbidden')];
 }
 
-/** Without a token nothing is told, which costs no run. */
+/** The warning of a step without a token. */
 export const missingToken: Diagnostic = {
   code: 'github/no-token',
   severity: 'warning',
@@ -30,7 +30,7 @@ export const missingToken: Diagnostic = {
   hint: 'leave the input github-token out, or write comment: false and issue: false',
 };
 
-/** What GitHub does not let us do is a warning, and never a lost run. */
+/** Runs requests to GitHub; converts errors of GitHub to warnings, so that they never fail the run. */
 export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]>): Promise<readonly Diagnostic[]> {
   try {
     return await work();
@@ -42,7 +42,7 @@ export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]
   }
 }
 
-/** What the comment of a mode is found by: steps with the same inputs have one. */
+/** Returns the key of a mode's comment: steps with the same inputs share one. */
 export function commentKeyOf({ flags }: Pick<ActionInputs, 'flags'>, mode: ActionMode): readonly string[] {
   const { paths = '', config = '', target = '', only = '' } = flags;
   return [mode, config, target, paths, only];
@@ -60,7 +60,7 @@ async function comment(github: GitHub, telling: Told): Promise<readonly Diagnost
     return [];
   }
   const { pullRequest } = run;
-  // The token of a fork's run may only read; the summary says what there is to say.
+  // The token of a fork's run is read-only; the job summary has the report.
   if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return [];
   const { number } = pullRequest;
   if ((await github.pullRequest(number)).head !== pullRequest.head) return [outrun(number)];
@@ -77,13 +77,13 @@ function outrun(number: number): Diagnostic {
   };
 }
 
-/** There is a plan, it does nothing, and nobody has to be told of anything else. */
+/** Returns true if there is a plan without changes, refusals and warnings. */
 function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boolean {
   if (plan === undefined || exitCode !== 0) return false;
   return plan.changes.length === 0 && plan.refusals.length === 0 && diagnostics.every(({ severity }) => severity === 'notice');
 }
 
-/** Says at the deployment to the environment that is called like the target how it went. */
+/** Sets the status of the deployment to the environment with the target's name. */
 async function deploy(github: GitHub, { task, findings, exitCode }: Told): Promise<readonly Diagnostic[]> {
   const { plan, result } = findings;
   if (plan === undefined) return [];

@@ -6,7 +6,7 @@ import type { ActionStep } from './action-step.ts';
 import type { Findings } from './findings.ts';
 import type { ActionInputs } from './inputs.ts';
 
-/** What a step of a workflow set out to do. */
+/** What a step of a workflow does for one target. */
 export type ActionTask = {
   readonly inputs: ActionInputs;
   readonly run: WorkflowRun;
@@ -14,9 +14,9 @@ export type ActionTask = {
   readonly checkout: Checkout;
 };
 
-/** What came of a step, and where it is told. */
+/** The result of a task, and what its report needs. */
 export type TaskResult = {
-  /** Undefined where the inputs were wrong. */
+  /** Undefined if the inputs were invalid. */
   readonly task: ActionTask | undefined;
   readonly findings: Findings;
   readonly exitCode: number;
@@ -25,7 +25,7 @@ export type TaskResult = {
   readonly sleep: (milliseconds: number) => Promise<void>;
 };
 
-/** The target that a step was asked to go to, where it was named. */
+/** Returns the name of the task's target, if the inputs name one. */
 export function targetNameOf(task: ActionTask | undefined): string | undefined {
   return task?.inputs.flags['target'];
 }

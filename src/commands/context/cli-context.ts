@@ -3,10 +3,10 @@ import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 
-/** Where text goes; `columns` is the terminal's width where there is one. */
+/** A stream; `columns` is the width of the terminal, undefined without one. */
 export type Output = { readonly write: (text: string) => void; readonly isTTY: boolean; readonly columns: number | undefined };
 
-/** Something that a command found, for who tells of it elsewhere than on a terminal. */
+/** A result of a command for a caller that does not read the terminal, such as the action. */
 export type CommandEvent =
   | { readonly secret: string | Uint8Array }
   | { readonly diagnostics: readonly Diagnostic[] }
@@ -19,17 +19,17 @@ export type CommandEvent =
 export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Whether somebody sits at a terminal and can be asked. */
+  /** Whether stdin and stderr are terminals, so that a command can ask for confirmation. */
   readonly interactive: boolean;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly now: () => Date;
-  /** From the first call on, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */
+  /** Returns a signal that the first SIGINT or SIGTERM after this call aborts, instead of ending the process. */
   readonly interruptSignal: () => AbortSignal;
-  /** Asks whoever sits at the terminal; false where they say no or go away. */
+  /** Asks for confirmation; false for no, and when the prompt is canceled. */
   readonly confirm: (message: string) => Promise<boolean>;
-  /** Whether the command line is for one target of several, each of which has a command line of its own. */
+  /** Whether the command line is for one of several targets, each of which has its own command line. */
   readonly oneOfSeveral?: boolean;
-  /** Hears every event at once: a secret before anything is printed that was made with it. */
+  /** Receives every event at once: a secret before any text that contains it is printed. */
   readonly onEvent?: (event: CommandEvent) => void;
 };

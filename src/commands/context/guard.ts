@@ -6,7 +6,7 @@ import { escapeTerminal } from '../../report/escape.ts';
 import { printerFor } from '../printer.ts';
 import type { CliContext } from './cli-context.ts';
 
-/** Does the work and returns its exit code; what it throws is told, and becomes one. */
+/** Runs the work and returns its exit code; prints an error that it throws and returns the error's exit code. */
 export async function runGuarded(
   work: () => Promise<number>,
   { context, color }: { readonly context: CliContext; readonly color: boolean },
@@ -19,12 +19,12 @@ export async function runGuarded(
   }
 }
 
-/** An error, or one of the refusals that an error holds. */
+/** An error, or one of the refusals that an error contains. */
 type Told = Pick<AppError, 'code' | 'message'> & { readonly hint?: string | undefined } & Partial<
     Pick<Refusal, 'allowable' | 'at' | 'resource'>
   >;
 
-/** An error as diagnostics: those that it carries, or itself. */
+/** Converts an error to diagnostics. */
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof InputError) return error.diagnostics;
   if (error instanceof RefusedError) return error.refusals.map((refusal) => ({ ...refusal, severity: 'error' }));

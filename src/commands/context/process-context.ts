@@ -16,7 +16,7 @@ export function processContext(): CliContext {
 }
 
 function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output {
-  // A terminal that does not know its width says 0.
+  // A terminal of unknown width reports 0.
   const isTTY = isatty(stream.fd);
   return { write: (text) => stream.write(text), isTTY, columns: isTTY && stream.columns > 0 ? stream.columns : undefined };
 }
@@ -33,7 +33,7 @@ function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Asks on stderr: stdout is for results, which may go elsewhere. */
+/** Asks on stderr, because stdout is for results and may be redirected. */
 async function askToConfirm(message: string): Promise<boolean> {
   const { confirm, isCancel } = await import('@clack/prompts');
   const answer = await confirm({ message, initialValue: false, output: process.stderr });
