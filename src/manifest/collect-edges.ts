@@ -6,13 +6,13 @@ import type { Manifest } from './manifest.ts';
 import { textsOf } from './to-resource.ts';
 import { createTagSelector } from './tag-selector.ts';
 
-/** A problem of one manifest. */
+/** A diagnostic and the manifest that it is about. */
 export type ManifestDiagnostic = { readonly manifest: Manifest; readonly problem: DocumentDiagnostic };
 
 type EdgeEnds = Pick<DeclaredEdge, 'rule' | 'connection'>;
 type CollectedEdges = Map<string, EdgeEnds & { readonly declarations: EdgeDeclaration[] }>;
 
-/** Collects the edges that manifests declare, on either side or by a selector; one edge may be declared many times. */
+/** Collects the edges that manifests declare on either side or by a selector. One edge may have many declarations. */
 export function collectEdges(manifests: readonly Manifest[]): {
   readonly edges: readonly DeclaredEdge[];
   readonly problems: readonly ManifestDiagnostic[];
@@ -43,7 +43,7 @@ export function collectEdges(manifests: readonly Manifest[]): {
   return { edges: sortEdges(edges), problems: [...problems, ...warnOfContradictions(edges, excepted, manifests)] };
 }
 
-/** Warns where a manifest lists an edge that the other end's selector leaves out. */
+/** Warns if a manifest lists an edge that the selector of the other side excludes. */
 function warnOfContradictions(
   edges: CollectedEdges,
   excepted: readonly EdgeEnds[],
@@ -70,7 +70,7 @@ function warnOfContradictions(
   });
 }
 
-/** The path of a list's entry by its index. */
+/** Returns the path of a list entry with its index instead of its text. */
 function findListPath(manifest: Manifest, path: Pointer): Pointer {
   const [field = '', text = ''] = tokensOf(path);
   return pointer(field, String(textsOf(manifest.spec[field]).indexOf(text)));

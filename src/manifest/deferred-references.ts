@@ -9,12 +9,12 @@ import { suggestWord } from './wording.ts';
 
 type DeferredReference = { readonly kind: string; readonly text: string; readonly at: () => Position; readonly count: number };
 
-/** Beyond so many, no near names are searched: the search is slow, and the reason is another one. */
+/** The number of names for which similar names are searched. The search is slow, and more unknown names have another cause. */
 const maxSuggestions = 50;
 
 /**
- * Tells of each name that no manifest declares, once: only the gateway knows whether it is there. A name that is near
- * one of a manifest is a warning.
+ * Reports each name that no manifest declares, once: only the gateway knows whether it exists. A name that is similar to
+ * that of a manifest is a warning.
  */
 export function findDeferredReferences(desired: DesiredState, registry: Registry): readonly Diagnostic[] {
   const names = collectDeclaredNames(desired);

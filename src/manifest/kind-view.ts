@@ -6,41 +6,41 @@ import { readAnnotation, fieldNodes, findNode } from './validate/schema-nodes.ts
 import type { SecretSlot } from './secrets/read-secret.ts';
 import { findKnownValues, type KnownValues } from './validate/known-values.ts';
 
-/** A selector field: adds the manifests with certain tags to an edge field. */
+/** A selector field: it adds the manifests with certain tags to an edge field. */
 export type SelectorField = { readonly name: string; readonly edge: string; readonly tags: string };
 
 /** A field that holds one secret, or a map of them. */
 export type SecretField = {
   readonly name: string;
   readonly path: Pointer;
-  /** The path in a list of its own: the list of most manifests. */
+  /** A list that contains only `path`; most manifests share it. */
   readonly ownPath: readonly Pointer[];
   readonly secret: 'base64' | 'plain';
-  /** The places of the keys that were met so far; most manifests have the same. */
+  /** The slots of the keys read so far; most manifests have the same keys. */
   readonly slots: Map<string, { readonly path: Pointer; readonly place: SecretSlot }>;
 };
 
-/** A kind's fields, sorted by what the loader does with them; made once. */
+/** The fields of a kind, grouped by their use in the loader. */
 export type KindView = {
   readonly kind: Kind;
-  /** Fields that are compared and written as they are. */
+  /** The fields that are compared and written without conversion. */
   readonly plain: readonly FieldRule[];
-  /** Those of them that the kind derives where they are omitted. */
+  /** Those of the plain fields that the kind derives if they are omitted. */
   readonly derived: readonly FieldRule[];
   readonly secrets: readonly SecretField[];
   readonly edges: readonly (FieldRule & { readonly edge: 'rule' | 'connection'; readonly refers: string })[];
   readonly selectors: readonly SelectorField[];
-  /** Where spec has lists of known values. */
+  /** The known values of fields in spec, if the schema lists any. */
   readonly knownValues: KnownValues | undefined;
-  /** A list of entries with keys is somewhere among the fields. */
+  /** Whether any field, at any depth, is a keyed list. */
   readonly keyed: boolean;
-  /** Manifests may have samples beside spec. */
+  /** Whether manifests may have samples beside spec. */
   readonly sampled: boolean;
-  /** The sets of stated fields that manifests have, by a bit for each field. */
+  /** The sets of stated fields, shared by all manifests that state the same fields, by a bit mask. */
   readonly stated: Map<number, ReadonlySet<string>>;
 };
 
-/** Sorts the fields of a kind. */
+/** Groups the fields of a kind. */
 export function createKindView(kind: Kind): KindView {
   const plain = kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
   return {

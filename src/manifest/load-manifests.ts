@@ -20,31 +20,31 @@ import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
 import { isSelected, selectManifests, type Selection } from './select-manifests.ts';
 import { hasOnlyKnownValues, checkKnownValues } from './validate/known-values.ts';
 
-/** Everything that decides what the manifests of one target want. */
+/** The files, the target and the rules from which the desired state of one target is loaded. */
 export type LoadInput = {
   readonly files: readonly SourceFile[];
-  /** The files of each overlay folder, in the order in which they apply. */
+  /** The files of each overlay folder, in the order of application. */
   readonly overlays: readonly (readonly SourceFile[])[];
   readonly target: string;
   /** The names of all targets. */
   readonly targets: readonly string[];
   readonly selection?: Selection;
-  /** Prefixes that names of `valueFrom.env` must have. */
+  /** The prefixes that names in `valueFrom.env` must have. */
   readonly secretPrefixes: readonly string[];
-  /** Prefixes of references that the gateway follows. */
+  /** The prefixes of references that the gateway resolves. */
   readonly referencePrefixes: readonly string[];
-  /** Reads a secret's source, of selected manifests alone; without it sources stay unresolved. */
+  /** Reads the source of a secret, for selected manifests only. Without it, sources stay unresolved. */
   readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
-  /** The only resources whose sources are read; every selected one's unless told. */
+  /** The resources whose sources are read; by default all selected ones. */
   readonly resolveOnly?: ReadonlySet<string>;
   readonly registry: Registry;
-  /** Looks through each selected resource for what no schema says. */
+  /** Checks each selected resource beyond its schema. */
   readonly inspect?: (resource: DesiredResource) => readonly DocumentDiagnostic[];
-  /** A file's path as it counts for the tree hash, whoever reads it from wherever; as given unless told. */
+  /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
   readonly pathInTree?: (path: string) => string;
 };
 
-/** Reads the manifests of a target into one state; every mistake is a diagnostic, and with an error there is no state. */
+/** Reads the manifests of a target into its desired state. Errors are diagnostics; with an error there is no state. */
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const { sources, manifests, policies, diagnostics } = readTargetManifests(input);
   const sound = !hasErrors(diagnostics);
@@ -75,7 +75,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
   return { value, diagnostics: sorted };
 }
 
-/** Prepares to tell of what is found later; the manifests are sorted by id when that is first asked for. */
+/** Creates the function that locates later findings in their manifests; it indexes the manifests on first use. */
 function createDiagnose(sources: SourceMap, manifests: readonly Manifest[]): NonNullable<DesiredState['diagnose']> {
   let byId: ReadonlyMap<ResourceId, Manifest> | undefined;
   return (id, finding) => {
@@ -86,14 +86,14 @@ function createDiagnose(sources: SourceMap, manifests: readonly Manifest[]): Non
   };
 }
 
-/** The policies that files declare for a target, whatever else is wrong with the files' manifests. */
+/** Reads the policies that files declare for a target, even if manifests in those files are invalid. */
 export function loadPolicies({
   files,
   target,
   targets,
   registry,
 }: Pick<LoadInput, 'files' | 'target' | 'targets' | 'registry'>): Checked<readonly Policy[]> {
-  // Other files have none: reading them would take as long as reading all manifests again.
+  // Other files contain no policy. Reading them would take as long as reading all manifests again.
   const some = files.filter(({ text }) => text.includes(policyKind));
   const views = new Map([...registry].map(([name, kind]) => [name, createKindView(kind)]));
   const { sources, policies, diagnostics } = readDocuments(some, [], views);
@@ -109,7 +109,7 @@ type TargetManifests = {
   readonly diagnostics: Diagnostic[];
 };
 
-/** Reads the manifests that are for the target, overlays merged, sorted by id. */
+/** Reads the manifests of a target, with overlays merged, sorted by id. */
 export function readTargetManifests(input: LoadInput): TargetManifests {
   const views = new Map([...input.registry].map(([name, kind]) => [name, createKindView(kind)]));
   const { sources, base, invalid, overlays, policies, declared, complete, diagnostics } = readDocuments(input.files, input.overlays, views);
@@ -120,7 +120,7 @@ export function readTargetManifests(input: LoadInput): TargetManifests {
   const distinct = removeDuplicates(
     sources,
     merged.manifests.filter((manifest) => isFor(manifest, input.target)),
-    // What the gateway names has its id, of which there is one only.
+    // A kind that the gateway names has its id, which is unique already.
     (manifest) => (manifest.view.kind.named ? undefined : toGatewayKey(manifest)),
     'manifest/duplicate-name',
   );
@@ -157,7 +157,7 @@ function toResources(
   return { resources, diagnostics };
 }
 
-/** The rules for each manifest's secrets: the sources of those that the run is not about are never read. */
+/** Creates the rules for the secrets of each manifest. Sources of manifests outside the selection are never read. */
 function createSecretRules({
   secretPrefixes,
   referencePrefixes,
@@ -175,7 +175,7 @@ function createSecretRules({
   };
 }
 
-/** What else is wrong with a manifest, besides and apart from the places that its schema refuses. */
+/** Finds further errors in an invalid manifest, outside the places that its schema rejects. */
 function findFurtherProblems(manifest: Manifest, places: readonly Pointer[], input: LoadInput): readonly DocumentDiagnostic[] {
   const problems = [
     ...checkManifest(manifest, input.targets),
@@ -206,7 +206,7 @@ function noManifests(target: string): Diagnostic {
 // Many short texts cost more to hand over than to hash.
 const batchLength = 65_536;
 
-/** Hashes files by path in the tree and text, whatever order they come in and however their lines end: SHA-256 in hex. */
+/** Returns the SHA-256 of the files in hex, independent of their order and of their line breaks. */
 export function hashTree(files: readonly SourceFile[], pathInTree: (path: string) => string = (path) => path): string {
   const hash = createHash('sha256');
   const placed = files.map(({ path, text }) => ({

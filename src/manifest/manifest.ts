@@ -7,26 +7,26 @@ import type { ManifestDocument } from './yaml/parse-documents.ts';
 import type { KindView } from './kind-view.ts';
 import { textOf } from './wording.ts';
 
-/** A valid manifest of one resource: its document, or that with overlays merged into it. */
+/** A valid manifest of one resource: its document, with overlays merged into it. */
 export type Manifest = {
   readonly view: KindView;
   readonly id: ResourceId;
   readonly name: string;
   readonly metadata: JsonObject;
   readonly spec: JsonObject;
-  /** The samples beside spec, for kinds that have them. */
+  /** The samples of the manifest, for kinds that have them. */
   readonly tests: readonly JsonObject[];
-  /** The manifest's own document, then those of its overlays in order. */
+  /** The manifest's own document, then its overlays in order. */
   readonly layers: readonly [ManifestDocument, ...ManifestDocument[]];
 };
 
-/** Finds the place of a value, or of its key, by a pointer from the document's root. */
+/** Returns the position of a value or of its key, by a pointer from the document's root. */
 export type Locate = ManifestDocument['locate'];
 
-/** What a document says, besides what it is. */
+/** The contents of a manifest besides its kind. */
 export type ManifestValue = { readonly metadata: JsonObject; readonly spec: JsonObject; readonly tests?: Json | undefined };
 
-/** Makes the manifest of a valid document, or of a merged value and the documents it was merged from. */
+/** Creates the manifest of a valid document, or of a merged value and the documents that it was merged from. */
 export function makeManifest(view: KindView, value: ManifestValue, layers: Manifest['layers']): Manifest {
   const name = textOf(value.metadata['name']);
   return {
@@ -42,25 +42,25 @@ export function makeManifest(view: KindView, value: ManifestValue, layers: Manif
 
 const none: readonly JsonObject[] = [];
 
-/** What the gateway knows the resource by: its id, but for kinds that the gateway does not name. */
+/** Returns the id by which the gateway knows a resource; it differs from the manifest's id for kinds that the gateway does not name. */
 export function toGatewayKey({ view, id, name, spec }: Manifest): ResourceId {
   return view.kind.named ? id : `${view.kind.name}/${view.kind.identity(name, spec)}`;
 }
 
-/** Finds places in whichever of the manifest's documents had the last word on them. */
+/** Creates the function that locates values in the document that decides them. */
 export function createManifestLocate(manifest: Manifest): Locate {
   const { layers } = manifest;
-  // Most manifests have no overlay, and nothing to decide.
+  // Most manifests have no overlay, so there is nothing to decide.
   if (layers.length === 1) return layers[0].locate;
   return (path, part) => (findDecidingLayer(manifest, tokensOf(path)) ?? layers[0]).locate(path, part);
 }
 
-/** The manifest's document that has the last word on a place; undefined where none speaks of it. */
+/** Returns the last document of the manifest that states the place; undefined if none does. */
 export function findDecidingLayer({ layers }: Pick<Manifest, 'layers'>, tokens: readonly string[]): ManifestDocument | undefined {
   return layers.findLast((layer) => decides(layer.value, tokens));
 }
 
-/** Tells whether the document holds the place, or something other than a map on the way to it. */
+/** Tells whether the document has the place, or a value other than a map on the way to it. */
 function decides(value: Json, tokens: readonly string[]): boolean {
   let found: Json | undefined = value;
   for (const token of tokens) {
@@ -71,7 +71,7 @@ function decides(value: Json, tokens: readonly string[]): boolean {
   return true;
 }
 
-/** Finds a place in spec: list entries by index, entries of sets by their value and of keyed lists by their key. */
+/** Returns the position of a place in spec: list entries by index, set entries by value, entries of keyed lists by key. */
 export function locateInSpec(manifest: Manifest, path: Pointer): Position {
   const tokens: string[] = ['spec'];
   let found: Json | undefined = manifest.spec;

@@ -12,7 +12,7 @@ import { validateManifest } from './validate/validate-manifest.ts';
 
 type MergeResult = { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] };
 
-/** Applies the overlays of each folder in order, and holds what they made against the schema again. */
+/** Applies the overlays of each folder in order, then validates each merged manifest against the schema. */
 export function mergeOverlays(
   sources: SourceMap,
   base: readonly Manifest[],
@@ -65,8 +65,8 @@ function noManifest(sources: SourceMap, overlay: Manifest, manifests: ReadonlyMa
 }
 
 /**
- * Merges an overlay into a manifest: maps key by key, where null takes the key away, lists and secrets whole, null of a
- * field as it stands. The problems are at places of the overlay.
+ * Merges an overlay into a manifest: maps key by key (null removes a key), lists and secrets as a whole, null of a field
+ * unchanged. The diagnostics point into the overlay.
  */
 export function applyOverlay(
   base: Manifest,
@@ -79,7 +79,7 @@ export function applyOverlay(
   return { manifest: makeManifest(base.view, { metadata, spec, tests }, [...base.layers, ...overlay.layers]), problems };
 }
 
-/** Samples are replaced as a whole, also by none. */
+/** Tells whether an overlay replaces the samples, even with an empty list. */
 function statesTests({ layers }: Manifest): boolean {
   const { value } = layers[0];
   return isObject(value) && value['tests'] !== undefined;
@@ -121,7 +121,7 @@ function mergeValue(
   return rule.shape === 'map' ? mergeMap(base, overlay) : overlay;
 }
 
-/** Merges key by key. Where there is no map below, one that only takes keys away makes none: an omitted map is not an empty one. */
+/** Merges key by key. If the base has no map and the overlay only removes keys, the map stays omitted: an omitted map is not an empty one. */
 function mergeMap(base: Json | undefined, overlay: JsonObject): Json | undefined {
   const merged: Record<string, Json> = isObject(base) ? { ...base } : {};
   for (const [key, value] of Object.entries(overlay)) {
@@ -136,7 +136,7 @@ function protectsByEntries(rule: FieldRule): boolean {
   return rule.protects === 'entries' || rule.edge !== undefined;
 }
 
-/** Warns of each list that stands in the overlay with fewer entries than below it, at any depth. */
+/** Warns of each list, at any depth, that has fewer entries in the overlay than in the base. */
 function warnOfLostEntries(
   rule: FieldRule,
   base: Json | undefined,
@@ -156,7 +156,7 @@ function warnOfLostEntries(
   return lost.length === 0 ? within : [lossWarning(rule, lost, place), ...within];
 }
 
-/** The lists inside an entry that keeps its key. */
+/** Compares the lists inside an entry that keeps its key. */
 function warnOfLostWithin(
   fields: readonly FieldRule[],
   base: Json,

@@ -12,13 +12,13 @@ import { textsOf } from './to-resource.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { config as validator } from './validate/validators.js';
 
-/** The prefix that names of secret variables have where a target says nothing else. */
+/** The prefix for names of secret variables if a target sets none. */
 const defaultSecretPrefix = 'OSTIARY_SECRET_';
 
-/** The variable that holds the token where a target says nothing else. */
+/** The variable that holds the token if a target names none. */
 const defaultTokenVariable = 'OSTIARY_TOKEN';
 
-/** Reads the config file; its paths become absolute, below the folder that it lies in. */
+/** Reads the config file. Its paths become absolute, below the folder that contains the file. */
 export function readConfig(file: SourceFile, folder: string): Checked<Config> {
   const { value: documents = [], diagnostics: unread } = parseDocuments(file);
   const found = maskFrames(file, unread, [schema]);
@@ -83,7 +83,7 @@ function urlProblems(text: string, at: string): readonly DocumentDiagnostic[] {
   return [{ code: 'config/insecure-url', severity: 'warning', pointer: at, message, hint: 'use https://' }];
 }
 
-/** Tells whether what is sent to the address stays between the two: encrypted, or on this machine. */
+/** Tells whether a connection to the URL is encrypted or stays on this machine. */
 export function isSecureUrl(url: URL): boolean {
   return url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
 }
@@ -107,7 +107,7 @@ function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Do
 
 const named = { code: 'manifest/no-such-path', severity: 'error', message: '' } as const;
 
-/** Where each path is named first, by the path as an absolute one. */
+/** Maps each absolute path to the pointer of its first use in the config. */
 function findPathPlaces(value: JsonObject, root: string): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const holders: readonly (readonly [readonly string[], JsonObject])[] = [
@@ -125,7 +125,7 @@ function findPathPlaces(value: JsonObject, root: string): ReadonlyMap<string, st
   return names;
 }
 
-/** The path without `.` and `..`, or undefined where it leads out of the folder. */
+/** Removes `.` and `..` from a path; returns undefined if it leads out of the folder. */
 function normalizePath(path: string): string | undefined {
   if (/^([/\\~]|[A-Za-z]:)/.test(path) || path.includes('\\')) return undefined;
   const parts: string[] = [];
@@ -165,7 +165,7 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
   };
 }
 
-/** The share that a percentage is. */
+/** Converts a percentage such as `20%` to a fraction from 0 to 1. */
 function parsePercentage(text: Json | undefined, fallback: number): number {
   return typeof text === 'string' ? Number.parseInt(text, 10) / 100 : fallback;
 }
@@ -190,7 +190,7 @@ function joinPath(root: string, path: string): string {
   return root.endsWith('/') ? `${root}${path}` : `${root}/${path}`;
 }
 
-/** One spelling of a gateway's address: without a final slash. */
+/** Removes the final slashes, so that a gateway's URL has one spelling. */
 function withoutFinalSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }

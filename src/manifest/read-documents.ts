@@ -9,19 +9,19 @@ import { makeManifest, type Manifest, createManifestLocate } from './manifest.ts
 import { policyKind, policySchema } from './read-policies.ts';
 import { classifyDocument, validateManifest, type KindViews } from './validate/validate-manifest.ts';
 
-/** Everything that files say, before manifests and overlays meet. */
+/** The documents of all files, before overlays are merged. */
 export type DocumentSet = {
   readonly sources: SourceMap;
   readonly base: readonly Manifest[];
-  /** Manifests that are wrong somewhere, with the places where they are. */
+  /** Manifests with errors, and the places of these errors. */
   readonly invalid: readonly InvalidManifest[];
-  /** The overlays of each folder, in the folders' order. */
+  /** The overlays of each folder, in the order of the folders. */
   readonly overlays: readonly (readonly Manifest[])[];
-  /** Documents of policies, not yet looked into. */
+  /** Policy documents, not validated yet. */
   readonly policies: readonly ManifestDocument[];
-  /** What the files declare, also where the manifest itself is wrong. */
+  /** The ids that the files declare, invalid manifests included. */
   readonly declared: ReadonlySet<ResourceId>;
-  /** No manifest is wrong, so what is not declared is not there. */
+  /** Whether all manifests are valid, so that an id that is not declared does not exist. */
   readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -74,7 +74,7 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
   };
 }
 
-/** The places that are wrong; where something is missing, what is there may be right. */
+/** Returns the invalid places. A missing field does not make the rest of its map invalid. */
 function listInvalidPlaces(problems: readonly DocumentDiagnostic[]): readonly Pointer[] {
   return problems.filter(({ code }) => code !== 'manifest/missing-field').map(({ pointer: at }) => at);
 }
@@ -104,12 +104,12 @@ function readDocument(document: ManifestDocument, views: KindViews, form: 'manif
     case 'foreign':
       return { problems: [], skipped: document.incomplete !== true };
     case 'config':
-      // At the top of a commit nothing but its name stands before the file.
+      // For a file at the root of a commit, only the commit's short hash precedes the name.
       return { problems: /(?:^|\/|^[\da-f]{10}:)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
     case 'policy':
       return form === 'overlay' ? { problems: [misplacedPolicy] } : { problems: [], isPolicy: true };
     case 'wrong':
-      // What it would be may stand at the key that was left out.
+      // The key that was left out may be `kind` or `apiVersion`.
       return { problems: document.incomplete === true ? [] : [classified.problem] };
     case 'manifest': {
       const { view, value } = classified;
@@ -123,7 +123,7 @@ function readDocument(document: ManifestDocument, views: KindViews, form: 'manif
   }
 }
 
-/** What is missing may have stood at a key that was left out. */
+/** Tells whether an error is about present text; a missing field may have been at the key that was left out. */
 function isPresent({ code }: DocumentDiagnostic): boolean {
   return code !== 'manifest/missing-field';
 }
@@ -149,7 +149,7 @@ function objectAt(value: JsonObject, key: string): JsonObject {
   return isObject(below) ? below : {};
 }
 
-/** Tells of all documents that are somebody else's in one notice. */
+/** Reports all documents of other tools in one notice. */
 function noticeSkipped(documents: readonly ManifestDocument[]): readonly Diagnostic[] {
   const [first] = documents;
   if (first === undefined) return [];
@@ -167,7 +167,7 @@ function noticeSkipped(documents: readonly ManifestDocument[]): readonly Diagnos
   ];
 }
 
-/** The resources whose manifests stand in a file, as far as it can be read. */
+/** Lists the resources that a file declares; returns none for a file that cannot be parsed. */
 export function listDeclared(file: SourceFile): readonly ResourceId[] {
   return (parseDocuments(file).value ?? []).flatMap(({ value }) => {
     if (!isObject(value) || !isObject(value['metadata'])) return [];
@@ -177,7 +177,7 @@ export function listDeclared(file: SourceFile): readonly ResourceId[] {
   });
 }
 
-/** Keeps the first manifest of each identity and names both places of every other one; what has none is kept. */
+/** Keeps the first manifest of each identity and reports every other one with both positions; manifests without an identity are kept. */
 export function removeDuplicates(
   sources: SourceMap,
   manifests: readonly Manifest[],

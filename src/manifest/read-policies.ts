@@ -14,13 +14,13 @@ import { createLineFinder } from './yaml/line-finder.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { policy as validator } from './validate/validators.js';
 
-/** The kind of documents that are policies. */
+/** The kind of policy documents. */
 export const policyKind = 'Policy';
 
-/** The schema that they follow. */
+/** The schema of policy documents. */
 export const policySchema: JsonObject = schema;
 
-/** The policies of a target, sorted by name; expressions are not looked into. */
+/** Reads the policies of a target, sorted by name. It does not check expressions. */
 export function readPolicies(
   sources: SourceMap,
   documents: readonly ManifestDocument[],
@@ -87,7 +87,7 @@ function toRequirement(
   };
 }
 
-/** The character of a text that stands at a line and column. */
+/** Returns the offset of a line and column, both from 1. */
 function offsetOf(text: string, { line, column }: { readonly line: number; readonly column: number }): number {
   let start = 0;
   for (let number = 1; number < line; number += 1) start = text.indexOf('\n', start) + 1;

@@ -4,19 +4,19 @@ import { suggest } from '../model/suggest.ts';
 import type { Manifest } from './manifest.ts';
 import { suggestWord } from './wording.ts';
 
-/** Which resources a run is about: those named, and those whose files lie at one of the paths. */
+/** The resources of a run: those named, and those whose files are at one of the paths. */
 export type Selection = { readonly only: readonly string[]; readonly paths?: readonly SelectedPath[] };
 
-/** A path as the user gave it, and which files lie at or below it. */
+/** A path as the user gave it, and a test for files at or below it. */
 export type SelectedPath = { readonly path: string; readonly holds: (file: string) => boolean };
 
-/** Tells whether the run is about the manifest. */
+/** Tells whether a selection includes the manifest. */
 export function isSelected({ id, layers }: Manifest, { only, paths }: Selection): boolean {
   if (only.length > 0 && !only.includes(id)) return false;
   return paths === undefined || paths.some(({ holds }) => isAnyAt(layers, holds));
 }
 
-/** Finds the selected manifests; no set where everything is selected. */
+/** Returns the ids of the selected manifests; no set if everything is selected. */
 export function selectManifests(
   manifests: readonly Manifest[],
   selection: Selection | undefined,

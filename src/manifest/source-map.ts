@@ -11,19 +11,19 @@ import { maskUrlCredentials, maskSecrets, maskUnreadText } from './secrets/mask-
 type MappedFile = {
   readonly file: SourceFile;
   readonly documents: readonly ManifestDocument[];
-  /** Not all of the file was read, so where its secrets are is told by the fields of these schemas alone. */
+  /** Schemas whose field names locate the secrets; set if not all of the file was read. */
   readonly unread?: readonly JsonObject[];
 };
 
-/** All files of a load, and which schema each of their documents follows: what a code frame needs to show no secret. */
+/** The files of a load and the schemas of their documents, which code frames need to mask secrets. */
 export type SourceMap = {
   readonly findFile: (path: string) => MappedFile | undefined;
   readonly schemaOf: (document: ManifestDocument) => JsonObject | undefined;
-  /** The files' texts without secrets, as far as they were needed, by path. */
+  /** The masked texts of files by path, computed on first use. */
   readonly masked: Map<string, string>;
 };
 
-/** Opens a sources over files and their documents. */
+/** Creates a source map from files and their documents. */
 export function createSourceMap(pages: readonly MappedFile[], schemaOf: SourceMap['schemaOf']): SourceMap {
   let byPath: ReadonlyMap<string, MappedFile> | undefined;
   const pageOf = (path: string): MappedFile | undefined => {
@@ -57,7 +57,7 @@ function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNul
   const line = sources.findFile(at.file)?.file.text.split('\n', at.line)[at.line - 1] ?? '';
   const quote = /["']/.test(line[at.column - 1] ?? '') ? 1 : 0;
   const start = at.column - 1 + quote;
-  // A quoted quote, or an escape, before the character takes more room than it has in the text.
+  // A doubled quote or an escape before the character takes more columns in the line than in the text.
   return line.startsWith(text.slice(0, index + 1), start) ? { ...at, column: start + index + 1 } : at;
 }
 
@@ -73,7 +73,7 @@ export function placeDiagnostic(sources: SourceMap, at: Position, diagnostic: Di
   };
 }
 
-/** Cuts the frame of a diagnostic of the parser out of its file again, without what may be a secret. */
+/** Cuts the code frames of the parser's diagnostics again, from the text without possible secrets. */
 export function maskFrames(file: SourceFile, diagnostics: readonly Diagnostic[], schemas: readonly JsonObject[]): readonly Diagnostic[] {
   if (diagnostics.length === 0) return diagnostics;
   const text = maskUnreadText(file.text, schemas);
@@ -101,7 +101,7 @@ function cutWordFrame(text: string, at: Position): CodeFrame {
   return trimFrame(cutCodeFrame(text, at, measureWord(text, at)));
 }
 
-/** Measures the word that begins at the position: a quoted text, or up to where a plain one ends. */
+/** Returns the length of the word at a position: up to the closing quote, or to the end of a plain word. */
 function measureWord(text: string, at: Position): number {
   const line = text.split('\n', at.line)[at.line - 1] ?? '';
   const rest = line.slice(at.column - 1);

@@ -7,10 +7,10 @@ import type { Manifest } from './manifest.ts';
 import { suggestWord, textOf } from './wording.ts';
 import { textsOf } from './to-resource.ts';
 
-/** What a selector adds: names of manifests, and what is wrong with it. */
+/** The names of the manifests that a selector matches, and the errors in the selector. */
 export type SelectorMatch = { readonly names: readonly string[]; readonly problems: readonly DocumentDiagnostic[] };
 
-/** Selects manifests by their tags; the index over the tags is made when first needed. */
+/** Creates a function that selects manifests by their tags; it builds its indexes on first use. */
 export function createTagSelector(
   manifests: readonly Manifest[],
 ): (rule: Manifest, selector: SelectorField, kind: string, value: JsonObject) => SelectorMatch {

@@ -10,7 +10,7 @@ import type { KindView, SecretField } from './kind-view.ts';
 import { toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
 
-/** Brings a valid manifest into the one form that plans compare. */
+/** Converts a valid manifest to the normalized resource that plans compare. */
 export function toResource(
   manifest: Manifest,
   rules: SecretRules,
@@ -47,7 +47,7 @@ function readSelector({ selectors: [selector] }: KindView, raw: JsonObject): Des
   return selector === undefined || !isObject(value) ? undefined : { field: selector.name, value };
 }
 
-/** The places are looked up when somebody asks for them. */
+/** Reads the samples; positions are computed on request. */
 function readSamples(manifest: Manifest): readonly Sample[] {
   return manifest.tests.map((given, index) => ({
     given,
@@ -57,7 +57,7 @@ function readSamples(manifest: Manifest): readonly Sample[] {
   }));
 }
 
-/** Adds the secrets that a gateway would add to a map that is given whole. */
+/** Adds the secrets that a gateway adds to a map of secrets that the manifest states as a whole. */
 function addDerivedSecrets(
   view: KindView,
   spec: JsonObject,
@@ -72,12 +72,12 @@ function addDerivedSecrets(
   return { ...secrets, ...Object.fromEntries(added.map(([path, value]) => [path, seal('derived', value)])) };
 }
 
-/** What is wrong with the secrets of a manifest. */
+/** Returns the errors in the secrets of a manifest. */
 export function checkSecrets({ view, spec }: Manifest, rules: SecretRules): readonly DocumentDiagnostic[] {
   return readSecrets(view, spec, rules).problems;
 }
 
-/** Gives every compared field its value: the stated one, else the empty one where omitting means that; null resets. */
+/** Returns every compared field: the stated value, else the empty value if omission means empty. Null resets a field. */
 function normalizeSpec(view: KindView, name: string, raw: JsonObject): Record<string, Json> {
   const spec: Record<string, Json> = {};
   for (const field of view.plain) {
@@ -89,7 +89,7 @@ function normalizeSpec(view: KindView, name: string, raw: JsonObject): Record<st
   return spec;
 }
 
-/** Gives omitted, reset and empty fields the values that a gateway would fill in from the others. */
+/** Fills omitted, reset and empty fields with the values that a gateway would derive from the others. */
 function deriveOmitted(
   view: KindView,
   spec: Record<string, Json>,
@@ -106,7 +106,7 @@ function deriveOmitted(
   }
 }
 
-/** The names of the stated fields; manifests that state the same share one set, found by a bit for each field. */
+/** Returns the names of the stated fields. Manifests that state the same fields share one set, found by a bit mask. */
 function collectStated(view: KindView, raw: JsonObject): ReadonlySet<string> {
   let bits = 0;
   for (const { name } of view.kind.fields) bits = bits * 2 + (raw[name] === undefined ? 0 : 1);
@@ -148,7 +148,7 @@ function valueAt(value: Json, key: string): Json {
   return isObject(value) ? (value[key] ?? null) : null;
 }
 
-/** Where a field's secret, or the one under a key of its map, stands; each place is made once. */
+/** Returns the slot of a field's secret, or of one key of its map. Each slot is created once. */
 function findSlot({ name, path, secret: mode, slots: places }: SecretField, key: string | undefined): { path: Pointer; place: SecretSlot } {
   const known = places.get(key ?? '');
   if (known !== undefined) return known;
@@ -160,7 +160,7 @@ function findSlot({ name, path, secret: mode, slots: places }: SecretField, key:
 
 const noTexts: readonly string[] = [];
 
-/** The texts of a list. */
+/** Returns the strings of a list. */
 export function textsOf(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : noTexts;
 }

@@ -1,12 +1,12 @@
 import type { Json } from '../model/json.ts';
 
-/** Names the place as a user would: `reviewers[0]`, `input.rules[1].type`; fields of spec without the `spec`. */
+/** Formats a place for users: `reviewers[0]`, `input.rules[1].type`; fields of spec without `spec`. */
 export function formatPlace(tokens: readonly string[]): string {
   const shown = tokens.length > 1 && tokens[0] === 'spec' ? tokens.slice(1) : tokens;
   return shown.map((token, index) => (/^\d+$/.test(token) && index > 0 ? `[${token}]` : `${index === 0 ? '' : '.'}${token}`)).join('');
 }
 
-/** Quotes a value in a message; lists and maps are named only. */
+/** Quotes a value for a message; of lists and maps it only names the type. */
 export function quoteValue(value: Json | undefined): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a map';
@@ -14,7 +14,7 @@ export function quoteValue(value: Json | undefined): string {
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
 }
 
-/** Names what sort of value it is, without showing it. */
+/** Returns the name of a value's type, without the value. */
 export function describeType(value: Json | undefined): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return 'a text';
@@ -23,20 +23,20 @@ export function describeType(value: Json | undefined): string {
   return value === null || value === undefined ? 'null' : 'a map';
 }
 
-/** A scalar as text; a list or a map has none. */
+/** Converts a scalar to text; a list or a map becomes the empty string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** `did you mean "x"?`, or nothing where no word is near. */
+/** Returns `did you mean "x"?`, or undefined without a similar word. */
 export function suggestWord(word: string | undefined): string | undefined {
   return word === undefined ? undefined : `did you mean "${word}"?`;
 }
 
-/** What to do about a key of a map that is null. */
+/** The hint for a null key of a map. */
 export const nullKeyHint = 'leave the key out; only in an overlay does null take a key away';
 
-/** `did you mean "x"?` of the one word that begins or ends with the text, leaving out a plural s: agent_id for agent. */
+/** Suggests the only word that begins or ends with the text (without a plural s), such as agent_id for agent. */
 export function suggestPartialMatch(text: string, words: readonly string[]): string | undefined {
   const stem = text.toLowerCase().replace(/s$/, '');
   if (stem.length < 3) return undefined;

@@ -17,32 +17,32 @@ import { createFieldEdits } from './field-edits.ts';
 import { editTexts, groupBy, replaceTexts, type AttributedEdit } from './edit-texts.ts';
 import { findValuesToState, findImplied, findMismatches } from './verify-accepted.ts';
 
-/** All that accepting follows from: the manifests of one target, what is live, and the plan between them. */
+/** The manifests of one target, the live state, and the plan between them. */
 export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
   readonly live: LiveState;
   readonly plan: Pick<Plan, 'changes' | 'edges'>;
-  /** What was changed on the gateway since the base (held changes too), unless told: whatever differs. */
+  /** The differences to accept: drift (held changes included, the default) or all. */
   readonly which?: 'drift' | 'all';
-  /** Live protections that no manifest speaks of, to be stated, too. */
+  /** Live protections that no manifest states, to be stated too. */
   readonly watch?: Plan['unwatched'];
 };
 
-/** The files as they are to be, and what they then say that they did not. */
+/** The changed files and the differences that they accept. */
 export type AcceptResult = {
-  /** Files and overlays that change, with their text as it is to be. */
+  /** Changed files and overlays with their new text. */
   readonly files: readonly SourceFile[];
   readonly accepted: readonly LiveDifference[];
-  /** What cannot be accepted, each with its reason; with errors of the manifests themselves nothing is. */
+  /** The differences that cannot be accepted, with reasons; if the manifests have errors, nothing is accepted. */
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /**
- * Edits manifests in place so that they say what is live. A value goes to the file that set it, overlay or manifest; one
- * that nobody set goes to the manifest, in the order of the schema; a key that an overlay takes away becomes null there;
- * lists of overlays are edited where they stand. An edge that was detached leaves its list, or becomes an exception of the
- * selector that declares it; one that was attached is listed on the side that states edges. Edges that other accepted
- * changes would make or lose (tags that selectors match) stay as they are live. Secrets are only ever said to be kept.
- * The edited files are loaded again: what they would not say exactly is left out and told, and the rest is done.
+ * Edits manifests in place so that they state the live values. A value goes to the file that set it, overlay or manifest; a
+ * value that no file set goes to the manifest, in the order of the schema. A key that an overlay removes becomes null there;
+ * lists of overlays are edited in place. A detached edge leaves its list, or becomes an exception of the selector that
+ * declares it; an attached edge is listed on the side that states edges. Edges that other accepted changes would add or
+ * remove (tags that selectors match) stay as they are live. Secrets are only stated as kept. The edited files are loaded
+ * again: differences that they would not state exactly are left out and reported, and the rest is accepted.
  */
 export function acceptLive(input: AcceptInput): AcceptResult {
   const load: LoadInput = replaceTexts(input, new Map());
@@ -67,7 +67,7 @@ export function acceptLive(input: AcceptInput): AcceptResult {
   }
 }
 
-/** Values that omitting keeps, as what a manifest could say of them. */
+/** Converts unwatched values to differences that a manifest could state. */
 function statesUnwatched({ watch = [], live, registry }: AcceptInput, desired: DesiredState): readonly LiveDifference[] {
   return watch.flatMap(({ id, path }): readonly LiveDifference[] => {
     const key = desired.resources.find((one) => one.id === id)?.key;
@@ -80,7 +80,7 @@ function statesUnwatched({ watch = [], live, registry }: AcceptInput, desired: D
 type AcceptState = { readonly desired: DesiredState; readonly live: LiveState; readonly wanted: readonly LiveDifference[] };
 type AcceptAttempt = { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<LiveDifference, string> };
 
-/** Edits the files for all that is wanted, fields before edges, and finds what did not come out. */
+/** Edits the files for all wanted differences, fields before edges, and finds those that failed. */
 function tryAccept(load: LoadInput, { desired, live, wanted }: AcceptState): AcceptAttempt {
   const { manifests } = readTargetManifests(load);
   const byField = editFields(load, manifests, { desired, live, wanted });
@@ -135,7 +135,7 @@ function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, 
   return whole.length === 0 || kept.failures.size === 0 ? kept : editTexts(load, edits, new Map());
 }
 
-/** The edges that manifests are to declare: those that they do, with what was detached and attached by hand. */
+/** Returns the edges that manifests should declare: the declared ones, without detached and with attached edges. */
 function listWantedEdges(
   manifests: readonly Manifest[],
   live: LiveState,
@@ -150,7 +150,7 @@ function listWantedEdges(
   return edges;
 }
 
-/** What an edit of an edge is for: that edge; where it follows from accepted fields, from all of them. */
+/** Returns the causes of an edge's edit: the difference of that edge, or all if it follows from accepted fields. */
 function findEdgeCauses(wanted: readonly LiveDifference[], key: string): readonly LiveDifference[] {
   const own = wanted.filter((one) => one.is === 'edge' && edgeKey(one.ends) === key);
   return own.length > 0 ? own : wanted;

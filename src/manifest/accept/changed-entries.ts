@@ -9,17 +9,17 @@ import { findDecidingLayer, type Manifest } from '../manifest.ts';
 import type { LiveDifference } from './differences.ts';
 import { findTokenIndex, listOf, rawAt, findRules, type LayerEdit } from './field-edits.ts';
 
-/** Two differences that are one entry of a list with another content, and the edits after which it has that. */
+/** Two differences that are one changed entry of a list, and the edits that change it. */
 export type ChangedEntry = { readonly by: readonly [FieldDifference, FieldDifference]; readonly edits: readonly LayerEdit[] };
 
 type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
 
-/** An entry that a manifest has: where, and what it says. */
+/** An entry of a keyed list in a manifest, by place and token. */
 type ManifestEntry = { readonly manifest: Manifest; readonly rule: KeyedRule; readonly place: readonly string[]; readonly token: string };
 
 /**
- * Finds entries without a name of their own that only have another content, which a plan tells as one that went and one that
- * came: the two have at least half of their fields in common. So what stays of such an entry stays as it is written.
+ * Finds changed entries without a name, which a plan shows as one removed and one added entry: the two share at least
+ * half of their fields. Editing such an entry keeps its unchanged text.
  */
 export function findChangedEntries(manifest: Manifest, differences: readonly FieldDifference[]): readonly ChangedEntry[] {
   const entries = differences.flatMap((one) => {
@@ -52,7 +52,7 @@ function liveObject({ before }: FieldChange): JsonObject {
 
 type WrittenEntry = { readonly layer: LayerEdit['layer']; readonly index: number; readonly raw: JsonObject; readonly normal: JsonObject };
 
-/** The entry as its document has it. */
+/** Returns the entry as its document states it. */
 function findWritten({ manifest, rule, place, token }: ManifestEntry): WrittenEntry | undefined {
   const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
   const list = listOf(layer && rawAt(layer.value, place));
@@ -89,7 +89,7 @@ function entryEdits(entry: ManifestEntry, live: JsonObject): readonly LayerEdit[
   });
 }
 
-/** A set keeps the order that it is written in. */
+/** A set keeps its written order. */
 function elementEdits(path: DocumentEdit['path'], raw: readonly Json[], live: readonly Json[]): readonly DocumentEdit[] {
   const [had, has] = [raw, live].map((values) => new Set(values.map(elementToken)));
   return [

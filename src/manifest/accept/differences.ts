@@ -3,20 +3,20 @@ import type { EdgeEnds } from '../../model/edges.ts';
 import type { Change, FieldChange, Plan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
-/** Something that is live and that manifests do not say. */
+/** A live field or edge that differs from the manifests. */
 export type LiveDifference =
   | { readonly is: 'field'; readonly id: ResourceId; readonly field: FieldChange }
-  /** `attached`: the edge is live; else it is declared, and gone. */
+  /** `attached` means that the edge is live; otherwise only manifests declare it. */
   | { readonly is: 'edge'; readonly ends: EdgeEnds; readonly attached: boolean };
 
-/** What a plan says about live that manifests could say, and what they could not. */
+/** The differences that manifests could state, and the objects that are not live. */
 export type LiveDifferences = {
   readonly differences: readonly LiveDifference[];
-  /** Objects that are declared and are not live. */
+  /** Declared objects that are not live. */
   readonly removed: readonly { readonly id: ResourceId; readonly at?: Position }[];
 };
 
-/** Picks out of a plan what was changed on the gateway; `all`: whoever changed it. */
+/** Finds the differences in a plan that drift caused; with `all`, every difference. */
 export function findDifferences({ changes, edges }: Pick<Plan, 'changes' | 'edges'>, which: 'drift' | 'all'): LiveDifferences {
   const isMeant = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     which === 'all' || origin === 'drift' || held === true;
@@ -37,7 +37,7 @@ export function findDifferences({ changes, edges }: Pick<Plan, 'changes' | 'edge
   };
 }
 
-/** Tells whether the change is between a manifest and what is live. */
+/** Tells whether the change compares a manifest with a live object. */
 function isCompared({ action }: Change): boolean {
   return action === 'update' || action === 'held' || action === 'blocked' || action === 'rename';
 }

@@ -11,10 +11,10 @@ import { textsOf } from '../to-resource.ts';
 import { createTagSelector } from '../tag-selector.ts';
 import type { LayerEdit } from './field-edits.ts';
 
-/** Edges by key, each with its ends. */
+/** The ends of edges by edge key. */
 export type EdgesByKey = ReadonlyMap<string, EdgeEnds>;
 
-/** The edges that manifests declare, by the names of their ends; a gateway's own id counts as the name of what has it. */
+/** Lists the edges that manifests declare by the names of their ends; a uid counts as the name of its object. */
 export function listDeclaredEdges(
   manifests: readonly Manifest[],
   live: LiveState,
@@ -33,7 +33,7 @@ export function listDeclaredEdges(
   );
 }
 
-/** The edits after which manifests declare exactly the wanted edges: lists lose and gain names, selectors make exceptions. */
+/** Creates the edits after which manifests declare exactly the wanted edges: names in lists, and exceptions of selectors. */
 export function createEdgeEdits(
   manifests: readonly Manifest[],
   wanted: EdgesByKey,
@@ -62,7 +62,7 @@ function removeFromList(manifest: Manifest, [field = '', text = '']: readonly st
   return [{ layer, edit: { edit: 'drop', path: pointer(...place), value: text } }];
 }
 
-/** A selector leaves a name out: in the document that has its exceptions, else in the one that has the selector. */
+/** Adds an exception to a selector, in the document that states the exceptions, else the selector. */
 function addException(manifest: Manifest, path: string, name: string): readonly LayerEdit[] {
   const place = ['spec', ...tokensOf(path)];
   const own = [...place, 'except'];
@@ -70,7 +70,7 @@ function addException(manifest: Manifest, path: string, name: string): readonly 
   return [{ layer, edit: { edit: 'add', path: pointer(...own), value: name, order: ['match_tags', 'except', 'allow_empty'] } }];
 }
 
-/** A selector that leaves out all it matched has to say that this is meant. */
+/** Allows selectors to be empty if their new exceptions exclude every match. */
 function allowEmptySelectors(
   manifests: readonly Manifest[],
   edits: readonly LayerEdit[],
@@ -96,8 +96,8 @@ function allowEmptySelectors(
 type EdgeSide = { readonly manifest: Manifest; readonly field: KindView['edges'][number]; readonly other: ResourceId };
 
 /**
- * Declares an edge: an exception of a selector that matches goes; else it is listed on the side that states its edges,
- * the connection's where both do or none does.
+ * Creates the edits that declare an edge: an exception of a matching selector is removed; otherwise the edge is listed on
+ * the side that states its edges, the connection's if both or none do.
  */
 function declareEdge(
   ends: EdgeEnds,
@@ -126,7 +126,7 @@ function findSide(manifest: Manifest | undefined, other: ResourceId): EdgeSide |
   return manifest === undefined || field === undefined ? undefined : { manifest, field, other };
 }
 
-/** Takes a name out of a selector's exceptions; then the selector may match it. */
+/** Removes a name from a selector's exceptions, and tells whether the selector matches it then. */
 function removeException(
   { manifest, field, other }: EdgeSide,
   selector: SelectorField,

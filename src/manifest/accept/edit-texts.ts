@@ -5,10 +5,10 @@ import type { LoadInput } from '../load-manifests.ts';
 import type { LiveDifference } from './differences.ts';
 import type { LayerEdit } from './field-edits.ts';
 
-/** An edit, and the differences that it is for. */
+/** An edit, and the differences that cause it. */
 export type AttributedEdit = LayerEdit & { readonly causes: readonly LiveDifference[] };
 
-/** The input with other texts of files, by their paths; secrets stay unresolved. */
+/** Returns the input with other texts of files, by path; secrets stay unresolved. */
 export function replaceTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
   const { files, overlays, target, targets, selection, secretPrefixes, referencePrefixes, registry, pathInTree } = input;
   const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
@@ -25,7 +25,7 @@ export function replaceTexts(input: LoadInput, texts: ReadonlyMap<string, string
   };
 }
 
-/** Carries out edits in the files of the input; the texts of those that change come on top of the given ones. */
+/** Applies edits to the files of the input. Returns the changed texts together with the given ones. */
 export function editTexts(
   input: LoadInput,
   edits: readonly AttributedEdit[],
@@ -48,7 +48,7 @@ export function editTexts(
   return { texts, failures };
 }
 
-/** What takes entries out of lists comes last, the deepest first: no index moves before it was used. */
+/** Ranks edits: removals from lists come last, the deepest first, so that no index changes before its use. */
 function editRank({ edit }: AttributedEdit): number {
   return edit.edit === 'drop' || edit.edit === 'remove' ? 1 : 0;
 }
@@ -57,7 +57,7 @@ function editDepth(tagged: AttributedEdit): number {
   return editRank(tagged) === 0 ? 0 : tokensOf(tagged.edit.path).length;
 }
 
-/** Groups values by what they have in common, in the order in which each first comes. */
+/** Groups values by key, in the order of each key's first value. */
 export function groupBy<T, K>(values: readonly T[], keyOf: (value: T) => K): ReadonlyMap<K, readonly T[]> {
   const groups = new Map<K, T[]>();
   for (const value of values) {

@@ -12,10 +12,10 @@ import { findDecidingLayer, type Manifest } from '../manifest.ts';
 /** An edit of one of a manifest's documents. */
 export type LayerEdit = { readonly layer: ManifestDocument; readonly edit: DocumentEdit };
 
-/** Why a value cannot be accepted. */
+/** The reason why no edit can accept a value. */
 export type UneditableField = { readonly reason: string };
 
-/** A field below `place` of a layer, and what of it is to become as it is live. */
+/** A field below `place` of a layer, and the live value at `tokens` inside it (undefined: absent). */
 type EditStep = {
   readonly layer: ManifestDocument;
   readonly place: readonly string[];
@@ -26,7 +26,7 @@ type EditStep = {
 
 const keep: Json = { keep: true };
 
-/** The edits after which a manifest says of one field what is live: in the document that has the last word on it. `spec`: all that is live. */
+/** Creates the edits after which a manifest states the live value of one field, in the document that decides it. `spec` is the live spec. */
 export function createFieldEdits(
   manifest: Manifest,
   { path, before }: FieldChange,
@@ -51,13 +51,13 @@ export function createFieldEdits(
   return 'reason' in edits ? edits : edits.map((edit) => ({ layer, edit: addOrder(edit, order) }));
 }
 
-/** What a manifest says of a value: of a secret no more than that it is kept. */
+/** Returns the value that a manifest states; for a secret only `keep`. */
 function toStatedLive(before: Value): Json | undefined {
   if ('secret' in before) return keep;
   return 'value' in before ? before.value : undefined;
 }
 
-/** The rules from a field of spec down to the one that holds the value as a whole, and the tokens inside that. */
+/** Returns the rules from a field of spec down to the one that contains the whole value, and the tokens inside that. */
 export function findRules(
   fields: readonly FieldRule[],
   tokens: readonly string[],
@@ -74,14 +74,14 @@ function fieldsOf(rule: FieldRule | undefined): readonly FieldRule[] | undefined
   return rule?.shape === 'object' || rule?.shape === 'keyed' ? rule.fields : undefined;
 }
 
-/** A field of spec that is new in a document stands where the schema has it. */
+/** Adds the order of the schema to an edit that may insert a field. */
 function addOrder(edit: DocumentEdit, order: readonly string[]): DocumentEdit {
   return edit.edit === 'set' || edit.edit === 'add' ? { order, level: 2, ...edit } : edit;
 }
 
 type MapKey = { readonly key: string; readonly live: Json | undefined; readonly fields: readonly FieldRule[]; readonly spec: JsonObject };
 
-/** A key of a map: in the document that gives it, else where the map stands; an overlay takes a key away by null. */
+/** Creates the edits of one key of a map: in the document that states it, else in the one that states the map. An overlay removes a key by null. */
 function createKeyEdits(
   manifest: Manifest,
   place: readonly string[],
@@ -96,7 +96,7 @@ function createKeyEdits(
   });
   if (stating !== manifest.layers[0] && rawAt(stating.value, place) === null) {
     if (live === undefined || live === keep) return { reason: `an overlay resets ${pointer(...place)} as a whole` };
-    // Once the overlay has a map there, what lies below comes through: what is not live goes key by key.
+    // Once the overlay has a map there, keys of the documents below reappear; those that are not live are removed one by one.
     const seen = rawAt(spec, place.slice(1));
     const hidden = [...new Set(earlierThan(manifest, stating).flatMap(({ value }) => keysOf(rawAt(value, place))))];
     const gone = hidden.filter((name) => !keysOf(seen).includes(name));
@@ -106,7 +106,7 @@ function createKeyEdits(
   return live === undefined ? removal(manifest, layer, own) : [stated(layer, key, live)];
 }
 
-/** Takes a key out of the document that gives it; where an earlier one gives it too, null takes it away. */
+/** Removes a key from the document that states it; if an earlier document states it too, null removes it. */
 function removal(manifest: Manifest, layer: ManifestDocument, place: readonly string[]): readonly LayerEdit[] {
   const path = pointer(...place);
   const isBelow = earlierThan(manifest, layer).some(({ value }) => (rawAt(value, place) ?? null) !== null);
@@ -121,7 +121,7 @@ function keysOf(value: Json | undefined): readonly string[] {
   return isObject(value) ? Object.keys(value) : [];
 }
 
-/** The edits below a place of one document. */
+/** Creates the edits below a place of one document. */
 function createValueEdits(step: EditStep): readonly DocumentEdit[] | UneditableField {
   const { place, fields, tokens, live, layer } = step;
   const [name = '', ...rest] = tokens;
@@ -149,7 +149,7 @@ function createValueEdits(step: EditStep): readonly DocumentEdit[] | UneditableF
   }
 }
 
-/** A whole entry of a keyed list, or a value inside one. */
+/** Creates the edits of an entry of a keyed list, or of a value inside one. */
 function createEntryEdits(step: EditStep, rule: KeyedRule, raw: readonly Json[]): readonly DocumentEdit[] | UneditableField {
   const { place, live } = step;
   const [token = '', ...rest] = step.tokens;
@@ -169,19 +169,19 @@ function createEntryEdits(step: EditStep, rule: KeyedRule, raw: readonly Json[])
   return [{ edit: 'add', path, value: value ?? live }];
 }
 
-/** Where the entry of a token stands in a list as it is written. */
+/** Returns the index of a token's entry in a list as written; -1 if there is none. */
 export function findTokenIndex(rule: KeyedRule, raw: readonly Json[], token: string): number {
   const normal = raw.map((entry) => (isObject(entry) ? normalizeObject(rule.fields, entry) : entry));
   const wanted = entriesByToken(rule, normal).get(token);
   return wanted === undefined ? -1 : normal.findIndex((entry) => equal(entry, wanted));
 }
 
-/** The entries of what may be a list. */
+/** Returns the entries of a list; none for any other value. */
 export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value at a place of a document, as it is written. */
+/** Returns the value at a place of a document as written. */
 export function rawAt(value: Json, place: readonly string[]): Json | undefined {
   let found: Json | undefined = value;
   for (const token of place) {

@@ -14,7 +14,7 @@ import { groupBy } from './edit-texts.ts';
 
 type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
 
-/** What follows from other accepted values, so that the manifest need not say it: a command, a switch that lists decide. */
+/** Finds the differences that follow from other accepted values, such as a derived command, so that the manifest can omit them. */
 export function findImplied(
   registry: Registry,
   desired: DesiredState,
@@ -39,7 +39,7 @@ export function findImplied(
   return implied;
 }
 
-/** What is live and would follow otherwise once the wanted values are accepted: it has to be stated then. */
+/** Finds live values that would be derived differently once the wanted values are accepted, and so must be stated. */
 export function findValuesToState(
   registry: Registry,
   desired: DesiredState,
@@ -67,7 +67,7 @@ export function findValuesToState(
   });
 }
 
-/** Finds what the loaded manifests do not say as it was wanted, and what else they say otherwise than before. */
+/** Finds the differences that the edited manifests do not state as wanted, and unwanted changes beside them. */
 export function findMismatches(
   registry: Registry,
   desired: DesiredState,
@@ -99,7 +99,7 @@ function groupByResource(wanted: readonly LiveDifference[]): ReadonlyMap<Resourc
   );
 }
 
-/** The spec that a manifest is to want: as it did, with what is live in the accepted places. */
+/** Creates the spec that the manifest should state: the previous one with the live values of the accepted places. */
 function createExpectedSpec(kind: Kind, resource: DesiredResource, group: readonly FieldDifference[]): JsonObject {
   const edits = group.flatMap(({ field: { path, before } }): readonly Edit[] => {
     if ('value' in before) return [{ path, value: before.value }];
@@ -109,8 +109,8 @@ function createExpectedSpec(kind: Kind, resource: DesiredResource, group: readon
 }
 
 /**
- * What fields then follow as: from the spec as it is on the gateway, where what the manifest ignores is as it is live;
- * where the manifest says that they follow, from its own if that decides.
+ * Creates the function that returns a field's derived value: from the live spec for omitted fields (ignored places keep
+ * their live values), from the manifest's own spec for stated fields if that decides them.
  */
 function createDerivation(
   kind: Kind,
@@ -129,7 +129,7 @@ function isDerived(kind: Kind, resource: DesiredResource, { path }: FieldChange)
   return kind.fields.some((field) => field.name === tokensOf(path)[0] && canBeDerived(field, resource));
 }
 
-/** Tells whether the value follows from others: it is not stated, or stated as empty. */
+/** Tells whether the value is derived: it is omitted or stated as empty. */
 function canBeDerived({ name, omitted, empty }: FieldRule, { stated, spec }: DesiredResource): boolean {
   return omitted === 'derived' && (!stated.has(name) || equal(spec[name], empty));
 }
@@ -141,17 +141,17 @@ function isSame(field: FieldRule, after: DesiredResource, wished: JsonObject): b
   return said !== undefined && equal(toKnownValue(field, said), toKnownValue(field, value));
 }
 
-/** Tells whether the manifest says what is live at a place: of secrets that they are kept, of the rest what it can say. */
+/** Tells whether the manifest states the live value of a place; secrets count as stated if they are kept. */
 function isStated(kind: Kind, { spec, secrets }: DesiredResource, { path, before }: FieldChange, wished: JsonObject): boolean {
   if ('secret' in before) return secrets[path]?.state === 'keep';
   if ('absent' in before && secrets[path] !== undefined) return false;
   const said = specValueAt(kind.fields, toKnownSpec(kind, spec), path);
-  // An entry whose name another one had before is found elsewhere once it stands alone.
+  // An entry whose name another entry had before has another token once it is alone.
   if (said === undefined && 'value' in before && before.value !== null) return false;
   return equal(said, specValueAt(kind.fields, toKnownSpec(kind, wished), path));
 }
 
-/** The spec without keys that no manifest may have. */
+/** Returns the spec without keys that no manifest may state. */
 function toKnownSpec(kind: Kind, spec: JsonObject): JsonObject {
   const entries = kind.fields.flatMap((field): readonly (readonly [string, Json])[] => {
     const value = spec[field.name];

@@ -3,15 +3,15 @@ import type { Json } from '../../model/json.ts';
 import { isFlow } from './value-site.ts';
 import { openNode, type WantedNode, type EditContext } from './wanted-node.ts';
 
-/** The values of anchors that change, by the alias that defines them from now on. */
+/** The aliases that define an anchor from now on, with the anchor's previous value. */
 type AnchorTakers = ReadonlyMap<ParsedNode, { readonly anchor: string; readonly value: Json; readonly layout: 'flow' | 'block' }>;
 
-/** What becomes of anchors: which aliases define them from now on, and which values lose theirs. */
+/** The aliases that take over an anchor, and the nodes that lose theirs. */
 export type AnchorMoves = { readonly takers: AnchorTakers; readonly losesAnchor: ReadonlySet<ParsedNode> };
 
 /**
- * A value with an anchor that changes leaves the anchor, with the value as it was, to the first alias that stays; so no
- * other user of the value sees the change.
+ * Plans which aliases take over anchors: a changed value with an anchor leaves the anchor and its previous value to the
+ * first alias that stays, so that no other user of the value changes.
  */
 export function planAnchorMoves(wanted: WantedNode, { nodes }: EditContext): AnchorMoves {
   const intact = new Set<ParsedNode>();
@@ -30,7 +30,7 @@ function isBlock(node: ParsedNode): boolean {
   return (isMap(node) || isSeq(node)) && !isFlow(node);
 }
 
-/** All nodes that stay as they stand, those of their keys among them. */
+/** Collects all nodes that stay unchanged, keys included. */
 function collectIntact(wanted: WantedNode, intact: Set<ParsedNode>): void {
   if (wanted.is === 'kept') addNodes(wanted.site.node, intact);
   if (wanted.is === 'list' && wanted.inPlace) for (const { value } of wanted.entries) collectIntact(value, intact);
@@ -51,7 +51,7 @@ function addNodes(node: ParsedNode | null, intact: Set<ParsedNode>): void {
   }
 }
 
-/** The wanted with the aliases that inherit anchors written out. */
+/** Writes out the aliases that take over anchors. */
 export function writeMovedAnchors(wanted: WantedNode, anchorMoves: AnchorMoves, context: EditContext): WantedNode {
   const { takers } = anchorMoves;
   if (takers.size === 0) return wanted;

@@ -13,20 +13,20 @@ import {
   type EditContext,
 } from './wanted-node.ts';
 
-/** One change of a document, at a JSON Pointer from its root; entries of lists by index, or by their `name` or text. */
+/** One edit of a document at a JSON Pointer from its root; list entries by index, `name` or text. */
 export type DocumentEdit =
-  /** Puts a value there, making the maps on the way. */
+  /** Sets a value and creates the maps above it. */
   | ({ readonly edit: 'set'; readonly path: Pointer; readonly value: Json } & Ordered)
-  /** Takes a key or an entry away. */
+  /** Removes a key or an entry. */
   | { readonly edit: 'remove'; readonly path: Pointer }
-  /** Adds an entry to the list there, unless it has an equal one. */
+  /** Adds an entry to a list that has no equal entry. */
   | ({ readonly edit: 'add'; readonly path: Pointer; readonly value: Json } & Ordered)
-  /** Takes the entries that equal the value out of the list there. */
+  /** Removes the entries that equal the value from a list. */
   | { readonly edit: 'drop'; readonly path: Pointer; readonly value: Json }
-  /** Gives a key of a map another name. */
+  /** Renames a key of a map. */
   | { readonly edit: 'rename'; readonly path: Pointer; readonly key: string };
 
-/** A new key comes behind those that `order` names before it: the last of the path, or the one after so many tokens. */
+/** A new key is inserted after the keys that precede it in `order`. `level` counts the tokens of the path up to that key; the default is all. */
 type Ordered = { readonly order?: readonly string[]; readonly level?: number };
 
 /** Creates the diagnostic of an edit that cannot be made; it has no position yet. */
@@ -42,7 +42,7 @@ export function unsafeEdit({ path }: DocumentEdit, reason: string): DocumentDiag
   };
 }
 
-/** The wanted after an edit; the wanted itself where there is nothing to do. */
+/** Applies an edit; returns the same node if it changes nothing. */
 export function applyEdit(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | DocumentDiagnostic {
   return applyEditAt(wanted, tokensOf(edit.path), edit, context);
 }
@@ -120,7 +120,7 @@ function applyEditToPair(
   return { ...map, pairs: map.pairs.map((one) => (one === pair ? { ...pair, value } : one)) };
 }
 
-/** The last key of those that come before a new one; the last of all where nobody says. */
+/** Returns the last existing key that precedes a new one in `order`; without an order, the last key. */
 function findPredecessor(pairs: readonly WantedPair[], key: string, order: readonly string[] = []): string | undefined {
   const place = order.indexOf(key);
   if (place === -1) return pairs.at(-1)?.key;

@@ -1,12 +1,12 @@
 import { type SourceText, columnOf, lastOffset, lineBreakBefore, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
 import type { SourceItem } from './value-site.ts';
 
-/** The lines of new parts, and the part of the text behind which they come, or none. */
+/** The lines of new items, and the item that precedes them, if any. */
 export type BlockAddition = { readonly behind: SourceItem | undefined; readonly lines: readonly string[] };
 
 type WantedBlock = { readonly kept: ReadonlySet<SourceItem>; readonly additions: readonly BlockAddition[] };
 
-/** Takes parts out of a map or list that stands on lines of its own, and puts lines in; some part stays or comes. */
+/** Removes items from a block map or list and adds lines; at least one item stays or is added. */
 export function createBlockSplices(source: SourceText, parts: readonly SourceItem[], { kept, additions }: WantedBlock): readonly Splice[] {
   const [first] = parts;
   if (first === undefined) return [];
@@ -22,33 +22,33 @@ export function createBlockSplices(source: SourceText, parts: readonly SourceIte
   return [...compactReplaced(source, parts, next, front), ...added];
 }
 
-/** Tells whether nothing but blanks stands before a part on its line. */
+/** Tells whether only blanks precede an item on its line. */
 function standsAlone(text: string, { start }: SourceItem): boolean {
   return text.slice(lineStart(text, start), start).trim() === '';
 }
 
-/** Lines before the first part: above the comments that belong to it, or in its place where it goes. */
+/** Inserts lines before the first item: above its comments if it stays, else in its place. */
 function frontSplice({ text }: SourceText, first: SourceItem, stays: boolean, lines: readonly string[]): readonly Splice[] {
   if (lines.length === 0) return [];
   const start = stays ? aboveComments(text, lineStart(text, first.start)) : lineStart(text, first.start);
   return [{ start, end: start, text: lines.map((line) => `${line}\n`).join('') }];
 }
 
-/** Where the comments begin that stand right above a line. */
+/** Returns the start of the comments directly above a line. */
 function aboveComments(text: string, line: number): number {
   let start = line;
   while (start > 0 && /^[ \t]*#/.test(text.slice(lineStart(text, start - 1), start))) start = lineStart(text, start - 1);
   return start;
 }
 
-/** Lines before a first part that shares its line with a dash. */
+/** Inserts lines before a first item that shares its line with a dash. */
 function compactFront({ text }: SourceText, first: SourceItem, lines: readonly string[]): readonly Splice[] {
   if (lines.length === 0) return [];
   const pad = ' '.repeat(columnOf(text, first.start));
   return [{ start: first.start, end: first.start, text: `${lines.join('\n').trimStart()}\n${pad}` }];
 }
 
-/** The first part shares its line with a dash and goes: others move up, or the lines that come take its place. */
+/** Replaces a first item that shares its line with a dash: by the next items, or by new lines. */
 function compactReplaced(
   source: SourceText,
   parts: readonly SourceItem[],
@@ -73,14 +73,14 @@ function compactReplaced(
   ];
 }
 
-/** Lines behind a part and what belongs to it. */
+/** Inserts lines after an item and its comments. */
 function addedBehind({ text }: SourceText, part: SourceItem, lines: readonly string[]): Splice {
   const end = endWithComments(text, part);
   if (text[end - 1] === '\n') return { start: end, end, text: lines.map((line) => `${line}\n`).join('') };
   return { start: end, end, text: lines.map((line) => `\n${line}`).join('') };
 }
 
-/** Cuts the lines of a part; where they are the last ones, the line break before them. */
+/** Cuts the lines of an item; at the end of the text also the line break before them. */
 function cutLines({ text }: SourceText, part: SourceItem): Splice {
   const start = lineStart(text, part.start);
   const last = endWithComments(text, part);
@@ -89,7 +89,7 @@ function cutLines({ text }: SourceText, part: SourceItem): Splice {
   return { start: isLast ? lineBreakBefore(text, start) : start, end, text: '' };
 }
 
-/** The end of the last line of a part, and of the comments right below it that stand deeper than it does. */
+/** Returns the end of an item's last line, and of the comments directly below it that are indented deeper. */
 function endWithComments(text: string, { start, end }: SourceItem): number {
   const column = columnOf(text, start);
   let last = text[end - 1] === '\n' ? end : lineEnd(text, end);

@@ -2,7 +2,7 @@ import { type Document, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap, t
 import { defaultStyle, type YamlStyle } from '../yaml/write-yaml.ts';
 import { isFlow } from './value-site.ts';
 
-/** Finds the style that a document is written in; where nothing shows it, the one that is usual. */
+/** Detects the style of a document, with defaults for what it does not show. */
 export function detectStyle(document: Document.Parsed, text: string, columnOf: (offset: number) => number): YamlStyle {
   const seen = observeNodes(document.contents, columnOf);
   const style = followMajority(defaultStyle, seen.nodes, []);
@@ -18,13 +18,13 @@ export function detectStyle(document: Document.Parsed, text: string, columnOf: (
   };
 }
 
-/** The style of what stands among the values of a map, or the entries of a list: as most of them are. */
+/** Detects the style of most values of a map or entries of a list. */
 export function detectStyleAmong(style: YamlStyle, nodes: readonly (ParsedNode | null)[], within: 'map' | 'list'): YamlStyle {
   const found = nodes.flatMap((node) => node ?? []);
   return followMajority(style, found, within === 'list' ? found : []);
 }
 
-/** The style in which the whole stands in one line, or on lines of its own, as the layout says. */
+/** Returns the style with one layout for lists, maps and entries. */
 export function withLayout(style: YamlStyle, layout: 'flow' | 'block'): YamlStyle {
   return { ...style, lists: layout, maps: layout, entries: layout };
 }
@@ -50,7 +50,7 @@ function isFilled(map: YAMLMap.Parsed): boolean {
   return map.items.length > 0;
 }
 
-/** A map that could stand on one line: of few scalars, or of one pair that is such a map. */
+/** Tells whether a map fits on one line: it has few scalars, or pairs that are such maps. */
 function isSmall(map: YAMLMap.Parsed): boolean {
   return (
     map.items.length > 0 && map.items.length < 6 && map.items.every(({ value }) => isScalar(value) || (isMap(value) && isSmall(value)))
@@ -76,7 +76,7 @@ function paddingAt(text: string, open: number): string {
   return text[open + 1] === ' ' ? ' ' : '';
 }
 
-/** The value that stands most often; of two the one that came first. */
+/** Returns the most frequent value; of equally frequent ones, the first. */
 function findMajority<T>(values: readonly T[]): T | undefined {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -85,7 +85,7 @@ function findMajority<T>(values: readonly T[]): T | undefined {
 
 type ObservedNodes = { readonly nodes: ParsedNode[]; readonly steps: number[]; readonly listSteps: number[] };
 
-/** All values of a document, and how deep its maps and lists stand in each other. */
+/** Collects all values of a document, and the indentation of maps and lists. */
 function observeNodes(root: ParsedNode | null, columnOf: (offset: number) => number): ObservedNodes {
   const seen: ObservedNodes = { nodes: [], steps: [], listSteps: [] };
   const look = (node: ParsedNode | null, column: number | undefined, isRoot: boolean): void => {

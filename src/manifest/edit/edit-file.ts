@@ -11,21 +11,21 @@ import { renderSplices } from './render-splices.ts';
 import { createRootSite } from './value-site.ts';
 import { detectStyle } from './document-style.ts';
 
-/** An edit of one document of a file; `index` counts documents from 0, empty ones too, as `ManifestDocument` does. */
+/** An edit of one document of a file. `index` counts documents from 0, empty ones included, like `ManifestDocument`. */
 export type FileEdit = { readonly index: number; readonly edit: DocumentEdit };
 
-/** A text after edits, and what could not be edited: everything else is in the text. */
+/** A text after edits, and the edits that were refused. */
 export type EditResult<T extends FileEdit = FileEdit> = {
   readonly text: string;
   readonly refused: readonly { readonly edit: T; readonly diagnostic: Diagnostic }[];
 };
 
 /**
- * Edits documents of a file and returns its text with only the lines changed that had to be. The edits of a document are
- * made in order; what is so already changes nothing. Comments, blank lines, order, quotes, indentation, line ends, anchors
- * and all other documents stay; what is new is written like what stands around it. The result is read again: an edit
- * that would not give exactly the wished values is refused with its place, and the others are made. A text that cannot be
- * read gives its diagnostics and no value.
+ * Edits documents of a file and returns its text; only the necessary lines change. The edits of a document are made in
+ * order, and an edit without effect changes nothing. Comments, blank lines, order, quotes, indentation, line endings,
+ * anchors and all other documents stay; new text follows the style around it. The result is read again: an edit that would
+ * not give exactly the wanted values is refused with its position, and the others are made. A text that cannot be parsed
+ * returns its diagnostics and no value.
  */
 export function editFile<T extends FileEdit>(file: SourceFile, edits: readonly T[]): Checked<EditResult<T>> {
   const { value: documents, diagnostics } = parseDocuments(file);
@@ -54,7 +54,7 @@ function tryEditsAgain(path: string, text: string, edits: readonly FileEdit[]): 
   return tryEdits({ path, text }, parseDocuments({ path, text }).value ?? [], edits);
 }
 
-/** What one document is to become. */
+/** The wanted state of one document. */
 type DocumentPlan = {
   readonly document: Document.Parsed;
   readonly wanted: WantedNode;
@@ -62,7 +62,7 @@ type DocumentPlan = {
   readonly wished: Json;
 };
 
-/** The text after all of the edits, if they can be made together; in quotes what cannot stand there as a block. */
+/** Returns the text after all edits, or why they cannot be made together. Strings that cannot be block scalars are quoted. */
 function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edits: readonly FileEdit[]): EditAttempt {
   const source = toSourceText(file.text);
   const composed = compose(source.text, { keepTokens: true });
@@ -101,7 +101,7 @@ function createSplices(source: SourceText, { document, wanted, context }: Docume
   return renderSplices(wanted, source, context, style);
 }
 
-/** Tells whether a text has the documents it had, but for those that have their wished values. */
+/** Tells whether a text reads as planned: the planned documents have their wanted values, all others are unchanged. */
 function readsAsPlanned(file: SourceFile, documents: readonly ManifestDocument[], plans: ReadonlyMap<number, DocumentPlan>): boolean {
   const { value } = parseDocuments(file);
   if (value === undefined || value.length !== documents.length) return false;

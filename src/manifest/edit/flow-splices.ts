@@ -2,13 +2,13 @@ import type { ParsedNode } from 'yaml';
 import { type SourceText, columnOf, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
 import type { SourceItem } from './value-site.ts';
 
-/** The texts of new parts, and the part of the text behind which they come, or none. */
+/** The texts of new items, and the item that precedes them, if any. */
 export type FlowAddition = { readonly behind: SourceItem | undefined; readonly texts: readonly string[] };
 
-/** `padding`: what is put inside the brackets where nothing shows it. */
+/** The items to keep and to add; `padding` is the space inside brackets that show none. */
 type WantedFlow = { readonly kept: ReadonlySet<SourceItem>; readonly additions: readonly FlowAddition[]; readonly padding: string };
 
-/** Takes parts out of a map in braces or a list in brackets, and puts others in. */
+/** Removes items from a map in braces or a list in brackets, and adds others. */
 export function createFlowSplices(
   source: SourceText,
   node: ParsedNode,
@@ -38,7 +38,7 @@ export function createFlowSplices(
 
 type Whole = { readonly open: number; readonly close: number; readonly parts: readonly SourceItem[] };
 
-/** Nothing stays: other parts take the place of all, or none; comments on lines of their own are left. */
+/** Replaces all items by others or none; comments on their own lines stay. */
 function replaceAllItems({ text }: SourceText, { open, close, parts }: Whole, { additions, padding }: WantedFlow): readonly Splice[] {
   const texts = additions.flatMap((addition) => addition.texts);
   const [first] = parts;
@@ -53,7 +53,7 @@ function replaceAllItems({ text }: SourceText, { open, close, parts }: Whole, { 
   return [...parts.map((part) => cutRow(text, part)), at(lineStart(text, first.start), lines)];
 }
 
-/** The offset behind the comma that follows a part, if one does. */
+/** Returns the offset after the comma that follows an item, if there is one. */
 function commaBehind(text: string, part: SourceItem | undefined, close: number): number | undefined {
   if (part === undefined) return undefined;
   const comma = /^\s*(?:#.*\n\s*)*,/.exec(text.slice(part.end, close))?.[0];
@@ -66,7 +66,7 @@ function inFront({ text }: SourceText, first: SourceItem | undefined, texts: rea
   return [at(first.start, texts.map((one) => one + gap).join(''))];
 }
 
-/** Tells whether a part has its lines for itself. */
+/** Tells whether an item shares its lines with no other. */
 function standsAlone(text: string, { start, end }: SourceItem): boolean {
   const before = text.slice(lineStart(text, start), start).trim();
   const behind = text.slice(end, lineEnd(text, end)).trim();
@@ -75,7 +75,7 @@ function standsAlone(text: string, { start, end }: SourceItem): boolean {
 
 type Row = { readonly close: number; readonly endsOpen: boolean };
 
-/** Behind a part on lines of its own: its comma comes before its comment; `endsOpen`: no comma comes last. */
+/** Adds rows after an item on its own lines: its comma is inserted before its comment. `endsOpen` means that no comma follows the last item. */
 function addedRows({ text }: SourceText, behind: SourceItem, texts: readonly string[], { close, endsOpen }: Row): readonly Splice[] {
   const pad = `\n${' '.repeat(columnOf(text, behind.start))}`;
   const comma = /^\s*,/.exec(text.slice(behind.end, close))?.[0];
@@ -84,7 +84,7 @@ function addedRows({ text }: SourceText, behind: SourceItem, texts: readonly str
   return [at(lineEnd(text, behind.end + comma.length), endsOpen ? lines : `${lines},`)];
 }
 
-/** Cuts runs of parts: with their lines where they have lines of their own, else with one comma each. */
+/** Cuts runs of items: whole lines if they have their own, else each item with one comma. */
 function cutRuns({ text }: SourceText, parts: readonly SourceItem[], kept: ReadonlySet<SourceItem>): readonly Splice[] {
   const splices: Splice[] = [];
   let before: SourceItem | undefined;
@@ -109,7 +109,7 @@ function cutRun(text: string, run: readonly SourceItem[], { before, next }: Betw
   return [{ ...cut, text: '', ...(holdsComment(text, cut, run) ? { loses: true } : {}) }];
 }
 
-/** A part that has its lines for itself, with its comma and comment. */
+/** Cuts an item on its own lines, with its comma and comment. */
 function cutRow(text: string, { start, end }: SourceItem): Splice {
   return { start: lineStart(text, start), end: nextLineStart(text, end), text: '' };
 }
@@ -118,7 +118,7 @@ function hasComma(text: string, { end }: SourceItem): boolean {
   return /^[ \t]*,/.test(text.slice(end, lineEnd(text, end)));
 }
 
-/** Tells whether a comment stands between the parts that are cut. */
+/** Tells whether a comment is between the items that are cut. */
 function holdsComment(text: string, { start, end }: Pick<Splice, 'start' | 'end'>, parts: readonly SourceItem[]): boolean {
   let rest = text.slice(start, end);
   for (const part of parts) if (part.start >= start && part.end <= end) rest = rest.replace(text.slice(part.start, part.end), () => '');

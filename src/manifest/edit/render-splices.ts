@@ -16,13 +16,13 @@ type RenderContext = {
   readonly anchorMoves: AnchorMoves;
 };
 
-/** The splices that make the text say what the wanted says. */
+/** Creates the splices after which the text has the wanted values. */
 export function renderSplices(wanted: WantedNode, source: SourceText, context: EditContext, style: YamlStyle): readonly Splice[] {
   const anchorMoves = planAnchorMoves(wanted, context);
   return render(writeMovedAnchors(wanted, anchorMoves, context), { source, context, style, anchorMoves }, style);
 }
 
-/** `near`: the style of the values that stand beside this one. */
+/** Renders one node; `near` is the style of the values beside it. */
 function render(wanted: WantedNode, context: RenderContext, near: YamlStyle): readonly Splice[] {
   if (wanted.is === 'kept' || wanted.site === undefined) return [];
   const { site } = wanted;
@@ -86,13 +86,13 @@ function listSplices(node: ParsedNode, entries: readonly WantedEntry[], site: Va
   return collectionSplices(node, parts, wished, { site, context, among });
 }
 
-/** The part among those of this reading. */
+/** Returns the item of this reading at the same offset. */
 function findOriginal(parts: ReadonlyMap<number, SourceItem>, part: SourceItem | undefined): { readonly part?: SourceItem } {
   const found = part === undefined ? undefined : parts.get(part.start);
   return found === undefined ? {} : { part: found };
 }
 
-/** Columns from a dash to what follows it. */
+/** Returns the columns from a dash to its content. */
 function measureGap(text: string, parts: readonly SourceItem[]): number {
   const part = parts.findLast(({ site }) => site.node !== null && lineStart(text, site.node.range[0]) <= site.after);
   const blanks = part === undefined ? 1 : (/^ +/.exec(text.slice(part.site.after))?.[0].length ?? 1);
@@ -122,7 +122,7 @@ function collectionSplices(
 
 type AddedItems = { readonly behind: SourceItem | undefined; readonly news: readonly WantedItem[] };
 
-/** What is new, by the part behind which it comes. */
+/** Groups new items by the item that precedes them. */
 function groupAdditions(wished: readonly WantedItem[]): readonly AddedItems[] {
   const groups: { behind: SourceItem | undefined; news: WantedItem[] }[] = [];
   let behind: SourceItem | undefined;
@@ -134,7 +134,7 @@ function groupAdditions(wished: readonly WantedItem[]): readonly AddedItems[] {
   return groups;
 }
 
-/** A map or list on lines of its own that loses all its parts; comments between them stay. */
+/** Replaces a block map or list that loses all its items by an empty one; comments between the items stay. */
 function emptyCollection(parts: readonly SourceItem[], text: string, site: ValueSite, { source }: RenderContext): readonly Splice[] {
   const [first] = parts;
   const last = parts.at(-1);
@@ -151,7 +151,7 @@ function renameKey(node: ParsedNode, key: string, inFlow: boolean, style: YamlSt
   return [{ start: node.range[0], end: node.range[1], text: writeScalar(key, { inFlow, quoting, quote: style.quote }) }];
 }
 
-/** Keys are quoted where all the others are. */
+/** Returns the quotes that all keys of a map share, else none. */
 function detectKeyQuoting(keys: readonly ParsedNode[]): Quoting {
   const [first] = keys.map(detectQuoting);
   return first !== undefined && keys.every((key) => detectQuoting(key) === first) ? first : 'plain';

@@ -14,7 +14,7 @@ import { type SourceText, columnOf, lastOffset, lineBreakBefore, lineEnd, lineSt
 import { findSiteEnd, isFlow, isAbsent, listSourceItems, type ValueSite } from './value-site.ts';
 import { withLayout } from './document-style.ts';
 
-/** Writes a value in the place of what stands there. */
+/** Replaces the value at a site. */
 export function replaceValue(source: SourceText, site: ValueSite, value: Json, style: YamlStyle, anchor?: string): readonly Splice[] {
   const name = anchor === undefined ? '' : `&${anchor} `;
   const untagged = site.tag === undefined ? [] : [cutWord(source.text, site.tag)];
@@ -27,14 +27,14 @@ export function replaceValue(source: SourceText, site: ValueSite, value: Json, s
   return [...untagged, ...placeText(source, site, { ...written, inline: (name + written.inline).trimEnd() })];
 }
 
-/** Cuts a word and the blanks that set it off. */
+/** Cuts a word and the blanks around it. */
 export function cutWord(text: string, { start, end }: { readonly start: number; readonly end: number }): Splice {
   const blanks = /[ \t]*$/.exec(text.slice(lineStart(text, start), start))?.[0].length ?? 0;
   if (blanks > 0) return { start: start - blanks, end, text: '' };
   return { start, end: end + (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0), text: '' };
 }
 
-/** The new text: scalars as the one before was spelled, maps and lists laid out as that was. */
+/** Writes the new text: scalars with the previous quotes, maps and lists in the previous layout. */
 function writeValue(source: SourceText, site: ValueSite, value: Json, style: YamlStyle): ValueText {
   const { node, inFlow } = site;
   const quoting =
@@ -56,7 +56,7 @@ function writeValue(source: SourceText, site: ValueSite, value: Json, style: Yam
     : { inline: first.slice(column + 2), lines };
 }
 
-/** How a scalar is spelled; other values are plain. */
+/** Returns the quotes of a scalar; other values are plain. */
 export function detectQuoting(node: ParsedNode): Quoting {
   const type = isScalar(node) ? node.type : undefined;
   if (type === 'QUOTE_SINGLE') return 'single';
@@ -67,7 +67,7 @@ function isBlockScalar(node: ParsedNode): boolean {
   return isScalar(node) && (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED');
 }
 
-/** Puts the text behind the indicator, or where the content is, whose lines go. */
+/** Places the text after the indicator, or instead of the present content. */
 function placeText(source: SourceText, site: ValueSite, written: ValueText): readonly Splice[] {
   const { text } = source;
   const after = Math.max(site.after, site.anchor?.end ?? 0);
@@ -92,7 +92,7 @@ function placeText(source: SourceText, site: ValueSite, written: ValueText): rea
 
 type Content = { readonly start: number; readonly end: number; readonly after: number };
 
-/** The content stands on lines of its own: those of a map or a list go, a scalar stays where it is. */
+/** Replaces content on its own lines: the lines of a map or list are cut, a scalar is replaced in place. */
 function replaceBelow(
   { text }: SourceText,
   site: ValueSite,
@@ -118,7 +118,7 @@ function isBlockCollection({ node }: ValueSite): boolean {
   return node !== null && (isMap(node) || isSeq(node)) && !isFlow(node);
 }
 
-/** A map or list that begins on the line of the dash that it follows. */
+/** Tells whether a map or list begins on the line of the dash before it. */
 function isCompact({ text }: SourceText, site: ValueSite): boolean {
   return isBlockCollection(site) && lineStart(text, contentStart(site)) <= site.after;
 }
@@ -130,12 +130,12 @@ function contentStart(site: ValueSite): number {
   return first ?? node.range[0];
 }
 
-/** The end of the content, on its last line. */
+/** Returns the end of the content on its last line. */
 function contentEnd({ text }: SourceText, site: ValueSite): number {
   return lastOffset(text, findSiteEnd(site));
 }
 
-/** Another text in blocks: the header keeps its comment, the lines their indentation. */
+/** Replaces the text of a block scalar; its header keeps the comment, its lines keep their indentation. */
 function replaceBlockScalar({ text }: SourceText, site: ValueSite, node: ParsedNode, value: string): readonly Splice[] | undefined {
   const block = writeBlockText(value);
   if (block === undefined || isAlias(node)) return undefined;

@@ -1,7 +1,7 @@
-/** A file's text without the mark before it, all lines ended by a line feed; and what each ended with, the last one with nothing. */
+/** The text of a file without its byte order mark and with line feeds only, and the original line ending of each line (empty for the last). */
 export type SourceText = { readonly mark: string; readonly text: string; readonly ends: readonly string[] };
 
-/** The source of a file's text. */
+/** Normalizes the text of a file. */
 export function toSourceText(source: string): SourceText {
   const mark = source.startsWith('\ufeff') ? '\ufeff' : '';
   const lines = source.split('\n');
@@ -10,8 +10,8 @@ export function toSourceText(source: string): SourceText {
 }
 
 /**
- * The text of the file after splices that do not overlap; what is put in at one place stands in the order given. Every line
- * of which something stays ends as it did, a new one as the line above it.
+ * Applies splices that do not overlap and returns the text of the file; insertions at one offset keep their order. Each line
+ * that is partly kept has its original ending, a new line that of the line above.
  */
 export function applySplices(source: SourceText, splices: readonly Splice[]): string {
   const written: string[] = [];
@@ -34,7 +34,7 @@ export function applySplices(source: SourceText, splices: readonly Splice[]): st
   return source.mark + written.join('') + line.text;
 }
 
-/** A part of the text that stays, and where it stood there; or one that is put in. */
+/** A piece of the original text with its offset, or an inserted piece. */
 type TextPiece = { readonly text: string; readonly at?: number };
 
 function cutPieces(text: string, splices: readonly Splice[]): readonly TextPiece[] {
@@ -50,7 +50,7 @@ function cutPieces(text: string, splices: readonly Splice[]): readonly TextPiece
   return [...pieces, { text: text.slice(from), at: from }];
 }
 
-/** The splice without what is the same before and after it. */
+/** Removes the common start and end of the old and the new text from a splice. */
 function narrowSplice(text: string, { start, end, text: put }: Splice): Splice {
   const most = Math.min(end - start, put.length);
   let head = 0;
@@ -60,12 +60,12 @@ function narrowSplice(text: string, { start, end, text: put }: Splice): Splice {
   return { start: start + head, end: end - tail, text: put.slice(head, put.length - tail) };
 }
 
-/** A line that is being written; `of`: the line of the source that it is, as far as something of that stands on it. */
+/** A line of the output. `of` is the line of the source that it continues; `isNamed` tells whether more than blanks prove that. */
 type OutputLine = { readonly text: string; readonly of?: number; readonly isNamed: boolean };
 
 const emptyLine: OutputLine = { text: '', isNamed: false };
 
-/** Blanks tell which line it is only where nothing else does; two lines that become one are the second. */
+/** Blanks identify the source line only if nothing else does; when two lines are joined, the second one counts. */
 function appendToLine(line: OutputLine, part: string, number: number | undefined): OutputLine {
   const text = line.text + part;
   if (number === undefined || part === '') return { ...line, text };
@@ -73,7 +73,7 @@ function appendToLine(line: OutputLine, part: string, number: number | undefined
   return isNamed || !line.isNamed ? { text, of: number, isNamed } : { ...line, text };
 }
 
-/** What the line ends with, as far as that is known; `broken`: the line whose line break comes now, if it is one of the source. */
+/** Returns the ending of a line, or the empty string if unknown. `broken` is the source line whose line break is being written. */
 function findLineEnding({ text, of }: OutputLine, broken: number | undefined, { ends }: SourceText): string {
   const number = of ?? (text === '' ? broken : undefined);
   return (number === undefined ? undefined : ends[number]) ?? '';
@@ -83,37 +83,37 @@ function countLineBreaks(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** A part of a text to be replaced; `loses` says that a comment would go that has nothing to do with the change. */
+/** A replacement of a part of a text. `loses` is set if it would remove an unrelated comment. */
 export type Splice = { readonly start: number; readonly end: number; readonly text: string; readonly loses?: true };
 
-/** Where the line of the offset begins. */
+/** Returns the start of the offset's line. */
 export function lineStart(text: string, offset: number): number {
   return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-/** Where the line of the offset ends, before its line break. */
+/** Returns the end of the offset's line, before its line break. */
 export function lineEnd(text: string, offset: number): number {
   const end = text.indexOf('\n', offset);
   return end === -1 ? text.length : end;
 }
 
-/** Where the next line begins, or the text ends. */
+/** Returns the start of the next line, or the end of the text. */
 export function nextLineStart(text: string, offset: number): number {
   const end = text.indexOf('\n', offset);
   return end === -1 ? text.length : end + 1;
 }
 
-/** The column of an offset, from 0. */
+/** Returns the column of an offset, from 0. */
 export function columnOf(text: string, offset: number): number {
   return offset - lineStart(text, offset);
 }
 
-/** Where the line break before a line begins; the line's beginning where it is the first. */
+/** Returns the offset of the line break before a line, or the line's start for the first line. */
 export function lineBreakBefore(text: string, start: number): number {
   return text[start - 1] === '\n' ? start - 1 : start;
 }
 
-/** The last offset within what ends there, so that it is on the last line of it. */
+/** Returns the last offset of a range that ends at `end`, so that the offset is on the range's last line. */
 export function lastOffset(text: string, end: number): number {
   return text[end - 1] === '\n' ? lineBreakBefore(text, end) : end;
 }

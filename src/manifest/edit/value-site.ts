@@ -2,38 +2,38 @@ import { type CST, type Document, isMap, isScalar, isSeq, type Pair, type Parsed
 
 type Span = { readonly start: number; readonly end: number };
 
-/** Where a value stands in the text, or would stand where there is none. */
+/** The site of a value in the text, present or absent. */
 export type ValueSite = {
   readonly node: ParsedNode | null;
-  /** Where what the value follows ends: a colon, a dash, or the beginning of the document. */
+  /** The offset after the colon or dash before the value, or of the document's start. */
   readonly after: number;
   readonly anchor?: Span;
   readonly tag?: Span;
-  /** The column of the collection that holds it. */
+  /** The column of the collection that contains the value. */
   readonly column: number;
   readonly inFlow: boolean;
   readonly is: 'root' | 'value' | 'entry';
-  /** The key stands alone, without a colon. */
+  /** Set if the key has no colon. */
   readonly lacksColon?: true;
 };
 
-/** One pair of a map, or entry of a list, in the text. */
+/** One pair of a map or entry of a list in the text. */
 export type SourceItem = {
-  /** From its key, dash or value, with what belongs to that. */
+  /** The offset of its key, dash or value, anchors and tags included. */
   readonly start: number;
-  /** To the end of its value. */
+  /** The offset of the end of its value. */
   readonly end: number;
   readonly site: ValueSite;
   readonly key?: ParsedNode;
 };
 
-/** The place of a document's root. */
+/** Creates the site of a document's root. */
 export function createRootSite(document: Document.Parsed): ValueSite {
   const { contents, range } = document;
   return { node: contents, after: range[0], column: 0, inFlow: false, is: 'root' };
 }
 
-/** The parts of a map or a list that stand in the text, in order. */
+/** Lists the pairs of a map or the entries of a list in the order of the text. */
 export function listSourceItems(node: YAMLMap.Parsed | YAMLSeq.Parsed, columnOf: (offset: number) => number): readonly SourceItem[] {
   const inFlow = isFlow(node);
   const column = inFlow ? 0 : columnOf(node.range[0]);
@@ -65,7 +65,7 @@ function toEntryItem(node: ParsedNode, token: CST.CollectionItem | undefined, { 
   return { start, end: findSiteEnd(site), site };
 }
 
-/** Where a pair that is an entry of a list in brackets begins. */
+/** Returns the offset of a pair that is an entry of a list in brackets. */
 function findPairStart(node: YAMLMap.Parsed): number | undefined {
   if (isFlow(node)) return undefined;
   const token = node.items[0]?.srcToken;
@@ -87,7 +87,7 @@ function createSite(
   };
 }
 
-/** Where the content of a site ends, without comments and line breaks after it. */
+/** Returns the end of a site's content, without the comments and line breaks after it. */
 export function findSiteEnd({ node, after, anchor, tag }: ValueSite): number {
   const end = node === null ? after : findNodeEnd(node, after);
   return Math.max(end, anchor?.end ?? 0, tag?.end ?? 0);
@@ -102,12 +102,12 @@ function findNodeEnd(node: ParsedNode, after: number): number {
   return node.range[1];
 }
 
-/** Tells whether a map or list stands in braces or brackets. */
+/** Tells whether a map or list is in braces or brackets. */
 export function isFlow(node: YAMLMap.Parsed | YAMLSeq.Parsed): boolean {
   return node.srcToken?.type === 'flow-collection';
 }
 
-/** Tells whether nothing stands where the value would. */
+/** Tells whether the value is absent from the text. */
 export function isAbsent({ node }: ValueSite): boolean {
   return node === null || (isScalar(node) && node.range[0] === node.range[1]);
 }

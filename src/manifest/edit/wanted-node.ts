@@ -3,7 +3,7 @@ import { equal, isObject, type Json } from '../../model/json.ts';
 import { textOf } from '../wording.ts';
 import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './value-site.ts';
 
-/** A value as it is to be: as it stands, written anew (with an anchor that is defined there from now on), or a map or list of drafts. */
+/** A wanted value: kept as it is, written anew (perhaps with an anchor that it defines from now on), or a map or list of wanted values. */
 export type WantedNode =
   | { readonly is: 'kept'; readonly site: ValueSite }
   | {
@@ -16,16 +16,16 @@ export type WantedNode =
   | (WantedMap & { readonly site?: ValueSite })
   | (WantedList & { readonly site?: ValueSite });
 
-/** `inPlace`: the parts that stand in the text are edited there; else the whole is written anew. */
+/** A map; `inPlace` means that its items in the text are edited, else the whole map is written anew. */
 export type WantedMap = { readonly is: 'map'; readonly inPlace: boolean; readonly pairs: readonly WantedPair[] };
 export type WantedList = { readonly is: 'list'; readonly inPlace: boolean; readonly entries: readonly WantedEntry[] };
 export type WantedPair = { readonly key: string; readonly value: WantedNode; readonly part?: SourceItem };
 export type WantedEntry = { readonly value: WantedNode; readonly part?: SourceItem };
 
-/** What opening drafts needs to know of the document. */
+/** The facts about the document that edits need. */
 export type EditContext = { readonly nodes: NodeValues; readonly columnOf: (offset: number) => number };
 
-/** The value that a wanted has. */
+/** Returns the value of a wanted node. */
 export function wantedValue(wanted: WantedNode, context: EditContext): Json {
   switch (wanted.is) {
     case 'kept':
@@ -39,7 +39,7 @@ export function wantedValue(wanted: WantedNode, context: EditContext): Json {
   }
 }
 
-/** The wanted with its parts, where it is a map or a list; what an alias stands for is written anew. */
+/** Opens a node, so that the items of a map or list can be edited; the value of an alias is written anew. */
 export function openNode(wanted: WantedNode, context: EditContext): WantedNode {
   if (wanted.is === 'map' || wanted.is === 'list') return wanted;
   if (wanted.is === 'written') return openValue(wanted.value, wanted.site);
@@ -57,7 +57,7 @@ export function openNode(wanted: WantedNode, context: EditContext): WantedNode {
   return { is: 'list', inPlace: true, site, entries };
 }
 
-/** A map or list without anything in it, which may be written in lines once there is something. */
+/** Tells whether a block site contains an empty map or list, which may grow to several lines. */
 function isEmptyCollection({ node, inFlow, is }: ValueSite): boolean {
   return (isMap(node) || isSeq(node)) && node.items.length === 0 && !inFlow && is !== 'root';
 }
@@ -78,12 +78,12 @@ function keepNode(site: ValueSite): WantedNode {
   return { is: 'kept', site };
 }
 
-/** A value that is written anew, in the place of the wanted where that has one. */
+/** Creates a node that is written anew, at the site of another node if that has one. */
 export function writeNode(value: Json, instead?: WantedNode): WantedNode {
   return { is: 'written', value, ...siteProperty(instead?.site) };
 }
 
-/** The wanted with another value, as much of it left as it stands as can be. */
+/** Replaces the value of a node and keeps as much of its text as possible. */
 export function replaceNodeValue(wanted: WantedNode, value: Json, context: EditContext): WantedNode {
   if (equal(wantedValue(wanted, context), value)) return wanted;
   const open = openNode(wanted, context);
@@ -106,16 +106,16 @@ function matchPairs(pairs: readonly WantedPair[], value: { readonly [key: string
   return result;
 }
 
-/** Puts a pair behind the one of a key, first where there is none. */
+/** Inserts a pair after a key, or first without a key. */
 export function insertPair(pairs: readonly WantedPair[], pair: WantedPair, before: string | undefined): WantedPair[] {
   const index = pairs.findIndex(({ key }) => key === before) + 1;
   return [...pairs.slice(0, index), pair, ...pairs.slice(index)];
 }
 
-/** Lists longer than this are compared from their ends only. */
+/** Longer lists are compared only from both ends. */
 const maxComparedLength = 500;
 
-/** Equal entries stay; between them, entries of one name stay with other content, then whatever stands at the same place. */
+/** Matches entries with values: equal entries stay; between them, entries with the same name are edited, then entries at the same index. */
 function matchEntries(entries: readonly WantedEntry[], values: readonly Json[], context: EditContext): readonly WantedEntry[] {
   const had = entries.map(({ value }) => wantedValue(value, context));
   const pairs = [...findCommonPairs(had, values), [had.length, values.length] as const];
@@ -156,7 +156,7 @@ function isAlike(left: Json, right: Json): boolean {
   return isObject(left) === isObject(right) && Array.isArray(left) === Array.isArray(right);
 }
 
-/** A longest common subsequence, as pairs of indexes. */
+/** Returns a longest common subsequence as pairs of indexes. */
 function findCommonPairs(left: readonly Json[], right: readonly Json[]): readonly (readonly [number, number])[] {
   let start = 0;
   while (start < left.length && start < right.length && equal(left[start], right[start])) start += 1;
@@ -195,14 +195,14 @@ function findMiddlePairs(left: readonly Json[], right: readonly Json[], { start,
   return pairs;
 }
 
-/** What the nodes of a document stand for, aliases included. */
+/** The values of a document's nodes, with aliases resolved. */
 export type NodeValues = {
   readonly valueOf: (node: ParsedNode | null) => Json;
-  /** The aliases in their order, and what each refers to. */
+  /** The aliases in order, and the node of each one's anchor. */
   readonly targets: ReadonlyMap<Alias.Parsed, ParsedNode>;
 };
 
-/** Works out the values of all nodes of a document that can be read. */
+/** Resolves the values of all nodes of a valid document. */
 export function resolveNodes(document: Document.Parsed): NodeValues {
   const anchors = new Map<string, ParsedNode>();
   const targets = new Map<Alias.Parsed, ParsedNode>();

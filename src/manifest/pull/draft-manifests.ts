@@ -13,33 +13,33 @@ import { listStatableFields, listStatedFields } from './stated-values.ts';
 import { toFileNameText } from './file-names.ts';
 import { createKindView } from '../kind-view.ts';
 
-/** A manifest that is to be written. */
+/** A manifest to write. */
 export type DraftManifest = {
   /** `Kind/metadata.name`. */
   readonly id: ResourceId;
-  /** What the gateway knows it by. */
+  /** The id on the gateway. */
   readonly key: ResourceId;
   readonly value: JsonObject;
 };
 
-/** What manifests are made from. */
+/** The live objects and the rules from which manifests are drafted. */
 export type DraftInput = {
-  /** The live objects that are to have a manifest. */
+  /** The live objects that need a manifest. */
   readonly live: readonly LiveResource[];
   /** Live edges that no manifest declares. */
   readonly edges: readonly EdgeEnds[];
   readonly registry: Registry;
   readonly speech: DialectFields;
   readonly secrets: SecretWriterOptions;
-  /** The only targets that the manifests are for; empty for all. */
+  /** The targets of the manifests; empty for all. */
   readonly targets: readonly string[];
-  /** Ids that other manifests have. */
+  /** The ids of other manifests. */
   readonly declared: ReadonlySet<ResourceId>;
-  /** Paths that a manifest leaves alone because it cannot say what is live there. */
+  /** Paths that a manifest ignores because it cannot state their live values. */
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
-  /** Live objects that no manifest can be made of, and why. */
+  /** Live objects without a possible manifest, and the reasons. */
   readonly excluded: ReadonlyMap<ResourceId, string>;
-  /** Live objects whose manifests are held against the rules, and cut where they have to be. */
+  /** Live objects whose manifests are validated, and reduced if necessary. */
   readonly doubtful: ReadonlySet<ResourceId>;
 };
 
@@ -52,7 +52,7 @@ export type DraftResult = {
 
 type DraftBody = { readonly live: LiveResource; readonly id: ResourceId; readonly metadata: JsonObject; readonly spec: JsonObject };
 
-/** Makes a manifest of each live object; what no manifest can say is told. The order of the input does not matter. */
+/** Drafts a manifest for each live object and lists the parts that no manifest can state. The order of the input does not matter. */
 export function draftManifests(drafting: DraftInput): DraftResult {
   const { registry, secrets: writing, declared } = drafting;
   const secrets = createSecretWriter(writing);
@@ -89,7 +89,7 @@ export function draftManifests(drafting: DraftInput): DraftResult {
   return { drafts, unstated, excluded, secrets };
 }
 
-/** The id of the manifest: a kind that the gateway does not name gets a short label. */
+/** Returns the id of a manifest; a kind that the gateway does not name gets a short name. */
 function chooseId(kind: Kind, id: ResourceId, taken: ReadonlySet<ResourceId>): ResourceId {
   if (kind.named) return id;
   const name = nameOf(id);
@@ -118,7 +118,7 @@ function createSpec(kind: Kind, live: LiveResource, { id, fields, writer }: Spec
   return spec;
 }
 
-/** The fields in the order of the schema. */
+/** Sorts the fields in the order of the schema. */
 function sortFields(kind: Kind | undefined, spec: JsonObject): JsonObject {
   const ordered: Record<string, Json> = {};
   for (const { name } of kind?.fields ?? []) {
@@ -129,8 +129,8 @@ function sortFields(kind: Kind | undefined, spec: JsonObject): JsonObject {
 }
 
 /**
- * Which edges each manifest lists, by field. An edge is written once, by the connection where it has a manifest and a
- * field for it: who reads how something is reached wants to see what stands in between. Else by the rule.
+ * Returns the edges that each manifest lists, by field. Each edge is written once: by the connection if it has a manifest
+ * and a field for it, because readers look there for its protections; else by the rule.
  */
 function listEdgesByField(
   edges: readonly EdgeEnds[],

@@ -8,18 +8,18 @@ import { toResource } from '../to-resource.ts';
 import type { SecretRules } from '../secrets/read-secret.ts';
 import { validateManifest } from '../validate/validate-manifest.ts';
 
-/** A manifest's two parts. */
+/** The metadata and spec of a manifest. */
 export type ManifestBody = { readonly metadata: JsonObject; readonly spec: JsonObject };
 
-/** What was taken out of a body because no manifest may say it, and why. */
+/** A path that was removed from a body because no manifest may state it, and the reason. */
 export type DroppedPath = { readonly path: Pointer; readonly reason: string };
 
-/** A body that is a valid manifest, or why none can be made of it. */
+/** A valid body and the paths that were removed from it, or the reason why no body is valid. */
 export type ValidBodyResult = { readonly body: ManifestBody; readonly dropped: readonly DroppedPath[] } | { readonly reason: string };
 
 type Rules = { readonly secrets: SecretRules; readonly targets: readonly string[] };
 
-/** Takes out of a body what the rules for manifests refuse, as little as possible, until it is valid. */
+/** Removes as few invalid parts from a body as possible until it is valid. */
 export function dropInvalidParts(view: KindView, body: ManifestBody, rules: Rules): ValidBodyResult {
   const dropped: DroppedPath[] = [];
   let left = body;
@@ -46,8 +46,8 @@ function findErrors(view: KindView, { metadata, spec }: ManifestBody, { secrets,
 }
 
 /**
- * The least that can be taken out of spec: an entry of a list, a key of a map, else the field; undefined where the
- * mistake lies elsewhere, or the field must be there.
+ * Returns the smallest part of spec whose removal may fix an error: an entry of a list, a key of a map, else the field;
+ * undefined if the error is outside spec or the field is required.
  */
 function findPlaceToDrop(view: KindView, spec: JsonObject, at: Pointer): Pointer | undefined {
   const [top, name, ...rest] = tokensOf(at);
@@ -67,7 +67,7 @@ function findPlaceToDrop(view: KindView, spec: JsonObject, at: Pointer): Pointer
   return field.required ? undefined : pointer(field.name);
 }
 
-/** The value without the places. */
+/** Returns the value without the places. */
 function removePlaces(value: JsonObject, places: ReadonlySet<Pointer>, at: Pointer): JsonObject {
   const entries = Object.entries(value).filter(([key]) => !places.has(at + pointer(key)));
   return Object.fromEntries(entries.map(([key, one]) => [key, removePlacesBelow(one, places, at + pointer(key))]));

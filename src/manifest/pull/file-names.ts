@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { compareText } from '../../model/json.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 
-/** A kind's name as files spell it: `data-masking-rule`. */
+/** Converts a kind's name for file names: `data-masking-rule`. */
 export function toKebabCase(kind: string): string {
   return kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
 }
 
 const maxLength = 80;
-// Names of devices on Windows, whatever their ending, and the name of the config file.
+// Device names on Windows, with any extension, and the name of the config file.
 const reserved = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|ostiary)(?:\.|$)/i;
 
 /**
- * Gives each resource a file, `connections/orders-db.yaml`: of plain characters that every file system takes, all
- * different also where letters of both cases are the same, and none of those taken (in lower case). A name that is
- * plain keeps its own; any other is told apart by a hash, so that no file's name depends on what else there is.
+ * Assigns a file to each resource, such as `connections/orders-db.yaml`. The names contain only characters that every file
+ * system accepts, differ even without regard to case, and are not `taken` (in lower case). A plain name is kept; any other
+ * gets a hash, so that no file name depends on other resources.
  */
 export function assignFileNames(ids: readonly ResourceId[], taken: ReadonlySet<string>): ReadonlyMap<ResourceId, string> {
   const sorted = ids.toSorted(compareText).map((id) => ({ id, plain: toPlainFile(id) }));
@@ -33,7 +33,7 @@ export function assignFileNames(ids: readonly ResourceId[], taken: ReadonlySet<s
   return files;
 }
 
-/** Text of letters, digits, dots, dashes and underscores alone, that begins and ends with none of the signs; `unnamed` where nothing is left. */
+/** Reduces a text to letters, digits, dots, dashes and underscores, with a letter or digit at both ends; returns `unnamed` if nothing remains. */
 export function toFileNameText(text: string): string {
   const plain = text
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')

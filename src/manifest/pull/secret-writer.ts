@@ -7,12 +7,12 @@ import type { PulledSecrets } from '../../model/result/pull-result.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 
-/** A variable that a manifest names for a secret. */
+/** An environment variable that a drafted manifest reads a secret from. */
 export type SecretVariable = { readonly name: string; readonly id: ResourceId; readonly path: Pointer };
 
-/** How secrets are written, and what came of it. */
+/** Writes secrets and records the variables that it named. */
 export type SecretWriter = {
-  /** What the manifest of that id says of the secrets of one field; undefined where it says nothing. */
+  /** Returns the value of a secret field in the manifest of that id; undefined if the manifest omits the field. */
   readonly write: (id: ResourceId, live: LiveResource, field: FieldRule) => Json | undefined;
   readonly variables: readonly SecretVariable[];
   readonly countSecrets: () => { readonly kept: number; readonly stubs: number; readonly unseen: number };
@@ -20,16 +20,16 @@ export type SecretWriter = {
 
 export type SecretWriterOptions = {
   readonly form: PulledSecrets;
-  /** What the names of variables begin with. */
+  /** The prefix of the variables' names. */
   readonly prefix: string;
-  /** Names that are taken. */
+  /** Names that other secrets use. */
   readonly taken: ReadonlySet<string>;
   readonly referencePrefixes: readonly string[];
 };
 
 const keep = { keep: true };
 
-/** Writes secrets in one form; no value is ever written, but for references, which say where one is. */
+/** Creates a writer of secrets in one form. It writes no values, only references, which name the place of a value. */
 export function createSecretWriter({ form, prefix, taken, referencePrefixes }: SecretWriterOptions): SecretWriter {
   const used = new Set(taken);
   const open: SecretVariable[] = [];
@@ -74,20 +74,20 @@ export function createSecretWriter({ form, prefix, taken, referencePrefixes }: S
   };
 }
 
-/** A whole reference where the gateway follows one: not a value, but where it is. */
+/** Tells whether a value is a complete reference at a place where the gateway resolves references. */
 function isReference(path: Pointer, value: string, prefixes: readonly string[]): boolean {
   const prefix = prefixes.find((one) => value.startsWith(one));
   const isVariable = tokensOf(path)[1]?.startsWith('envvar:') === true;
   return prefix !== undefined && isVariable && /^[^:\s]+(:[^:\s]+)+$/.test(value.slice(prefix.length));
 }
 
-/** The text behind a base64 value; undefined where it is none. */
+/** Decodes base64; returns undefined for any other text. */
 function decodeBase64(value: string): string | undefined {
   const text = Buffer.from(value, 'base64').toString('utf8');
   return Buffer.from(text, 'utf8').toString('base64') === value ? text : undefined;
 }
 
-/** A variable holds text that is not empty, and no zero byte. */
+/** Tells whether an environment variable can hold the text: it is not empty and contains no zero byte. */
 function fitsVariable(text: string | undefined): boolean {
   return text !== undefined && text !== '' && !text.includes('\0');
 }

@@ -7,8 +7,8 @@ import { normalizeValue } from '../../model/spec/normalize.ts';
 import { pointer } from '../../model/pointer.ts';
 
 /**
- * The plain fields of a live object as a manifest states them: without what omitting means anyway, but with every value
- * that omitting would keep, so that somebody watches it.
+ * Returns the plain fields of a live object as a manifest states them: without values that omission implies, but with
+ * every value that omission would keep, so that plans compare it.
  */
 export function listStatedFields(kind: Kind, live: LiveResource, fields: readonly FieldRule[]): ReadonlyMap<string, Json> {
   const derived = kind.derived(live.spec);
@@ -21,7 +21,7 @@ export function listStatedFields(kind: Kind, live: LiveResource, fields: readonl
   return stated;
 }
 
-/** The plain fields that manifests for a gateway may state. */
+/** Lists the plain fields that manifests for a gateway may state. */
 export function listStatableFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
   const plain = kind.fields.filter(({ secret, edge, manifestOnly }) => secret === undefined && edge === undefined && manifestOnly !== true);
   return plain.filter((field) => hasField(speech, kind.name, field));
@@ -31,14 +31,14 @@ function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {
   return unknown.length > 0 && unknown.includes(pointer(name));
 }
 
-/** Tells whether a manifest that omits the field says the value. */
+/** Tells whether omitting the field means the value. */
 function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean {
   if (equal(value, field.empty)) return true;
   const implied = field.omitted === 'derived' ? derived[field.name] : undefined;
   return implied !== undefined && equal(value, normalizeValue(field, implied));
 }
 
-/** The value in one order, without what no manifest may say: keys that nobody knows, and what is empty. */
+/** Returns the value with sorted keys, without unknown keys and empty fields. */
 export function toStatedValue(field: FieldRule, value: Json): Json {
   if (field.shape === 'object' && isObject(value)) return toStatedObject(field.fields, value);
   if (field.shape === 'map' && isObject(value)) return Object.fromEntries(listKeys(value).map((key) => [key, value[key] ?? null]));
@@ -46,7 +46,7 @@ export function toStatedValue(field: FieldRule, value: Json): Json {
   return value.map((entry: Json) => (isObject(entry) ? toStatedObject(field.fields, entry) : entry));
 }
 
-/** The keys in their order, but for the one that no document may have. */
+/** Returns the sorted keys, except `__proto__`, which no document may have. */
 function listKeys(value: JsonObject): readonly string[] {
   return sortedKeys(value).filter((key) => key !== '__proto__');
 }

@@ -7,28 +7,28 @@ import type { LiveResource } from '../../model/live.ts';
 import type { TerraformHandover, TerraformObject } from '../../model/result/pull-result.ts';
 import { fieldNodes, findNode } from '../validate/schema-nodes.ts';
 
-/** An object that a state owns. */
+/** An object in a Terraform state. */
 export type StateObject = {
-  /** Its address with the keys of instances. */
+  /** The address with instance keys. */
   readonly address: string;
-  /** Its address without them: all that a removed block can name. */
+  /** The address without instance keys, as a removed block names it. */
   readonly block: string;
-  /** The kind that its type stands for, if there is one. */
+  /** The kind of its type, if there is one. */
   readonly kind?: string;
-  /** What the gateway knows it by, where the state says so. */
+  /** The id on the gateway, if the state contains its name. */
   readonly id?: ResourceId;
-  /** The gateway's own id. */
+  /** The uid on the gateway. */
   readonly uid?: string;
-  /** Whether the state holds what names it as sensitive: then it is printed only by its address. */
+  /** Set if the state marks the name as sensitive; reports print only the address then. */
   readonly secret?: true;
-  /** It is about to be replaced, and only Terraform knows by what. */
+  /** Set for a deposed object, whose replacement only Terraform knows. */
   readonly deposed?: true;
 };
 
-/** How the gateway's provider spells things. */
+/** The name of the gateway's Terraform provider, its resource types by kind, and the kinds. */
 export type TerraformProvider = { readonly name: string; readonly kinds: Readonly<Record<string, string>>; readonly registry: Registry };
 
-/** Reads what a state of Terraform or OpenTofu (version 4) owns by the provider; nothing else of it is looked at or repeated. */
+/** Reads the objects that a Terraform or OpenTofu state (version 4) owns by the provider. No other value of the state is read or repeated. */
 export function readTerraformState(file: SourceFile, provider: TerraformProvider): Checked<readonly StateObject[]> {
   const state = parseJson(file.text);
   const wrong = state === undefined ? notJson : checkFormat(state);
@@ -75,7 +75,7 @@ function toDiagnostic(file: SourceFile, { message, hint }: StateProblem): Diagno
   return { code: 'terraform/not-a-state', severity: 'error', message: `the state cannot be used: ${message}`, hint, at };
 }
 
-/** The words of the parser would repeat what is in the state. */
+/** Parses JSON; drops the parser's message, which would repeat parts of the state. */
 function parseJson(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -89,7 +89,7 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** `provider["registry.terraform.io/NAMESPACE/NAME"]` (`provider.NAME` before 0.13), perhaps below a module and with an alias. */
+/** Tells whether an address such as `provider["registry.terraform.io/NAMESPACE/NAME"]` (`provider.NAME` before 0.13) names the provider; it may have a module and an alias. */
 function isFromProvider(provider: Json | undefined, name: string): boolean {
   if (typeof provider !== 'string') return false;
   const [, address] = /provider\["([^"]*)"\]/.exec(provider) ?? /(?:^|\.)provider\.([\w-]+)(?:\.[\w-]+)?$/.exec(provider) ?? [];
@@ -100,7 +100,7 @@ const word = /^[\p{L}_][\p{L}\p{N}_-]*$/u;
 const step = String.raw`module\.([\p{L}_][\p{L}\p{N}_-]*)(?:\[(?:\d+|"(?:[^"\\]|\\.)*")\])?`;
 const modules = new RegExp(String.raw`^${step}(?:\.${step})*$`, 'u');
 
-/** The instances of one resource; undefined where an address could not be written into a configuration. */
+/** Returns the instances of one resource; undefined if an address is not valid in a configuration. */
 function listInstances(resource: JsonObject, { kinds, registry }: TerraformProvider): readonly StateObject[] | undefined {
   const { module, type, name } = resource;
   if (typeof type !== 'string' || typeof name !== 'string' || !word.test(type) || !word.test(name)) return undefined;
@@ -123,7 +123,7 @@ function formatKey(key: Json | undefined): string {
   return typeof key === 'string' || typeof key === 'number' ? `[${JSON.stringify(key)}]` : '';
 }
 
-/** The field that the gateway knows an object by. */
+/** Returns the field that identifies an object on the gateway. */
 function identityField(kind: Kind): string {
   const fields = kind.named ? [] : Object.entries(fieldNodes(findNode(kind.schema, ['spec']) ?? {}));
   return fields.find(([, node]) => isObject(node) && node['x-ostiary-identity'] === true)?.[0] ?? 'name';
@@ -143,10 +143,10 @@ function readIdentity(kind: Kind, instance: JsonObject): Pick<StateObject, 'kind
   };
 }
 
-/** A state's objects, each with the live object that it is, if there is one. */
+/** The objects of a state, each with its live object if there is one. */
 export type MatchedObjects = readonly (StateObject & { readonly live?: ResourceId })[];
 
-/** Finds the live objects that a state owns: by their names, and by the gateway's own ids where a name is not known. */
+/** Finds the live objects of a state by name, or by uid if the name is not known. */
 export function matchState(objects: readonly StateObject[], live: readonly LiveResource[]): MatchedObjects {
   const ids = new Set(live.map(({ id }) => id));
   const byUid = new Map(live.map(({ id, uid }) => [uid, id]));
@@ -159,8 +159,8 @@ export function matchState(objects: readonly StateObject[], live: readonly LiveR
 }
 
 /**
- * Tells what Terraform may forget: what has a manifest now. A removed block names all instances of a resource, so a
- * resource with one that must stay stays whole.
+ * Splits the objects of a state into those that Terraform may forget because they have a manifest, those that are gone,
+ * and those that stay. A removed block names all instances of a resource, so an instance that stays keeps the others.
  */
 export function handOverState(
   objects: MatchedObjects,
@@ -184,7 +184,7 @@ export function handOverState(
   };
 }
 
-/** One of each address: what is being replaced stands beside what it is replaced by. */
+/** Keeps one object per address: a deposed object has the address of its replacement. */
 function removeDoubles(objects: MatchedObjects): MatchedObjects {
   return [...new Map(objects.map((one) => [one.address, one])).values()];
 }
@@ -204,7 +204,7 @@ function toKept(one: StateObject, reason: string | undefined): readonly (Terrafo
   return reason === undefined ? [] : [{ ...toOwned(one), reason }];
 }
 
-/** What names it in a report: what the state holds as sensitive is not repeated. */
+/** Returns the address and id for a report, without a sensitive id. */
 function toOwned({ address, id, secret }: StateObject): TerraformObject {
   return { address, ...(id === undefined || secret === true ? {} : { id }) };
 }

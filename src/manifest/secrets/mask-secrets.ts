@@ -4,7 +4,7 @@ import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import { readAnnotation, findChildNode, resolveReference, fieldNodes } from '../validate/schema-nodes.ts';
 import { parseSecretNotation } from './secret-notation.ts';
 
-/** A stretch of text that no code frame may show: from after a key to the next key that may be shown. */
+/** A part of the text that no code frame may show: from after a key to the next key that may be shown. */
 type Hidden = { readonly from: Place; readonly to: Place };
 type Place = { readonly line: number; readonly column: number };
 type Mark = { readonly path: string; readonly key: string; readonly hides: boolean };
@@ -12,8 +12,8 @@ type Mark = { readonly path: string; readonly key: string; readonly hides: boole
 const unknownSchema: JsonObject = { properties: { apiVersion: {}, kind: {}, metadata: { additionalProperties: {} } } };
 
 /**
- * Masks what may be a secret in a file: values of secret fields, and of fields that nobody knows, for a misspelled
- * secret is a secret. No column moves.
+ * Masks possible secrets in a file: the values of secret fields and of unknown fields, because a misspelled secret field is
+ * unknown. Columns do not move.
  */
 export function maskSecrets(
   text: string,
@@ -63,7 +63,7 @@ function collectSecrets(value: Json, path: string, marks: Mark[]): void {
   for (const [key, child] of Object.entries(value)) marks.push({ path: path + pointer(key), key, hides: holdsValue(child) });
 }
 
-/** Tells whether the text of a secret may be its value: everything but a well-formed source or `keep`. */
+/** Tells whether a secret may contain its value: all notations except a well-formed source and `keep`. */
 function holdsValue(value: Json): boolean {
   const form = parseSecretNotation(value);
   if (form === undefined || !isObject(value) || Object.keys(value).length !== 1) return true;
@@ -97,14 +97,14 @@ function hide(lines: readonly string[], hidden: readonly Hidden[]): readonly str
   return masked;
 }
 
-/** Stars in the place of a text, between blanks that keep every column where it was. */
+/** Replaces a text by stars, padded so that every column stays. */
 function stars(text: string): string {
   if (text.trim() === '') return text;
   const indent = /^\s*/.exec(text)?.[0] ?? '';
   return `${indent}***`.padEnd(text.length).slice(0, text.length);
 }
 
-/** Hides user and password inside addresses. */
+/** Masks user and password in URLs. */
 export function maskUrlCredentials(text: string): string {
   return text.replaceAll(/\/\/[^/@\s"']+@/g, (login) => `//${'*'.repeat(login.length - 3)}@`);
 }
@@ -112,7 +112,7 @@ export function maskUrlCredentials(text: string): string {
 const keyText = /("[^"]*"|'[^']*'|(?<![\w.:/@-])[\w.:/@-]+)\s*:(?=\s|$)/g;
 const plainLine = /^\s*(?:- +)*(?:"[^"]*"|'[^']*'|[\w.:/@-]+)\s*:(?:\s|$)|^\s*-\s|^(?:---|\.\.\.)/;
 
-/** Masks a text that could not be read: what follows a key that is no plain field, until a line begins that is no deeper. */
+/** Masks a text that cannot be parsed: everything after a key that is not a plain field, up to the next line that is not indented deeper. */
 export function maskUnreadText(text: string, schemas: readonly JsonObject[]): string {
   const shown = new Set(schemas.flatMap((schema) => plainFields(schema, schema)));
   let depth: number | undefined;
@@ -128,7 +128,7 @@ export function maskUnreadText(text: string, schemas: readonly JsonObject[]): st
   return maskUrlCredentials(lines.join('\n'));
 }
 
-/** The names of all fields that hold no secret. */
+/** Lists the names of all fields that hold no secret. */
 function plainFields(schema: JsonObject, node: JsonObject): readonly string[] {
   const own = Object.entries(fieldNodes(node)).flatMap(([name, field]) => {
     if (!isObject(field) || 'not' in field || field['x-ostiary-secret'] !== undefined) return [];

@@ -6,29 +6,29 @@ import { suggest } from '../../model/suggest.ts';
 import { suggestWord, formatPlace } from '../wording.ts';
 import { parseSecretNotation, type SecretNotation } from './secret-notation.ts';
 
-/** Where a secret's value is to be read. */
+/** The source of a secret's value. */
 export type SecretSource = { readonly env: string } | { readonly file: string };
 
-/** What secrets may look like; without `resolve` their sources are checked, never read. */
+/** The rules for secrets. Without `resolve`, sources are checked but not read. */
 export type SecretRules = {
-  /** Prefixes that names of environment variables must have. */
+  /** The prefixes that names of environment variables must have. */
   readonly envPrefixes: readonly string[];
-  /** Prefixes of references that the gateway follows, such as `_cloudsecrets:`. */
+  /** The prefixes of references that the gateway resolves, such as `_cloudsecrets:`. */
   readonly referencePrefixes: readonly string[];
   readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
 };
 
-/** One secret of a manifest: its field, its key in a map of secrets, and how the interface spells it. */
+/** The place of one secret: its field, its key in a map of secrets, and its encoding in the interface. */
 export type SecretSlot = { readonly field: string; readonly key?: string; readonly mode: 'base64' | 'plain' };
 
 const none: readonly DocumentDiagnostic[] = [];
 
-// References that may name one thing alone: a database user, whose password the agent asks for.
+// References with one part: a database user, whose password the agent requests.
 const single: readonly string[] = ['_aws_iam_rds:'];
 
 type SecretResult = { readonly secret?: DesiredSecret; readonly problems: readonly DocumentDiagnostic[] };
 
-/** Reads one secret that has one of the known forms; its value is in no problem. */
+/** Reads one secret in a known notation. No diagnostic contains its value. */
 export function readSecret(value: Json, place: SecretSlot, rules: SecretRules): SecretResult {
   const notation = parseSecretNotation(value);
   if (notation === undefined) return { problems: none };
@@ -170,7 +170,7 @@ function warnOfInlineCredential(text: string, place: SecretSlot): readonly Docum
   return [{ code: 'secret/inline', severity: 'warning', pointer: pointer(...slotTokens(place)), message, hint }];
 }
 
-/** A login inside an address, or a private key. */
+/** Tells whether a text contains a login in a URL or a private key. */
 function holdsCredential(text: string): boolean {
   return text.length > 8 && /\/\/[^/@\s:]+:[^/@\s]+@|PRIVATE KEY-----/.test(text);
 }

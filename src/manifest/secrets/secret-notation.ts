@@ -4,7 +4,7 @@ import { pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
 import { suggestWord, nullKeyHint, formatPlace, describeType } from '../wording.ts';
 
-/** What a manifest writes for one secret. */
+/** The notations for one secret in a manifest. */
 export type SecretNotation =
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'value'; readonly text: string }
@@ -12,7 +12,7 @@ export type SecretNotation =
   | { readonly is: 'file'; readonly path: string }
   | { readonly is: 'keep' };
 
-/** Reads one secret's form, or undefined where it has none of them. */
+/** Parses the notation of one secret; returns undefined if it is none of the known ones. */
 export function parseSecretNotation(value: Json | undefined): SecretNotation | undefined {
   if (typeof value === 'string') return { is: 'text', text: value };
   if (!isObject(value)) return undefined;
@@ -25,8 +25,8 @@ export function parseSecretNotation(value: Json | undefined): SecretNotation | u
 }
 
 /**
- * Tells whether a secret has one of the forms of the schema's `secretValue`; a map also takes a text, a field of its own
- * null. Done by hand, because a schema tries one form after the other and tells of each.
+ * Tells whether a secret has a notation of the schema's `secretValue`. A map of secrets also accepts a string, a plain
+ * field also null. Written by hand, because a schema tries one notation after the other and reports an error for each.
  */
 export function isValidSecret(value: Json | undefined, mode: 'base64' | 'plain'): boolean {
   if (mode === 'base64' ? typeof value === 'string' : value === null) return value !== '';
@@ -44,7 +44,7 @@ function hasOneKey(value: Json | undefined): boolean {
   return count === 1;
 }
 
-/** Says what is wrong with the form of a secret, never showing its value. */
+/** Describes the error in a secret's notation without showing its value. */
 export function describeInvalidSecret(
   tokens: readonly string[],
   value: Json | undefined,
@@ -68,7 +68,7 @@ export function describeInvalidSecret(
   return wrong(...describeInvalidMap(name, value, forms));
 }
 
-/** The message and the hint for a map that is no form of a secret. */
+/** Returns the message and the hint for a map that is not a secret's notation. */
 function describeInvalidMap(name: string, value: JsonObject, forms: string): readonly [string, string] {
   const keys = Object.keys(value);
   const stranger = keys.find((key) => !['value', 'valueFrom', 'keep'].includes(key));

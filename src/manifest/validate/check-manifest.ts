@@ -8,7 +8,7 @@ import { suggestWord, formatPlace, quoteValue } from '../wording.ts';
 import { textsOf } from '../to-resource.ts';
 import { readAnnotation, fieldNodes, findNode } from './schema-nodes.ts';
 
-/** Finds what a schema cannot say of a valid manifest: doubled keys of lists, pointers to nothing, unknown targets. */
+/** Finds errors that no schema can express: duplicate keys in lists, pointers to nothing, unknown targets. */
 export function checkManifest(manifest: Manifest, targets: readonly string[]): readonly DocumentDiagnostic[] {
   if (!manifest.view.keyed && manifest.metadata['ignore'] === undefined && manifest.metadata['targets'] === undefined) return [];
   return [
@@ -70,7 +70,7 @@ function checkIgnoredPath({ view }: Manifest, path: string, index: number): read
     : wrong(`"${path}" points to no field of ${view.kind.name}`, `/${first} has no such place`);
 }
 
-/** The path, or the nearest one above it, that a manifest may ignore; undefined where there is none. */
+/** Returns the path or its nearest parent that a manifest may ignore; undefined if there is none. */
 export function findIgnorablePath(fields: readonly FieldRule[], path: Pointer): Pointer | undefined {
   for (let tokens = tokensOf(path); tokens.length > 0; tokens = tokens.slice(0, -1))
     if (leadsToPlace(fields, tokens)) return pointer(...tokens);
@@ -97,7 +97,7 @@ function leadsToPlace(fields: readonly FieldRule[], tokens: readonly string[]): 
   }
 }
 
-/** A name of `metadata.targets` that no target has. */
+/** Checks that a name in `metadata.targets` is a target. */
 export function checkTargetName(name: string, index: number, targets: readonly string[]): readonly DocumentDiagnostic[] {
   if (targets.includes(name)) return [];
   const hint = suggestWord(suggest(name, targets)) ?? `the targets are ${targets.join(', ')}`;

@@ -5,14 +5,14 @@ import { suggest } from '../../model/suggest.ts';
 import { suggestWord, formatPlace, quoteValue } from '../wording.ts';
 import { resolveReference, fieldNodes } from './schema-nodes.ts';
 
-/** The parts of a schema that lead to a list of known values; everything else is left out. */
+/** The parts of a schema that lead to lists of known values. */
 export type KnownValues = {
   readonly known?: ReadonlySet<string>;
   readonly fields?: readonly (readonly [string, KnownValues])[];
   readonly entries?: KnownValues;
 };
 
-/** Finds the lists of known values in a schema, or undefined where it has none. */
+/** Finds the lists of known values in a schema; returns undefined if there are none. */
 export function findKnownValues(schema: JsonObject, node: JsonObject): KnownValues | undefined {
   const known = Array.isArray(node['x-ostiary-known']) ? new Set(node['x-ostiary-known'].map(String)) : undefined;
   const fields = Object.entries(fieldNodes(node)).flatMap(([name, field]) => {
@@ -28,7 +28,7 @@ export function findKnownValues(schema: JsonObject, node: JsonObject): KnownValu
   };
 }
 
-/** Tells whether all values are in the lists of known values: quick, for nearly all manifests have no other. */
+/** Tells whether all values are known. This fast check suffices for nearly all manifests. */
 export function hasOnlyKnownValues(familiar: KnownValues | undefined, value: Json | undefined): boolean {
   if (familiar === undefined || value === undefined || value === null) return true;
   if (typeof value === 'string') return familiar.known === undefined || value === '' || familiar.known.has(value);
@@ -37,7 +37,7 @@ export function hasOnlyKnownValues(familiar: KnownValues | undefined, value: Jso
   return entries === undefined || !Array.isArray(value) || value.every((entry: Json) => hasOnlyKnownValues(entries, entry));
 }
 
-/** Warns of values outside the lists of known values: a gateway may know more, a typing mistake is likelier. */
+/** Warns of unknown values: a gateway may support more, but a typo is more likely. */
 export function checkKnownValues(
   familiar: KnownValues | undefined,
   value: Json | undefined,

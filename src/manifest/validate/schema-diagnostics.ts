@@ -14,7 +14,7 @@ type SchemaPlace = {
   readonly value: Json | undefined;
 };
 
-/** Turns what the compiled schema found into one problem per place; below a secret nothing is quoted. */
+/** Converts the errors of the compiled schema to one diagnostic per place. Values at or below a secret are not quoted. */
 export function describeSchemaErrors(schema: JsonObject, value: Json, errors: readonly SchemaError[]): readonly DocumentDiagnostic[] {
   const byPlace = new Map<string, { readonly rank: number; readonly problem: DocumentDiagnostic }>();
   for (const error of errors) {
@@ -29,14 +29,14 @@ export function describeSchemaErrors(schema: JsonObject, value: Json, errors: re
   return [...byPlace.values()].map(({ problem }) => problem);
 }
 
-/** Where one place breaks several rules, the foremost of these is told; a keyword that is not named wins. */
+/** The order in which errors at one place are preferred; a keyword that is not listed comes first. */
 const ranks = ['additionalProperties', 'required', 'enum', 'const', 'type', 'minLength', 'pattern', 'maxLength', 'anyOf', 'oneOf'];
 
 function findPlace(schema: JsonObject, value: Json, tokens: readonly string[]): SchemaPlace {
   return { schema, tokens, node: findNode(schema, tokens) ?? {}, value: valueAt(value, tokens) };
 }
 
-/** The value at the tokens, by key and index. */
+/** Returns the value at the tokens, by key and index. */
 export function valueAt(value: Json | undefined, tokens: readonly string[]): Json | undefined {
   let below = value;
   for (const token of tokens) {
@@ -46,7 +46,7 @@ export function valueAt(value: Json | undefined, tokens: readonly string[]): Jso
   return below;
 }
 
-/** All that is wrong at or below one secret is one problem, told without its value. */
+/** Describes all errors at or below one secret as one diagnostic without its value. */
 function describeSecretError(schema: JsonObject, value: Json, tokens: readonly string[]): DocumentDiagnostic | undefined {
   for (let length = 1; length <= tokens.length; length += 1) {
     const node = findNode(schema, tokens.slice(0, length));
@@ -111,7 +111,7 @@ function unknownField(place: SchemaPlace, key: string): DocumentDiagnostic {
   return { ...createError('manifest/unknown-field', at, `${quoteValue(key)} is not a field of ${ownerOf(place)}`, hint), part: 'key' };
 }
 
-/** Says where else the field belongs, for one written a level too high or too low. */
+/** Suggests the level of a field that is written one level too high or too low. */
 function suggestLevel(place: SchemaPlace, key: string): string {
   if (key === '<<') return 'YAML 1.2 has no merge keys: write the fields out; an alias may stand for a whole value';
   for (const level of ['metadata', 'spec']) {
@@ -232,7 +232,7 @@ function nameOf(place: SchemaPlace): string {
   return place.tokens.length === 0 ? `the ${readAnnotation(place.schema, 'title') ?? 'document'}` : `"${formatPlace(place.tokens)}"`;
 }
 
-/** Names the map that a field stands in: the kind for spec itself. */
+/** Returns the name of the map that contains a field; for spec itself, the kind. */
 function ownerOf(place: SchemaPlace): string {
   const title = readAnnotation(place.schema, 'title') ?? 'the document';
   if (place.tokens.length === 0 || (place.tokens.length === 1 && place.tokens[0] === 'spec')) return title;

@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 
-/** The annotated node that describes the value at the tokens, or undefined where the schema knows no such place. */
+/** Returns the schema node of the value at the tokens; undefined if the schema has no such place. */
 export function findNode(schema: JsonObject, tokens: readonly string[]): JsonObject | undefined {
   let node: JsonObject | undefined = schema;
   for (const token of tokens) node = node === undefined ? undefined : findChildNode(schema, node, token);
   return node;
 }
 
-/** The node of one child: a field, a map's value or a list's entry; alternatives are searched in order. */
+/** Returns the node of one child: a field, a map's value or a list's entry. It searches alternatives in order. */
 export function findChildNode(schema: JsonObject, node: JsonObject, token: string): JsonObject | undefined {
   const fields = fieldNodes(node);
   const own = Object.hasOwn(fields, token) ? fields[token] : (node['additionalProperties'] ?? node['items']);
@@ -24,18 +24,18 @@ export function findChildNode(schema: JsonObject, node: JsonObject, token: strin
   return undefined;
 }
 
-/** The fields that the node itself names. */
+/** Returns the fields that the node itself declares. */
 export function fieldNodes(node: JsonObject): JsonObject {
   const fields = node['properties'];
   return isObject(fields) ? fields : {};
 }
 
-/** The names of the fields that a user may write there. */
+/** Lists the names of the fields that a user may write. */
 export function listAllowedFields(node: JsonObject): readonly string[] {
   return Object.entries(fieldNodes(node)).flatMap(([name, field]) => (isObject(field) && 'not' in field ? [] : [name]));
 }
 
-/** Follows a local `$ref`; what stands beside it wins. */
+/** Resolves a local `$ref`; keywords beside it win. */
 export function resolveReference(schema: JsonObject, node: JsonObject): JsonObject {
   const reference = node['$ref'];
   if (typeof reference !== 'string') return node;
@@ -44,13 +44,13 @@ export function resolveReference(schema: JsonObject, node: JsonObject): JsonObje
   return isObject(target) ? { ...target, ...node } : node;
 }
 
-/** A text that annotates the node. */
+/** Returns a string annotation of the node. */
 export function readAnnotation(node: JsonObject | undefined, name: string): string | undefined {
   const text = node?.[name];
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Tells whether the node describes a map of keys that are the user's own. */
+/** Tells whether the node describes a map with arbitrary keys. */
 export function isOpenMap(node: JsonObject | undefined): boolean {
   return isObject(node?.['additionalProperties']);
 }

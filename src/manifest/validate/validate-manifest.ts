@@ -11,7 +11,7 @@ import { isValidSecret, describeInvalidSecret } from '../secrets/secret-notation
 import { policyKind } from '../read-policies.ts';
 import { manifests, type SchemaError } from './validators.js';
 
-/** What a document is: a manifest of a kind, a policy, somebody else's, the config file, or a mistake. */
+/** The class of a document: a manifest of a kind, a policy, the config file, a document of another tool, or an error. */
 export type DocumentClass =
   | { readonly is: 'manifest'; readonly view: KindView; readonly value: JsonObject }
   | { readonly is: 'foreign'; readonly apiVersion: string | undefined }
@@ -23,7 +23,7 @@ export type KindViews = ReadonlyMap<string, KindView>;
 
 const version = 'ostiary/v1';
 
-/** Tells by apiVersion and kind what a document is. */
+/** Classifies a document by its apiVersion and kind. */
 export function classifyDocument(document: ManifestDocument, views: KindViews): DocumentClass {
   const { value } = document;
   if (!isObject(value)) {
@@ -70,7 +70,7 @@ function wrong(code: DocumentDiagnostic['code'], at: string, message: string, hi
   return { is: 'wrong', problem: { code, severity: 'error', pointer: at, message, hint } };
 }
 
-/** Holds a manifest against its kind's schema; an overlay may leave out what the manifest states. */
+/** Validates a manifest against the schema of its kind. An overlay may omit fields that the manifest states. */
 export function validateManifest(view: KindView, value: JsonObject, form: 'manifest' | 'overlay'): readonly DocumentDiagnostic[] {
   const check = manifests[view.kind.name];
   const wrongForms = checkSecretNotations(view, value['spec'], form);
@@ -83,7 +83,7 @@ export function validateManifest(view: KindView, value: JsonObject, form: 'manif
 
 const none: readonly DocumentDiagnostic[] = [];
 
-/** Finds the secrets that have none of the forms; the compiled schema leaves them out. */
+/** Finds invalid secret notations, which the compiled schema does not check. */
 function checkSecretNotations(view: KindView, spec: Json | undefined, form: 'manifest' | 'overlay'): readonly DocumentDiagnostic[] {
   if (view.secrets.length === 0 || !isObject(spec)) return none;
   let problems = none;
@@ -102,7 +102,7 @@ function checkSecretNotations(view: KindView, spec: Json | undefined, form: 'man
   return problems;
 }
 
-/** Tells whether what an overlay lacks may come from the manifest that it is merged into. */
+/** Tells whether a field that an overlay omits may come from the manifest below it. */
 function isFilledIn(view: KindView, value: JsonObject, error: SchemaError): boolean {
   if (error.keyword !== 'required') return false;
   const tokens = tokensOf(error.instancePath);
@@ -114,7 +114,7 @@ function isFilledIn(view: KindView, value: JsonObject, error: SchemaError): bool
   });
 }
 
-/** Tells whether an overlay's null takes a key of a map away. */
+/** Tells whether a null in an overlay removes a key of a map. */
 function isRemovedByOverlay(view: KindView, value: JsonObject, error: SchemaError): boolean {
   const tokens = tokensOf(error.instancePath);
   if (error.keyword !== 'type' || tokens[0] !== 'spec' || valueAt(value, tokens) !== null) return false;

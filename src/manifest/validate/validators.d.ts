@@ -1,10 +1,10 @@
-/** One broken rule, as ajv tells it. */
+/** One validation error, as ajv reports it. */
 export type SchemaError = {
   readonly keyword: string;
   readonly instancePath: string;
   readonly schemaPath: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** The key, where the rule is about a key of a map. */
+  /** The key, if the error is about a key of a map. */
   readonly propertyName?: string;
 };
 

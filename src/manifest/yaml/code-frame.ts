@@ -2,7 +2,7 @@ import type { CodeFrame, Position } from '../../model/diagnostic.ts';
 
 const maxWidth = 120;
 
-/** Cuts the line of the position, and the one before it, out of the text; long lines are clipped around the caret. */
+/** Cuts out the line of a position and the line before it; clips long lines around the caret. Columns start at 1. */
 export function cutCodeFrame(text: string, at: Position, length = 1): CodeFrame {
   const lines = linesUpTo(text, at.line);
   const line = lines.at(-1) ?? '';
@@ -16,7 +16,7 @@ export function cutCodeFrame(text: string, at: Position, length = 1): CodeFrame 
   };
 }
 
-/** The line of that number and the one before it, where there is one. */
+/** Returns the line of a number (from 1) and the line before it, if there is one. */
 function linesUpTo(text: string, number: number): readonly string[] {
   let before = -1;
   let start = 0;

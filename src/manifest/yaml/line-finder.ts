@@ -1,4 +1,4 @@
-/** Finds the line and column, both from 1, of offsets in the text; the lines are counted once, when first asked. */
+/** Creates a function that converts offsets to lines and columns, both from 1. It counts the lines on first use. */
 export function createLineFinder(text: string): (offset: number) => { readonly line: number; readonly column: number } {
   let starts: readonly number[] | undefined;
   return (offset) => {
@@ -15,7 +15,7 @@ export function createLineFinder(text: string): (offset: number) => { readonly l
   };
 }
 
-/** Offsets up to this one are looked up from the top: every document begins with one, and few need another. */
+/** Smaller offsets are counted from the start of the text: every document needs one, few need another. */
 const nearLimit = 256;
 
 function countFromTop(text: string, offset: number): { readonly line: number; readonly column: number } {

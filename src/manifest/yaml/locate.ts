@@ -4,13 +4,13 @@ import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { type AllEntryOffsets, readStrictlyWithOffsets } from './strict-reader.ts';
 import { compose } from './read-yaml.ts';
 
-/** Where a value (and its key) begins, and the places below it. */
+/** The offsets at which a value and its key begin, and the offsets of the values inside it. */
 export type NodeOffsets = { readonly key: number; readonly value: number; readonly below: ReadonlyMap<string, NodeOffsets> };
 
-/** Finds where in the text the value at a document's pointer, or its key, begins. */
+/** Returns the offset at which the value at a document's pointer, or its key, begins. */
 export type Locator = (index: number, path: Pointer, part: 'key' | 'value') => number;
 
-/** Prepares to find places in a text; it is read for that when the first place is asked for, and only the places are kept. */
+/** Creates a locator for a text. It reads the text on the first call and keeps only the offsets. */
 export function createLocator(text: string): Locator {
   let roots: readonly NodeOffsets[] | undefined;
   return (index, path, part) => {
@@ -26,7 +26,7 @@ export function createLocator(text: string): Locator {
   };
 }
 
-/** The places of a text that the strict reader is sure of; many times faster than reading it with `yaml` again. */
+/** Returns the offsets of a text if the strict reader accepts it; many times faster than a second pass with `yaml`. */
 export function findOffsetsStrictly(text: string): readonly NodeOffsets[] | undefined {
   const read = readStrictlyWithOffsets(text);
   if (read === undefined) return undefined;
@@ -35,7 +35,7 @@ export function findOffsetsStrictly(text: string): readonly NodeOffsets[] | unde
   return roots;
 }
 
-/** What lies below a place is looked up when it is asked for: few places of a text ever are. */
+/** Creates offsets whose `below` is computed on first use: few places of a text are ever looked up. */
 function createOffsets(value: Json, { key, value: start }: Pick<NodeOffsets, 'key' | 'value'>, marks: AllEntryOffsets): NodeOffsets {
   let below: ReadonlyMap<string, NodeOffsets> | undefined;
   return {
@@ -76,7 +76,7 @@ function findChild(value: Json, name: string): Json {
   return Array.isArray(value) ? (value[Number(name)] ?? null) : null;
 }
 
-/** The places of any text, as `yaml` finds them. */
+/** Returns the offsets of any text, as `yaml` reports them. */
 export function findOffsets(text: string): readonly NodeOffsets[] {
   const composed = compose(text);
   return 'stopped' in composed ? [] : composed.documents.map((document) => findNodeOffsets(document.contents));
@@ -102,19 +102,19 @@ function findNodeOffsetsBelow(node: ParsedNode | null): ReadonlyMap<string, Node
   return places;
 }
 
-/** What a list's entry is found by besides its index: its text, or its `name`. */
+/** Returns the name by which an entry of a list is found besides its index: its text, or its `name`. */
 function findEntryName(entry: ParsedNode): string | undefined {
   if (isScalar(entry)) return String(entry.value);
   const name: unknown = isMap(entry) ? entry.get('name') : undefined;
   return typeof name === 'string' ? name : undefined;
 }
 
-/** How many characters of the source an escape in double quotes takes, by the character behind the backslash. */
+/** The number of source characters that an escape in double quotes takes, by the character after the backslash. */
 const escapes: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
 
 /**
- * Finds where in the source the character of a YAML text stands: the text begins at `start`, and may be plain, quoted, or a
- * block. Where source and text cannot be followed side by side, the beginning is all there is to say.
+ * Returns the source offset of a character of a YAML scalar. The scalar begins at `start` and may be plain, quoted or a
+ * block. Returns `start` if source and value cannot be matched character by character.
  */
 export function findScalarOffset(
   source: string,
@@ -137,7 +137,7 @@ export function findScalarOffset(
 
 type ScalarStep = { readonly character: string; readonly style: string; readonly indent: number; readonly isBlock: boolean };
 
-/** One character further in both; a line's end in the source may be a space, or several of them one end each. */
+/** Advances by one character of the value. A line break in the source may be a space or one of several line breaks in the value. */
 function advance(source: string, at: number, { character, style, indent, isBlock }: ScalarStep): number | undefined {
   const found = source[at];
   if (style === "'" && character === "'") return source.startsWith("''", at) ? at + 2 : undefined;
@@ -158,7 +158,7 @@ function findBlockStart(source: string, start: number): number {
   return end === -1 ? source.length : end + 1;
 }
 
-/** The indentation of the first line that has anything. */
+/** Returns the indentation of the first line that is not blank. */
 function measureIndent(source: string, body: number): number {
   return /^(?:[ \t]*\r?\n)*( *)/.exec(source.slice(body, body + 10_000))?.[1]?.length ?? 0;
 }

@@ -7,19 +7,19 @@ import { createLineFinder } from './line-finder.ts';
 import { type ParsedDocument, readStrictly } from './strict-reader.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** Larger texts are not manifests. */
+/** The maximum length of a file, in UTF-16 code units. */
 const maxLength = 1024 * 1024;
 
 /**
- * Reads a file's documents; those of comments alone are left out. No text makes it throw or hang.
- * A fast reader tries first and knows what it does not know; the reference parser reads the rest, and finds all places.
+ * Reads the documents of a file, without those that contain only comments. It never throws or hangs, whatever the text.
+ * The strict reader tries first; the reference parser reads what the strict one rejects and finds all positions.
  */
 export function parseDocuments(file: SourceFile): Checked<readonly ManifestDocument[]> {
   const { documents, diagnostics } = parseLeniently(file);
   return diagnostics.length === 0 ? { value: documents, diagnostics } : { diagnostics };
 }
 
-/** Reads a file's documents as far as they can be read, for telling what else is wrong in them. */
+/** Reads the documents of a file that can be read, and the errors in the others, so that one run reports as many errors as possible. */
 export function parseLeniently(file: SourceFile): {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly Diagnostic[];
@@ -61,14 +61,14 @@ function tooLargeDiagnostic(path: string): Diagnostic {
   };
 }
 
-/** One YAML document of a file, as JSON; positions are found only when asked for. */
+/** One YAML document of a file as JSON. Positions are computed on request. */
 export type ManifestDocument = {
   readonly file: SourceFile;
-  /** Which document of the file, from 0. */
+  /** The index of the document in the file, from 0. */
   readonly index: number;
   readonly value: Json;
-  /** Keys that cannot stand were left out, with their values. */
+  /** Set if invalid keys were left out together with their values. */
   readonly incomplete?: true;
-  /** The place of the value at the pointer (or of its key), the nearest parent's where there is none. */
+  /** Returns the position of the value at a pointer or of its key; if the pointer leads nowhere, of the nearest parent. */
   readonly locate: (path: Pointer, part?: 'key' | 'value') => Position;
 };

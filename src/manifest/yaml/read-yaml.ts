@@ -56,20 +56,20 @@ function isAboutKey({ code }: Diagnostic): boolean {
   return code === 'manifest/duplicate-key' || code === 'manifest/non-string-key' || code === 'manifest/unsafe-key';
 }
 
-/** Tells whether nothing but comments stands in the document. */
+/** Tells whether a document contains only comments. */
 function isEmpty(document: Document.Parsed): boolean {
   const { contents } = document;
   return contents === null || (isScalar(contents) && contents.range[0] === contents.range[1] && contents.anchor === undefined);
 }
 
-/** Values that aliases may add to a document; beyond it is a bomb. */
+/** The maximum number of values that aliases may add to a document; more values make an alias bomb. */
 const maxAliasValues = 10_000;
 /** The most errors that are reported for one document. */
 const maxErrors = 20;
 
 type ReadingState = {
   readonly reporter: YamlErrorReporter;
-  /** What each anchor stands for; undefined while the anchor's own value is being read. */
+  /** The value of each anchor; undefined while that value is being read. */
   readonly anchors: Map<string, Json | undefined>;
   readonly diagnostics: Diagnostic[];
   aliasValues: number;
@@ -122,7 +122,7 @@ function readKey(state: ReadingState, node: ParsedNode): string | undefined {
     refuse(state, 'unsafe-key', node.range, node.value);
     return undefined;
   }
-  // An anchor on a key can be referred to as well.
+  // An alias can refer to an anchor on a key too.
   if (node.anchor !== undefined) state.anchors.set(node.anchor, node.value);
   return node.value;
 }
@@ -148,7 +148,7 @@ function readAlias(state: ReadingState, node: Alias.Parsed, depth: number): Json
   return depth + height > maxDepth ? refuse(state, 'too-deep', node.range) : value;
 }
 
-/** Counts the values of a tree, and how many maps and lists lie on its longest way down. */
+/** Counts the values of a tree, and the maps and lists on its longest path. */
 function measure(value: Json): { readonly values: number; readonly height: number } {
   if (typeof value !== 'object' || value === null) return { values: 1, height: 0 };
   let values = 1;
@@ -168,24 +168,24 @@ function refuse({ diagnostics, reporter }: ReadingState, error: YamlErrorName, r
   return null;
 }
 
-/** What `yaml` made of a text, or why it was stopped at the offset. */
+/** The documents of a text, or the reason and the offset at which reading stopped. */
 export type ComposeResult =
   | { readonly documents: readonly Document.Parsed[]; readonly errors: readonly YAMLError[] }
   | { readonly stopped: 'too-deep' | 'too-blank' | 'too-dense'; readonly offset: number };
 
-/** Far below where `yaml` fails, and above `maxDepth`, so that a text just too deep is read and told of at the very place. */
+/** Far below the depth at which `yaml` fails, and above `maxDepth`, so that a text slightly too deep is read and the error has its exact position. */
 const maxStack = 2 * maxDepth;
 
-/** More blank lines than this before a comment take `yaml` seconds. */
+/** More blank lines in sequence take `yaml` seconds. */
 const maxBlankLines = 500;
 
-/** `yaml` takes 3 µs for each word and each sign; a mebibyte of manifests as people write them has 300,000. */
+/** `yaml` takes 3 µs per lexeme; a mebibyte of typical manifests has 300,000 lexemes. */
 const maxLexemes = 500_000;
 
 /**
- * Composes a text's documents. The parser is fed by hand, because `yaml` recurses over what is nested and a deep enough
- * text aborts the process: the parser's own stack says how deep it is before anything recurses. The tokens of nodes are
- * kept for whoever edits the text.
+ * Composes the documents of a text. The parser is fed lexeme by lexeme, because `yaml` recurses over nested values and a
+ * text that is deep enough aborts the process: the parser's own stack shows the depth before anything recurses.
+ * `keepTokens` keeps the tokens of nodes for edits.
  */
 export function compose(text: string, { keepTokens = false }: { readonly keepTokens?: boolean } = {}): ComposeResult {
   const parser = new Parser();

@@ -1,15 +1,15 @@
 import type { Json } from '../../model/json.ts';
 
-/** Nesting that a manifest may have, whichever reader reads it. */
+/** The maximum nesting depth of a manifest, for both readers. */
 export const maxDepth = 64;
 
-/** Where the entries of one map or list begin, by key or index; in maps also where their keys do. */
+/** The offsets at which the entries of one map or list begin, by key or index; `key` equals `value` in lists. */
 export type EntryOffsets = Map<string, { readonly key: number; readonly value: number }>;
 
 /**
- * Where the strict reader stands: `indent` is the column of the content at `pos`, -1 at a document's end; `begin` is where
- * the value that was read last begins, -1 where none is written. `marks` takes down where entries begin, map by map and
- * list by list, for a reader that wants to know.
+ * The position of the strict reader. `indent` is the column of the content at `pos`, or -1 at the end of a document.
+ * `valueStart` is the offset of the last value, or -1 if that value is absent. `offsets` records where the entries of each
+ * map and list begin, if the caller needs them.
  */
 export type YamlCursor = {
   readonly text: string;
@@ -19,7 +19,7 @@ export type YamlCursor = {
   readonly offsets: Map<Json, EntryOffsets> | undefined;
 };
 
-/** Where to take down the entries of a map or list; nowhere where nobody asks. */
+/** Creates the record of a map's or list's entries; returns undefined if the reader records no offsets. */
 export function recordEntries({ offsets: marks }: YamlCursor, container: Json): EntryOffsets | undefined {
   if (marks === undefined) return undefined;
   const entries: EntryOffsets = new Map();
@@ -27,12 +27,12 @@ export function recordEntries({ offsets: marks }: YamlCursor, container: Json): 
   return entries;
 }
 
-/** Takes down a value that begins where the cursor says, else where its key does. */
+/** Records the start of an entry's value, or of its key if the value is absent. */
 export function recordEntry(marks: EntryOffsets | undefined, name: string, key: number, { valueStart: begin }: YamlCursor): void {
   marks?.set(name, { key, value: begin === -1 ? key : begin });
 }
 
-/** Moves over spaces, and returns the code behind them. */
+/** Skips spaces and returns the character code after them. */
 export function skipSpaces(cursor: YamlCursor): number {
   const { text } = cursor;
   let { pos } = cursor;
@@ -42,17 +42,17 @@ export function skipSpaces(cursor: YamlCursor): number {
   return code;
 }
 
-/** Tells whether nothing but a comment is left of the line, given the code that `skipSpaces` returned. */
+/** Tells whether only a comment may follow on the line, given the code that `skipSpaces` returned. */
 export function isLineEnd(code: number): boolean {
   return code === newline || code === hash || Number.isNaN(code);
 }
 
-/** Tells whether a list's `- ` stands at the cursor. */
+/** Tells whether a list entry (`- `) begins at the cursor. */
 export function isListEntry(cursor: YamlCursor): boolean {
   return cursor.text.charCodeAt(cursor.pos) === dash && isBlank(cursor.text.charCodeAt(cursor.pos + 1));
 }
 
-/** Leaves the line, of which only spaces and a comment may be left, for the next content; false where it is not sure. */
+/** Moves from the end of a line, which may contain spaces and a comment, to the next content; returns false if unsure. */
 export function advanceLine(cursor: YamlCursor): boolean {
   const code = skipSpaces(cursor);
   if (code === newline) return advanceToContent(cursor, cursor.pos + 1);
@@ -61,7 +61,7 @@ export function advanceLine(cursor: YamlCursor): boolean {
   return advanceToContent(cursor, end === -1 ? cursor.text.length : end + 1);
 }
 
-/** Moves to the first content from a line's start on; false where it is not sure of the indentation. */
+/** Moves from the start of a line to the first content; returns false if unsure of the indentation. */
 export function advanceToContent(cursor: YamlCursor, lineStart: number): boolean {
   const { text } = cursor;
   let start = lineStart;
@@ -89,7 +89,7 @@ function isMarker(text: string, pos: number): boolean {
   return text.charCodeAt(pos + 1) === dash && text.charCodeAt(pos + 2) === dash && isBlank(text.charCodeAt(pos + 3));
 }
 
-/** Character codes, by name: comparing numbers is what makes the strict reader fast. */
+/** Character codes by name. Comparing numbers makes the strict reader fast. */
 export const newline = 0x0a;
 export const space = 0x20;
 export const doubleQuote = 0x22;
@@ -116,7 +116,7 @@ export function isLetter(code: number): boolean {
   return lower >= 0x61 && lower <= 0x7a;
 }
 
-/** Tells whether the character code is a space, a line's end or the text's end. */
+/** Tells whether the character code is a space, a line break or the end of the text (NaN). */
 export function isBlank(code: number): boolean {
   return code === space || code === newline || Number.isNaN(code);
 }

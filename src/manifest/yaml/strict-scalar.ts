@@ -22,7 +22,7 @@ import {
   type YamlCursor,
 } from './strict-cursor.ts';
 
-/** Reads a plain scalar to the line's end; undefined where it is not sure. */
+/** Reads a plain scalar up to the end of the line; returns undefined if unsure. */
 export function readPlain(cursor: YamlCursor): Json | undefined {
   const { text, pos: start } = cursor;
   let last = start;
@@ -43,7 +43,7 @@ export function readPlain(cursor: YamlCursor): Json | undefined {
   return resolvePlain(text, start, last);
 }
 
-/** Reads a plain scalar inside a flow collection, up to `,`, `]` or `}`; undefined where it is not sure. */
+/** Reads a plain scalar in a flow collection, up to `,`, `]` or `}`; returns undefined if unsure. */
 export function readFlowPlain(cursor: YamlCursor): Json | undefined {
   const { text, pos: start } = cursor;
   let last = start;
@@ -62,7 +62,7 @@ export function readFlowPlain(cursor: YamlCursor): Json | undefined {
   return resolvePlain(text, start, last);
 }
 
-/** Reads a quoted scalar of one line; undefined where it is not sure. */
+/** Reads a quoted scalar on one line; returns undefined if unsure. */
 export function readQuoted(cursor: YamlCursor): string | undefined {
   const { text } = cursor;
   const start = cursor.pos + 1;
@@ -89,7 +89,7 @@ export function readQuoted(cursor: YamlCursor): string | undefined {
   return undefined;
 }
 
-/** Undoes the few escapes of double quotes that it is sure of. */
+/** Resolves the common escapes of double quotes; returns undefined for any other escape. */
 function unescape(content: string): string | undefined {
   let result = '';
   let start = 0;
@@ -105,7 +105,7 @@ function unescape(content: string): string | undefined {
   return result + content.slice(start);
 }
 
-/** The value of a plain scalar under YAML's core schema; undefined where it is not sure. */
+/** Returns the value of a plain scalar in YAML's core schema; undefined if unsure. */
 function resolvePlain(text: string, start: number, end: number): Json | undefined {
   const first = text.charCodeAt(start);
   if (isDigit(first)) return resolveNumber(text, start, end);
@@ -116,12 +116,12 @@ function resolvePlain(text: string, start: number, end: number): Json | undefine
   return first === tilde && end === start + 1 ? null : undefined;
 }
 
-/** `$`, `(` and `/`: signs that begin nothing but a text. */
+/** Tells whether the character is `$`, `(` or `/`: a plain scalar that begins with one is a string. */
 function isPlainSign(code: number): boolean {
   return code === 0x24 || code === 0x28 || code === 0x2f;
 }
 
-/** A text of four or five characters may be a word of the core schema. */
+/** Resolves a word that may be a boolean or null of the core schema; any other word is a string. */
 export function resolveWord(word: string): Json {
   switch (word) {
     case 'true':
@@ -141,7 +141,7 @@ export function resolveWord(word: string): Json {
   }
 }
 
-/** A text that begins like a number: a decimal that keeps its spelling, or what no number looks like (`10.0.0.5`, `30s`). */
+/** Resolves a scalar that begins like a number: a number if it prints as written, a string if no number looks like it (`10.0.0.5`, `30s`), else undefined. */
 function resolveNumber(text: string, start: number, end: number): Json | undefined {
   let dots = 0;
   let pos = text.charCodeAt(start) === dash ? start + 1 : start;
@@ -157,7 +157,7 @@ function resolveNumber(text: string, start: number, end: number): Json | undefin
   return String(value) === word && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : undefined;
 }
 
-/** Letters and signs of `0x1F`, `0o17`, `1e-3`. */
+/** Tells whether the character occurs in numbers such as `0x1F`, `0o17` and `1e-3`. */
 function isWithinNumber(code: number): boolean {
   const letter = code | 0x20;
   return code === 0x2b || code === dash || letter === 0x78 || letter === 0x6f || (letter >= 0x61 && letter <= 0x66);
@@ -167,15 +167,15 @@ function isWordCode(code: number): boolean {
   return isLetter(code) || isDigit(code) || code === 0x2f || code === underscore;
 }
 
-/** Keys seen before, by hash: the same key of ten thousand manifests is one string, checked once. */
+/** Known keys by hash: a key that occurs in ten thousand manifests is one string and is checked once. */
 const known: string[] = Array.from({ length: 1024 }, () => '');
 const longestKnown = 40;
 const longest = 1000;
 
-/** Characters of a plain key besides `:`: letters, digits and `$ + - . / @ _`. */
+/** The characters of a plain key except `:`: letters, digits and `$ + - . / @ _`. */
 const plain = Uint8Array.from({ length: 128 }, (_, code) => (/[\w$+\-./@]/.test(String.fromCharCode(code)) ? 1 : 0));
 
-/** Where the plain key at the position ends, that is its `: `; -1 where none stands there or it is not sure. */
+/** Returns the offset of the `: ` that ends a plain key; -1 if there is no key or the reader is unsure. */
 export function findKeyEnd(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (!isLetter(first) && first !== underscore) return -1;
@@ -187,7 +187,7 @@ export function findKeyEnd(text: string, start: number): number {
   }
 }
 
-/** Reads a key and its colon, after which a blank stands; undefined where it is not sure of either. */
+/** Reads a key and the colon after it, which a blank must follow; returns undefined if unsure. */
 export function readKey(cursor: YamlCursor): string | undefined {
   const { text, pos } = cursor;
   const first = text.charCodeAt(pos);
@@ -214,7 +214,7 @@ function intern(text: string, start: number, end: number): string | undefined {
   return key;
 }
 
-/** Not a name of every object, `__proto__` above all, and not longer than YAML allows. */
+/** Tells whether the key is not a property of every object, such as `__proto__`, and not longer than YAML allows. */
 function isUsable(key: string): boolean {
   return key.length <= longest && !(key in {});
 }

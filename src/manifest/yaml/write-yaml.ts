@@ -1,31 +1,31 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 
-/** How values are written that stand nowhere yet. */
+/** How new values are written. */
 export type YamlStyle = {
-  /** Columns that a map stands deeper than the map that holds it. */
+  /** The indentation of a map inside a map, in columns. */
   readonly step: number;
-  /** Columns that a list stands deeper than the map that holds it. */
+  /** The indentation of a list inside a map, in columns. */
   readonly listStep: number;
-  /** How texts are spelled that may stand plain. */
+  /** Quotes for strings that need none. */
   readonly quoting: Quoting;
-  /** How keys are spelled that may stand plain. */
+  /** Quotes for keys that need none. */
   readonly keys: Quoting;
-  /** Quotes for texts that may not. */
+  /** Quotes for strings that need them. */
   readonly quote: 'single' | 'double';
-  /** Texts of several lines stand as they are, not in quotes. */
+  /** Whether strings with several lines are block scalars instead of quoted strings. */
   readonly literals: boolean;
-  /** Lists of scalars: in brackets, or an entry a line. */
+  /** The layout of lists of scalars: in brackets, or one entry per line. */
   readonly lists: 'flow' | 'block';
-  /** Small maps: in braces, or a key a line. */
+  /** The layout of small maps: in braces, or one key per line. */
   readonly maps: 'flow' | 'block';
-  /** Maps that are entries of lists. */
+  /** The layout of maps that are list entries. */
   readonly entries: 'flow' | 'block';
-  /** What stands between braces and their content. */
+  /** The space between braces and their content. */
   readonly padding: string;
   readonly listPadding: string;
 };
 
-/** The form in which manifests are written where nothing shows another. */
+/** The style for manifests that show no other. */
 export const defaultStyle: YamlStyle = {
   step: 2,
   listStep: 2,
@@ -40,13 +40,13 @@ export const defaultStyle: YamlStyle = {
   listPadding: '',
 };
 
-/** What follows an indicator: a text on the same line, and lines below it at `indent` columns. */
+/** The text of a value: `inline` follows the indicator on its line, `lines` follow below and include their indentation. */
 export type ValueText = { readonly inline: string; readonly lines: readonly string[] };
 
 const maxFlowWidth = 100;
 const maxMapWidth = 70;
 
-/** Writes a value that follows a `:` at the column of its map. */
+/** Writes the value after a `:` of a map at `column`. */
 export function writeMapValue(value: Json, column: number, style: YamlStyle): ValueText {
   const text = style.literals ? writeMultiline(value, column + style.step) : undefined;
   if (text !== undefined) return text;
@@ -72,7 +72,7 @@ export function writeList(entries: readonly Json[], column: number, style: YamlS
   return entries.flatMap((entry) => writeEntry(entry, column, 2, style));
 }
 
-/** Writes one entry at a column; its content begins `gap` columns after the dash. */
+/** Writes one list entry at a column; its content begins `gap` columns after the dash. */
 export function writeEntry(entry: Json, column: number, gap: number, style: YamlStyle): readonly string[] {
   const head = `${' '.repeat(column)}-${' '.repeat(gap - 1)}`;
   const text = style.literals ? writeMultiline(entry, column + style.step) : undefined;
@@ -103,7 +103,7 @@ export function writeKey(key: string, { keys, quote }: Pick<YamlStyle, 'keys' | 
   return writeScalar(key, { inFlow, quoting: keys, quote });
 }
 
-/** A text of several lines that follows an indicator, indented to a column. */
+/** Writes a string with several lines as a block scalar at a column; returns undefined for any other value. */
 function writeMultiline(value: Json, column: number): ValueText | undefined {
   if (typeof value !== 'string' || !value.includes('\n')) return undefined;
   const block = writeBlockText(value);
@@ -118,7 +118,7 @@ function isInline(value: Json, style: YamlStyle, where: 'maps' | 'entries'): boo
   return !Object.values(value).some(Array.isArray) && writeFlow(value, style).length <= maxMapWidth;
 }
 
-/** Tells whether a value is better not put between others on one line. */
+/** Tells whether a value is too large to share a line with others. */
 function isLarge(value: Json): boolean {
   return (
     (typeof value === 'object' && value !== null && Object.keys(value).length > 0) || (typeof value === 'string' && value.includes('\n'))
@@ -129,16 +129,16 @@ function objectOf(value: Json): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** How a text is spelled where YAML leaves the choice. */
+/** The quotes of a string. */
 export type Quoting = 'plain' | 'single' | 'double';
 
 type Spelling = {
   readonly inFlow: boolean;
   readonly quoting: Quoting;
-  /** Quotes for what cannot stand plain. */ readonly quote?: Quoting;
+  /** Quotes for strings that cannot be plain. */ readonly quote?: Quoting;
 };
 
-/** Writes a scalar on one line: as wished where that reads back as the same value, else in quotes. */
+/** Writes a scalar on one line: with the wanted quotes if the result reads back as the same value, else with other quotes. */
 export function writeScalar(value: Json, { inFlow, quoting, quote = 'single' }: Spelling): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   if (quoting === 'plain' && canBePlain(value, inFlow)) return value;
@@ -146,7 +146,7 @@ export function writeScalar(value: Json, { inFlow, quoting, quote = 'single' }: 
   return marks === 'double' || !isShown(value) ? writeDoubleQuoted(value) : `'${value.replaceAll("'", "''")}'`;
 }
 
-/** Words that some YAML reads as something else than text. */
+/** Words that some YAML version does not read as a string. */
 const reserved = /^(?:~|y|n|yes|no|on|off|true|false|null|<<|=|[-+]?\.(?:inf|nan))$/i;
 const numberLike = /^[-+]?\.?\d[\da-f_.:xo+-]*$/i;
 const address = /^\d+\.\d+\.\d+\.\d+(?:\/\d+)?$/;
@@ -154,7 +154,7 @@ const dateLike = /^\d{4}-\d\d?-\d\d?(?:[Tt ]|$)/;
 const marksFirst = /^(?:[,[\]{}#&*!|>'"%@`]|[-?:](?:\s|$)|---|\.\.\.)/;
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|(?! )\p{Zs}/u;
 
-/** Tells whether a text may stand without quotes, for every reader of YAML 1.1 or 1.2. */
+/** Tells whether every reader of YAML 1.1 and 1.2 reads the text without quotes as the same string. */
 export function canBePlain(text: string, inFlow: boolean): boolean {
   if (text === '' || text.trim() !== text || !isShown(text)) return false;
   if (reserved.test(text) || marksFirst.test(text) || /:(?:\s|$)|\s#/.test(text)) return false;
@@ -162,12 +162,12 @@ export function canBePlain(text: string, inFlow: boolean): boolean {
   return !inFlow || !/[,[\]{}]|:(?=[^\w/])|^[-?:]$/.test(text);
 }
 
-/** Tells whether every character of a text is one that can be seen, on one line. */
+/** Tells whether every character of a text is visible and on one line. */
 function isShown(text: string): boolean {
   return !invisible.test(text);
 }
 
-/** A text in double quotes, with what cannot be seen escaped. */
+/** Writes a string in double quotes and escapes invisible characters. */
 function writeDoubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(new RegExp(invisible, 'gu'), (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -175,7 +175,7 @@ function writeDoubleQuoted(text: string): string {
   });
 }
 
-/** A text of several lines as a block: its header, and its lines without indentation; undefined where a block cannot hold it. */
+/** Returns the header and the lines (without indentation) of a block scalar; undefined if a block scalar cannot hold the text. */
 export function writeBlockText(text: string): { readonly header: string; readonly lines: readonly string[] } | undefined {
   const body = text.replace(/\n+$/, '');
   const ends = text.length - body.length;
