@@ -121,22 +121,22 @@ const namesKinds = [
   'src/gateway/dialects/shared/replacements.ts',
   'src/commands/get.ts',
   ...[
-    'diff.ts',
-    'direction.ts',
-    'enforcement.ts',
-    'flips.ts',
+    'impact.ts',
     'lint/lint.ts',
-    'picture.ts',
-    'policy/check.ts',
+    'policy/check-policies.ts',
+    'policy/compile-policies.ts',
     'policy/expression.ts',
-    'policy/language.ts',
     'policy/subject.ts',
     'policy/variables.ts',
-    'posture.ts',
-    'reach.ts',
-    'risks.ts',
-    'scene.ts',
-    'try-samples.ts',
+    'posture/control-types.ts',
+    'posture/diff-postures.ts',
+    'posture/posture.ts',
+    'posture/protection-snapshot.ts',
+    'protection-matrix.ts',
+    'risk/enforcement.ts',
+    'risk/risks.ts',
+    'samples/sample-changes.ts',
+    'samples/try-samples.ts',
   ].map((path) => `src/protection/${path}`),
 ];
 
@@ -180,6 +180,34 @@ test('the schemas name only dialects that have a folder', () => {
 /** Comments, help texts and templates may use a kind as an example. */
 function withoutText(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*|`[\s\S]*?`/g, '');
+}
+
+/** The stages of the pipeline; `reconcile.ts` alone composes them. */
+const stages = [
+  'prepare/prepare',
+  'diff/diff-states',
+  'schedule/schedule-steps',
+  'schedule/exposure-windows',
+  'assess/assess',
+  'guard/limits',
+  'guard/guard',
+];
+
+test('commands, goldens and test support run one pipeline: only reconcile.ts composes its stages', () => {
+  const folders = ['src', 'test/golden.test.ts', 'test/support', 'test/e2e', 'test/contract', 'test/hoop', 'test/bench'];
+  const paths = folders.flatMap((folder) => (folder.endsWith('.ts') ? [folder] : filesOf(folder, /\.ts$/)));
+  const found = paths.filter((path) => !path.startsWith('src/reconcile/')).flatMap((path) => stagesUsed(path, readFileSync(path, 'utf8')));
+  expect(found).toEqual([]);
+  expect(stagesUsed('x.ts', "import { guard, type GuardInput } from '../src/reconcile/guard/guard.ts';")).toHaveLength(1);
+  expect(stagesUsed('x.ts', "import type { Consent } from '../src/reconcile/prepare/prepare.ts';")).toEqual([]);
+});
+
+/** The imports of stages as values; their types may be named anywhere. */
+function stagesUsed(path: string, text: string): readonly string[] {
+  const imports = text.matchAll(/import (?!type )[^;]*? from '[^']*reconcile\/([^']*)\.ts'|import\('[^']*reconcile\/([^']*)\.ts'\)/g);
+  return [...imports]
+    .flatMap((match) => match[1] ?? match[2] ?? [])
+    .flatMap((file) => (stages.includes(file) ? [`${path} uses ${file}`] : []));
 }
 
 test('a preview is the plan: nothing below commands knows a dry run', () => {

@@ -4,20 +4,20 @@ import { expect, test } from 'vitest';
 import { registry } from '../src/kinds/index.ts';
 import { loadManifests } from '../src/manifest/load-manifests.ts';
 import { defaultLimits } from '../src/model/config.ts';
-import type { DesiredState } from '../src/model/desired.ts';
-import { inherited } from '../src/reconcile/prepare/inherit.ts';
-import { referenceRefusals, withReferences } from '../src/reconcile/guard/named-elsewhere.ts';
-import { labelOwn, ownChanges } from '../src/reconcile/diff/own.ts';
-import { plan, type Consent } from '../src/reconcile/diff/plan.ts';
-import { refuse } from '../src/reconcile/guard/refusals.ts';
-import { assess } from '../src/protection/assess.ts';
-import { withSampleChanges } from '../src/protection/samples/sample-changes.ts';
+import type { BaseState, DesiredState } from '../src/model/desired.ts';
+import type { Checked } from '../src/model/diagnostic.ts';
+import type { Gateway } from '../src/model/gateway.ts';
+import type { LiveState } from '../src/model/live.ts';
+import { compilePolicies } from '../src/protection/policy/compile-policies.ts';
+import { ruleChecks } from '../src/protection/rule-checks.ts';
+import type { Consent } from '../src/reconcile/prepare/prepare.ts';
+import { draftPlan, reviewPlan } from '../src/reconcile/reconcile.ts';
 import { diagnosticsText } from '../src/report/text/diagnostics.ts';
 import { planJson } from '../src/report/reports.ts';
 import { planMarkdown } from '../src/report/reports.ts';
 import { planText } from '../src/report/reports.ts';
 import { plainPalette } from '../src/report/text/terminal.ts';
-import type { OutsideReference } from '../src/model/plan/plan.ts';
+import type { OutsideReference, Plan, TargetIdentity } from '../src/model/plan/plan.ts';
 import type { SourceFile } from '../src/model/source.ts';
 import { compactJson } from './support/compact-json.ts';
 import { memoryGateway } from './support/memory-gateway.ts';
@@ -58,17 +58,50 @@ function readJson<T>(path: string, otherwise: T): T {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : otherwise;
 }
 
+type GoldenInput = {
+  readonly live: LiveState;
+  readonly base: BaseState | undefined;
+  readonly target: TargetIdentity;
+  readonly options: Options;
+  readonly own: DesiredState | undefined;
+};
+
+/** Runs the pipeline that every command runs; the gateway answers the preflight. */
+async function planOver(
+  gateway: Gateway,
+  desired: DesiredState,
+  { live, base, target, options, own }: GoldenInput,
+): Promise<Checked<Plan>> {
+  const { allow: allowed = [], consent } = options;
+  const draft = draftPlan({
+    registry,
+    target,
+    desired,
+    live,
+    base,
+    limits: defaultLimits,
+    allowed,
+    consent: { adopt: [], revert: [], prune: false, ...consent },
+  });
+  if (draft.value === undefined) return { diagnostics: draft.diagnostics };
+  const preflight = await gateway.preflight(draft.value.preflight);
+  const policies = { rules: compilePolicies(desired.policies ?? [], registry).rules, today: '2026-11-22' };
+  const { value, diagnostics } = reviewPlan(draft.value, { preflight, policies, rules: ruleChecks(), own });
+  return value === undefined ? { diagnostics } : { value: value.plan, diagnostics };
+}
+
 test.each(readdirSync(root).toSorted())('%s', async (name) => {
   const folder = join(root, name);
-  const {
-    only = [],
-    allow = [],
-    overlays = [],
-    agents = ['default', 'prod-agent'],
-    ...more
-  } = readJson<Options>(join(folder, 'options.json'), {});
+  const options = readJson<Options>(join(folder, 'options.json'), {});
+  const { only = [], overlays = [], agents = ['default', 'prod-agent'] } = options;
   const live = readJson<readonly MemoryResource[]>(join(folder, 'live.json'), []);
-  const gateway = memoryGateway({ registry, agents, resources: live, secrets: more.secrets ?? 'shown' });
+  const gateway = memoryGateway({
+    registry,
+    agents,
+    resources: live,
+    secrets: options.secrets ?? 'shown',
+    references: options.references ?? [],
+  });
   const reading = {
     target: 'prod',
     targets: ['prod', 'staging'],
@@ -87,46 +120,16 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
     ...reading,
     files: filesBelow(join(folder, 'manifests')),
     overlays: overlays.map((overlay) => filesBelow(join(folder, overlay))),
-    ...(more.unresolved === true ? {} : { resolve: (source) => ({ value: `resolved ${JSON.stringify(source)}`, diagnostics: [] }) }),
+    ...(options.unresolved === true ? {} : { resolve: (source) => ({ value: `resolved ${JSON.stringify(source)}`, diagnostics: [] }) }),
     ...(only.length === 0 ? {} : { selection: { only } }),
   });
   const { value: state } = await gateway.readAll([...registry.keys()]);
   if (state === undefined) throw new Error('the list is not whole');
   const target = { name: 'prod', url: 'https://gateway.example.com', dialect: 'interface' };
   const base = applied === undefined ? undefined : { commit: 'a'.repeat(40), desired: applied, removedIn };
-  const heirs = loaded.value === undefined ? undefined : inherited(loaded.value, state, { registry, base });
-  const planned =
-    heirs === undefined
-      ? undefined
-      : plan(
-          {
-            target,
-            desired: heirs.desired,
-            live: state,
-            base,
-            limits: defaultLimits,
-            allowed: allow,
-            consent: { adopt: [], revert: [], prune: false, ...more.consent },
-          },
-          registry,
-        );
-  const own = began === undefined || loaded.value === undefined ? undefined : ownChanges(loaded.value, began, registry);
-  const listed = planned?.value && withReferences(planned.value, more.references ?? []);
-  const told =
-    listed === undefined || heirs === undefined
-      ? undefined
-      : withSampleChanges(
-          assess(refuse(listed, referenceRefusals(listed, heirs.desired), allow), {
-            desired: heirs.desired,
-            live: state,
-            base: base?.desired,
-            registry,
-          }),
-          { desired: heirs.desired, base },
-          { live: state, registry },
-        );
-  const shown = told === undefined || own === undefined ? told : labelOwn(told, own);
-  const diagnostics = [...loaded.diagnostics, ...(heirs?.diagnostics ?? []), ...(planned?.diagnostics ?? [])];
+  const plan = loaded.value && (await planOver(gateway, loaded.value, { live: state, base, target, options, own: began }));
+  const diagnostics = plan === undefined ? loaded.diagnostics : [...loaded.diagnostics, ...plan.diagnostics];
+  const shown = plan?.value;
   const texts = {
     ...(diagnostics.length === 0 ? {} : { 'diagnostics.txt': diagnosticsText(diagnostics, terminal) }),
     ...(shown === undefined

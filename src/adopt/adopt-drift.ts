@@ -13,9 +13,7 @@ import { liveKeyOf } from '../model/plan/plan.ts';
 import type { SourceFile } from '../model/source.ts';
 import { acceptedPart } from '../reconcile/drift/accepted.ts';
 import { isDrifted } from '../reconcile/drift/drift.ts';
-import { forDialect } from '../reconcile/prepare/dialect.ts';
-import { inherited } from '../reconcile/prepare/inherit.ts';
-import { plan as planOf } from '../reconcile/diff/plan.ts';
+import { draftPlan } from '../reconcile/reconcile.ts';
 import { protectionOfDrift } from '../protection/drift-protection.ts';
 import type { Target } from '../model/config.ts';
 import type { BaseState } from '../model/desired.ts';
@@ -107,7 +105,7 @@ function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedPro
   const left = [...diagnostics, ...(which === 'all' ? [] : warnConflicts(drift.plan))];
   if (files.length === 0) return { files, accepted: undefined, left };
   requireAccepted(acceptance, sources, planned, context);
-  const plan = acceptedPart(drift.plan, selectionOf(accepted));
+  const plan = { ...drift.plan, ...acceptedPart(drift.plan, selectionOf(accepted)), unwatched: [], refusals: [] };
   const told = { plan, pending: 0, unfinished: 0, protection: protectionOfDrift(plan, live, registry) };
   return { files, accepted: drift.writes === undefined ? told : { ...told, writes: drift.writes }, left };
 }
@@ -149,10 +147,18 @@ function requireAccepted(
   const { config, target, live, base, plan, identity } = planned;
   const { value: declared, diagnostics } = loadSources(replaceTexts(sources, files), wholeTarget(config, target, context));
   if (declared === undefined) throw new InputError(diagnostics);
-  const { desired } = inherited(forDialect(declared, identity, registry).desired, live, { registry, base });
-  const { value: after } = planOf({ target: plan.target, desired, live, base, limits: target.limits, allowed: [] }, registry);
-  const part = selectionOf(accepted);
-  const left = after === undefined ? undefined : acceptedPart(after, part);
+  const draft = draftPlan({
+    registry,
+    target: plan.target,
+    borrowed: identity.borrowed,
+    desired: declared,
+    live,
+    base,
+    limits: target.limits,
+    allowed: [],
+    readOnly: true,
+  });
+  const left = draft.value && acceptedPart(draft.value.diff, selectionOf(accepted));
   const isLeft =
     left === undefined || left.changes.some(({ fields }) => fields.length > 0) || left.edges.some(({ action }) => action !== 'foreign');
   if (!isLeft) return;

@@ -8,12 +8,12 @@ import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
 import { planDocument } from '../report/subjects/plan.ts';
-import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
 import type { ApplyFlags } from './flags.ts';
 import { mayWrite } from './connect.ts';
 import { openApplyJournal, type ApplyJournal } from './apply-journal.ts';
 import { differentPlan } from './misfits.ts';
-import { planned, type Narrow, type Planned } from './planning.ts';
+import { createPlan, type PlanResult } from './create-plan.ts';
+import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from './printer.ts';
 import { progressOn, tellStopping } from './progress.ts';
 import { recordApplied } from './recording.ts';
@@ -35,17 +35,17 @@ export const defineApply: DefineCommand = (command, run) => {
 };
 
 /**
- * Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. Where `narrow`
+ * Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. Where `filter`
  * leaves out a part of the plan, nothing is recorded as wholly applied.
  */
-export async function apply(flags: ApplyFlags, context: CliContext, narrow?: Narrow): Promise<number> {
+export async function apply(flags: ApplyFlags, context: CliContext, filter?: PlanFilter): Promise<number> {
   if (!flags.yes && !context.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
   requireWritable(flags.report, context);
   const journal = openApplyJournal(flags.journal, context);
   try {
-    const result = await planOf(flags, context, { journal, narrow });
+    const result = await planOf(flags, context, { journal, filter });
     try {
-      return await applyPlanned({ ...result, journal, isWhole: narrow === undefined && result.whole !== false }, flags, context);
+      return await applyPlanned({ ...result, journal, isWhole: filter === undefined && result.whole !== false }, flags, context);
     } finally {
       await result.gateway.close();
     }
@@ -54,18 +54,18 @@ export async function apply(flags: ApplyFlags, context: CliContext, narrow?: Nar
   }
 }
 
-type Made = Planned & Partial<Pick<Resumed, 'seen' | 'whole'>>;
+type Made = PlanResult & Partial<Pick<Resumed, 'seen' | 'whole'>>;
 type Journaled = Made & { readonly journal: ApplyJournal; readonly isWhole: boolean };
 
-type Making = { readonly journal: ApplyJournal; readonly narrow: Narrow | undefined };
+type Making = { readonly journal: ApplyJournal; readonly filter: PlanFilter | undefined };
 
 /** The plan of a file, or a new one; breakers do not bind what somebody has seen. */
-async function planOf(flags: ApplyFlags, context: CliContext, { journal: { request }, narrow }: Making): Promise<Made> {
+async function planOf(flags: ApplyFlags, context: CliContext, { journal: { request }, filter }: Making): Promise<Made> {
   if (flags.plan !== undefined) {
     const { resumed } = await import('./saved.ts');
     return resumed(flags.plan, flags, { context, onRequest: request });
   }
-  const made = await planned(flags, context, request, narrow);
+  const made = await createPlan(flags, context, { onRequest: request, filter });
   if (flags.digest === undefined) return made;
   const unlike = differentPlan(flags.digest, made.plan);
   if (unlike === undefined) return { ...made, plan: withoutBreakers(made.plan) };
@@ -98,7 +98,7 @@ async function applyPlanned(result: Journaled, flags: ApplyFlags, context: CliCo
 }
 
 /** Throws where the plan is not to be carried out: it is refused, the token may not write, or nobody said yes. */
-async function requireConsent(result: Planned, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
+async function requireConsent(result: PlanResult, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
   const { plan } = result;
   const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
   if (writes > 0) refuseReaders(result);
@@ -129,7 +129,7 @@ function managedRefusals(plan: Plan): readonly Refusal[] {
   }));
 }
 
-function refuseReaders({ identity }: Planned): void {
+function refuseReaders({ identity }: PlanResult): void {
   if (mayWrite(identity)) return;
   throw new AppError(
     'api/read-only-role',
@@ -140,7 +140,7 @@ function refuseReaders({ identity }: Planned): void {
 }
 
 async function execute(
-  { plan, live, desired, gateway, journal, seen }: Journaled,
+  { plan, steps, live, desired, gateway, journal, seen }: Journaled,
   flags: ApplyFlags,
   context: CliContext,
 ): Promise<ApplyResult> {
@@ -151,7 +151,7 @@ async function execute(
     return await carryOut({
       plan,
       live,
-      steps: rescheduleSteps(plan, live, registry),
+      steps,
       gateway,
       registry,
       concurrency: flags.concurrency,

@@ -10,7 +10,7 @@ import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { apply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 import { connectService, trackSecretReads } from './connect.ts';
-import { planned, type Planned } from './planning.ts';
+import { createPlan, type PlanResult } from './create-plan.ts';
 import { judgeLive } from './policies.ts';
 import { printerFor } from './printer.ts';
 import { requireWritable, emitDrift } from './emit.ts';
@@ -73,9 +73,11 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
   const asked = { ...flags, adopt: [], prune: false };
   let found: Narrowed | undefined;
   const seen = await closed(
-    await planned({ ...asked, revert: [], looking: true }, context, undefined, (whole, base) => {
-      found = driftOf(whole, { base, registry });
-      return found.plan;
+    await createPlan({ ...asked, revert: [], previewOnly: true }, context, {
+      filter: (whole, base) => {
+        found = driftOf(whole, { base, registry });
+        return found.diff;
+      },
     }),
     flags,
     context,
@@ -90,7 +92,7 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
   if (flags.revert && isDrifted(plan)) {
     context.onEvent?.({ drift: told });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return apply({ ...asked, revert, onManaged: 'skip' }, context, (whole, base) => driftOf(whole, { base, registry }, 'only').plan);
+    return apply({ ...asked, revert, onManaged: 'skip' }, context, (whole, base) => driftOf(whole, { base, registry }, 'only').diff);
   }
   const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, context)), flags, context) : undefined;
   const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };
@@ -107,7 +109,7 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
 }
 
 /** The plan, with all that is to be read for new manifests; nothing more is asked of its gateway. */
-async function closed(seen: Planned, flags: DriftFlags, context: CliContext): Promise<Planned> {
+async function closed(seen: PlanResult, flags: DriftFlags, context: CliContext): Promise<PlanResult> {
   try {
     if (flags.new.length === 0) return seen;
     const { readDetails } = await import('../pull/choose-objects.ts');
@@ -121,7 +123,7 @@ async function closed(seen: Planned, flags: DriftFlags, context: CliContext): Pr
 type Adopted = { readonly flags: DriftFlags; readonly context: CliContext; readonly report: (drift: Drift) => Promise<void> };
 
 /** Adopts the drift, and reports it in any case. */
-async function adopted(found: Drift, seen: Planned, { flags, context, report }: Adopted): Promise<Adoption> {
+async function adopted(found: Drift, seen: PlanResult, { flags, context, report }: Adopted): Promise<Adoption> {
   const { commit, origin, new: names } = flags;
   try {
     const adoption = await adoptDrift(found, seen, { selection: flags, context, names, commit, origin });
@@ -134,7 +136,7 @@ async function adopted(found: Drift, seen: Planned, { flags, context, report }: 
 }
 
 /** When the base was committed, before which nobody changed what was applied with it; else, and for what applies leave as it is, a month ago. */
-async function lastApply({ plan: { base, changes, edges }, config }: Planned, context: CliContext): Promise<Date> {
+async function lastApply({ plan: { base, changes, edges }, config }: PlanResult, context: CliContext): Promise<Date> {
   const isHeld = changes.some(({ fields }) => fields.some(({ held }) => held === true)) || edges.some(({ action }) => action === 'held');
   const repository = isHeld || base === undefined ? undefined : await openRepository({ folder: config.root, env: context.env });
   if (base !== undefined && repository !== undefined) return committedAt(repository, base);
@@ -143,7 +145,7 @@ async function lastApply({ plan: { base, changes, edges }, config }: Planned, co
 
 /** Who wrote the objects that differ; nothing where the gateway does not tell, which is no reason to say less of the rest. */
 async function writesTo(
-  { plan, desired, live }: Pick<Planned, 'plan' | 'desired' | 'live'>,
+  { plan, desired, live }: Pick<PlanResult, 'plan' | 'desired' | 'live'>,
   since: Date,
   flags: DriftFlags,
   context: CliContext,

@@ -17,7 +17,7 @@ import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { plainPalette, type Terminal } from '../report/text/terminal.ts';
 import type { CliContext } from './context/cli-context.ts';
 import type { ReportFlag } from './flags.ts';
-import type { Planned } from './planning.ts';
+import type { PlanResult } from './create-plan.ts';
 import type { Printer } from './printer.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
@@ -30,7 +30,7 @@ export type OutputOptions = {
 };
 
 /** A plan with the states that it compares, as far as they are known. */
-type PlanWithStates = Pick<Planned, 'plan'> & Partial<Pick<Planned, 'live' | 'desired' | 'base'>>;
+type PlanWithStates = Pick<PlanResult, 'plan'> & Partial<Pick<PlanResult, 'live' | 'desired' | 'base'>>;
 
 const plain: Terminal = { color: plainPalette };
 

@@ -9,7 +9,7 @@ import { formatsFor } from '../report/formats.ts';
 import { emit } from './emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { Format, PlanFlags, TargetFlags } from './flags.ts';
-import { planned } from './planning.ts';
+import { createPlan } from './create-plan.ts';
 import { policiesOf } from './policies.ts';
 import { printerFor } from './printer.ts';
 import type { CliContext } from './context/cli-context.ts';
@@ -55,7 +55,7 @@ export async function explain(flags: ExplainFlags, context: CliContext): Promise
       near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const made = await planned({ ...flags, allow: [], adopt: [], revert: [], prune: false, looking: true }, context);
+  const made = await createPlan({ ...flags, allow: [], adopt: [], revert: [], prune: false, previewOnly: true }, context);
   const { plan, desired, live, base, gateway } = made;
   await gateway.close();
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });

@@ -1,6 +1,6 @@
 import { isWritten } from '../model/plan/plan.ts';
 import type { PlanFlags } from './flags.ts';
-import { planned } from './planning.ts';
+import { createPlan } from './create-plan.ts';
 import { printerFor } from './printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, emitPlan } from './emit.ts';
@@ -37,7 +37,7 @@ export const definePlan: DefineCommand = (command, run) => {
 export async function plan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
-  const made = await planned(flags, context);
+  const made = await createPlan(flags, context);
   const { plan: result, warnings, gateway } = made;
   await gateway.close();
   const printer = printerFor(context, flags);

@@ -6,10 +6,11 @@ import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Plan, Refusal } from '../model/plan/plan.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import type { Policy, PolicyResult, PolicyFinding } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { CompiledPolicy } from '../protection/policy/compile-policies.ts';
+import { policyDiagnostic } from '../protection/policy/policy-diagnostic.ts';
 import { readCommittedPolicies, readCommittedTree } from '../project/committed-manifests.ts';
 import type { TargetFlags } from './flags.ts';
 import type { ResolvedConfig } from '../project/resolved-config.ts';
@@ -85,28 +86,6 @@ function changedPolicies(reviewed: readonly Policy[], proposed: readonly Policy[
   });
 }
 
-/** A plan that was held against policies: what they refuse, and what is to be told besides. */
-export type Judged = { readonly plan: Plan; readonly refusals: readonly Refusal[]; readonly diagnostics: readonly Diagnostic[] };
-
-/** Holds what a plan leads to against policies. */
-export async function judge(
-  plan: Plan,
-  { rules, today, diagnostics }: Asking,
-  { desired, live }: { readonly desired: DesiredState; readonly live: LiveState },
-): Promise<Judged> {
-  if (rules.length === 0) return { plan, refusals: [], diagnostics };
-  const { checkPolicies } = await import('../protection/policy/check-policies.ts');
-  const { plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
-  const snapshot = plannedSnapshot(plan, live, registry);
-  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
-  const told = [...checked.report.findings.map(diagnosticOf), ...checked.diagnostics];
-  return {
-    plan: { ...plan, policies: checked.report },
-    refusals: told.filter(({ severity }) => severity === 'error').map(refusalOf),
-    diagnostics: [...diagnostics, ...told.filter(({ severity }) => severity !== 'error')],
-  };
-}
-
 /** What the policies that count say of one connection once the plan is carried out. */
 export async function policiesOf(
   id: ResourceId,
@@ -136,7 +115,7 @@ export async function judgeLive(
   const { liveSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = liveSnapshot(live, registry, plan.target.dialect);
   const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
-  const told = [...checked.report.findings.map(diagnosticOf), ...checked.diagnostics];
+  const told = [...checked.report.findings.map(policyDiagnostic), ...checked.diagnostics];
   return { diagnostics: [...diagnostics, ...told], fails: hasErrors(told) };
 }
 
@@ -159,7 +138,7 @@ export async function judgeManifests(
   const open = findings.filter(({ result }) => result === 'unknown');
   return [
     ...diagnostics,
-    ...findings.filter(({ result }) => result === 'violated').map(diagnosticOf),
+    ...findings.filter(({ result }) => result === 'violated').map(policyDiagnostic),
     ...checked.diagnostics,
     ...(open.length === 0 ? [] : [putOff(open)]),
   ];
@@ -171,31 +150,4 @@ function putOff(open: readonly PolicyFinding[]): Diagnostic {
   const shown = policies.length > 3 ? `${policies.slice(0, 3).join(', ')} and ${policies.length - 3} more` : policies.join(', ');
   const message = `only the gateway can tell whether ${connections} connection${connections === 1 ? ' does' : 's do'} as policies ask: ${shown}`;
   return { code: 'policy/deferred', severity: 'notice', message, hint: 'ostiary plan answers it' };
-}
-
-function diagnosticOf({ result, severity, message, expression, connection, at }: PolicyFinding): Diagnostic {
-  return {
-    code: result === 'violated' ? 'policy/violated' : 'policy/unknown',
-    severity,
-    message: `${message} (${clipped(expression)})`,
-    hint: 'change the manifest; or waive it in the policy, with an end date and a reason',
-    resource: connection,
-    ...(at === undefined ? {} : { at }),
-  };
-}
-
-function clipped(expression: string): string {
-  const line = expression.replaceAll(/\s+/g, ' ').trim();
-  return line.length > 100 ? `${line.slice(0, 97)}...` : line;
-}
-
-function refusalOf({ code, message, hint, at, resource }: Diagnostic): Refusal {
-  return {
-    code,
-    message,
-    allowable: true,
-    ...(hint === undefined ? {} : { hint }),
-    ...(at === undefined ? {} : { at }),
-    ...(resource === undefined ? {} : { resource }),
-  };
 }

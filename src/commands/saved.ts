@@ -16,7 +16,7 @@ import type { ApplyFlags } from './flags.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion, strangeChanges } from './misfits.ts';
 import { connect, readLive } from './connect.ts';
-import type { Planned } from './planning.ts';
+import type { PlanResult } from './create-plan.ts';
 import { rootCommitsOf } from './saving.ts';
 import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
 import { secretOf, secretsFor } from './saved-secrets.ts';
@@ -26,7 +26,7 @@ import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 
 /** A plan that was saved, with what is live by now and what objects were then. */
-export type Resumed = Planned & { readonly seen: ReadonlyMap<ResourceId, Seen>; readonly whole: boolean };
+export type Resumed = PlanResult & { readonly seen: ReadonlyMap<ResourceId, Seen>; readonly whole: boolean };
 
 /**
  * Takes a plan from a file instead of making one. It must be for this target, these manifests, this repository and this
@@ -64,7 +64,8 @@ export async function resumed(
     await fit(unfit);
     const seen = seenOf(saved, desired, registry);
     const plan = withoutBreakers(saved.plan);
-    const stale = staleness({ plan, live, steps: rescheduleSteps(plan, live, registry), registry, seen, secretOf: secretOf(desired) });
+    const steps = rescheduleSteps(plan, live, registry);
+    const stale = staleness({ plan, live, steps, registry, seen, secretOf: secretOf(desired) });
     return {
       config,
       target,
@@ -75,6 +76,7 @@ export async function resumed(
       gateway,
       seen,
       whole: saved.whole,
+      steps,
       plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...stale], flags.allow),
       warnings: loaded.diagnostics,
     };

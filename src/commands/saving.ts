@@ -10,7 +10,7 @@ import { longestPlan, openPlan, sealedPlan } from '../reconcile/saved-plan/saved
 import { toJsonText } from '../report/serialize.ts';
 import { planDocument } from '../report/subjects/plan.ts';
 import type { PlanFlags } from './flags.ts';
-import type { Planned } from './planning.ts';
+import type { PlanResult } from './create-plan.ts';
 import type { ResolvedConfig } from '../project/resolved-config.ts';
 import { absolutePath } from '../project/resolved-config.ts';
 import { version } from './context/version.ts';
@@ -19,7 +19,7 @@ import type { CliContext } from './context/cli-context.ts';
 /** Saves a plan for `apply --plan`; what that could not read is never written. */
 export async function savePlan(
   path: string,
-  planned: Planned,
+  planned: PlanResult,
   flags: Pick<PlanFlags, 'only' | 'paths'>,
   context: CliContext,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { FieldRule } from './field.ts';
 import type { LiveResource, LiveState } from './live.ts';
-import type { Plan, OutsideReference, Refusal } from './plan/plan.ts';
+import type { Diff, OutsideReference, Refusal } from './plan/plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { Secret } from './secret.ts';
@@ -47,7 +47,7 @@ export type WriteRequest = {
 
 /** A plan and its input, for the dialect to check before anything is written. */
 export type PreflightRequest = {
-  readonly plan: Plan;
+  readonly plan: Diff;
   readonly desired: DesiredState;
   readonly live: LiveState;
   /** The intermediate specs of objects that are written twice. */

@@ -1,6 +1,6 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Change, EdgeChange, FieldChange, Plan } from '../model/plan/plan.ts';
+import type { Change, EdgeChange, FieldChange, Diff } from '../model/plan/plan.ts';
 import type { Protection, ProtectionVerdict } from '../model/protection/protection.ts';
 import { createCauseFinder, type CauseFinder } from './posture/causes.ts';
 import { reverseSnapshots, snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
@@ -8,7 +8,7 @@ import { summarizeProtection } from './protection.ts';
 
 /** Returns what a drift changed for connections, from the manifests to the live state. Held changes count as well. */
 export function protectionOfDrift(
-  { target, changes, edges }: Plan,
+  { target, changes, edges }: Pick<Diff, 'target' | 'changes' | 'edges'>,
   live: LiveState,
   registry: Registry,
   manifests?: AttachmentSources,

@@ -7,12 +7,11 @@ import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
 import { defaultLimits, type Target } from '../model/config.ts';
-import type { Plan } from '../model/plan/plan.ts';
+import type { Diff } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import type { DifferingManifest } from '../model/result/pull-result.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
-import { forDialect } from '../reconcile/prepare/dialect.ts';
-import { plan } from '../reconcile/diff/plan.ts';
+import { draftPlan } from '../reconcile/reconcile.ts';
 
 /** The result of planning a project with the drafts added. */
 export type DraftCheck = {
@@ -34,13 +33,21 @@ export type DraftCase = {
 };
 
 /** Plans the manifests as if they had never been applied, so every difference from the live state is a change. */
-export function planWithoutBase({ desired, live, identity, target: { name } }: Omit<DraftCase, 'drafts'>): Checked<Plan> {
-  const { url, dialect } = identity;
-  const known = forDialect(desired, identity, registry).desired;
-  return plan(
-    { target: { name, url, dialect }, desired: known, live, base: undefined, limits: defaultLimits, allowed: [], looking: true },
+export function planWithoutBase({ desired, live, identity, target: { name } }: Omit<DraftCase, 'drafts'>): Checked<Diff> {
+  const { url, dialect, borrowed } = identity;
+  const { value, diagnostics } = draftPlan({
     registry,
-  );
+    target: { name, url, dialect },
+    borrowed,
+    desired,
+    live,
+    base: undefined,
+    limits: defaultLimits,
+    allowed: [],
+    previewOnly: true,
+    readOnly: true,
+  });
+  return value === undefined ? { diagnostics } : { value: value.diff, diagnostics };
 }
 
 /** Plans the project with the drafts added, before any file is written. Throws InputError for errors outside the drafts. */
@@ -59,7 +66,7 @@ function draftOf({ resource, message }: Diagnostic, keys: ReadonlyMap<ResourceId
   return key === undefined ? [] : [[key, message]];
 }
 
-function changesOf({ changes, edges }: Plan, keys: ReadonlyMap<ResourceId, ResourceId>): Omit<DraftCheck, 'invalid'> {
+function changesOf({ changes, edges }: Diff, keys: ReadonlyMap<ResourceId, ResourceId>): Omit<DraftCheck, 'invalid'> {
   const ignored = new Map<ResourceId, readonly Pointer[]>();
   const differing = new Map<ResourceId, DifferingManifest>();
   const gone: DifferingManifest[] = [];

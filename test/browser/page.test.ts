@@ -4,7 +4,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import { assess } from '../../src/protection/assess.ts';
+import { assessProtection } from '../../src/protection/assess.ts';
 import { buildProtectionMatrix } from '../../src/protection/protection-matrix.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
 import { applyDocument } from '../../src/report/subjects/apply.ts';
@@ -32,7 +32,7 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
   await carryOut({ gateway, ...applied, desired: first, concurrency: 8 });
   const desired: DesiredState = desiredState(after);
   const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired);
-  const assessed = assess(plan, { desired, live, base: first, registry });
+  const assessed = { ...plan, ...assessProtection(plan, { desired, live, base: first, registry }) };
   const matrix = buildProtectionMatrix(assessed, live, registry, { desired, base: first });
   if (result === undefined) return renderHtml(planDocument([assessed], matrix));
   return renderHtml(applyDocument([{ plan: assessed, result }], () => [...planBlocks(assessed), ...pageBlocks(assessed, matrix)]));

@@ -8,10 +8,9 @@ import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import type { SourceFile } from '../../src/model/source.ts';
-import { plan } from '../../src/reconcile/diff/plan.ts';
 import { tries } from '../support/chance.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
-import { noLimits, testTarget } from '../support/run.ts';
+import { reconciled } from '../support/run.ts';
 import { scenario, type Manifest, type Scenario } from '../support/scenario.ts';
 import { seeds, styledText } from '../support/yaml-document.ts';
 
@@ -72,7 +71,7 @@ function desiredOf(input: LoadInput): DesiredState {
 }
 
 function planOf(desired: DesiredState, live: LiveState, base?: BaseState): Plan {
-  const { value, diagnostics } = plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry);
+  const { value, diagnostics } = reconciled({ desired, live, base });
   if (value === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return value;
 }

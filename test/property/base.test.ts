@@ -134,14 +134,18 @@ test('undoing a drift writes only what drifted, leaves none, and nothing that is
       const ids = whole.desired.resources.map(({ id }) => id);
       const past: History = { ...whole, consent: { adopt: [], revert: ids, prune: false } };
       const gateway = gatewayOf(past);
-      const { plan, live, desired } = await planAgainst(gateway, past);
-      const { plan: undoing } = driftOf(plan, { base: past.base, registry }, 'only');
+      const { plan } = await planAgainst(gateway, past);
+      const {
+        plan: undoing,
+        live,
+        desired,
+      } = await planAgainst(gateway, past, (whole, base) => driftOf(whole, { base, registry }, 'only').diff);
       const result = await carryOut({ gateway, plan: undoing, live, desired, concurrency: 8 });
       expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
       const written = new Set(undoing.changes.map(liveKeyOf));
       for (const { id } of gateway.writes) expect(written.has(id)).toBe(true);
       const again = await planAgainst(gateway, past);
-      const left = driftOf(again.plan, { base: past.base, registry }, 'only').plan;
+      const left = driftOf(again.plan, { base: past.base, registry }, 'only').diff;
       expect(left.changes.flatMap(({ action, fields }) => (action === 'blocked' ? [] : fields))).toEqual([]);
       expect(left.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
       for (const change of plan.changes) {

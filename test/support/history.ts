@@ -4,11 +4,11 @@ import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
-import { inherited } from '../../src/reconcile/prepare/inherit.ts';
-import { plan as planOver, type Consent } from '../../src/reconcile/diff/plan.ts';
+import type { Consent, PlanFilter } from '../../src/reconcile/prepare/prepare.ts';
+import { draftPlan, reviewPlan } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from './desired.ts';
 import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
-import { noLimits, testTarget } from './run.ts';
+import { inputOf, reviewOf } from './run.ts';
 import { scenario, type Manifest, type Scenario } from './scenario.ts';
 
 /** Manifests that were applied once, those of today, and a gateway that went its own way. */
@@ -61,22 +61,26 @@ export function gatewayOf({ one }: Pick<History, 'one'>, onWrite?: () => Promise
   return memoryGateway({ ...options, ...(onWrite === undefined ? {} : { onWrite }) });
 }
 
+/** The errors of successors that cannot take over everything. */
+const impossible: ReadonlySet<string> = new Set(['plan/would-lose-secret', 'plan/edge-cannot-move']);
+
 /** What somebody cannot know beforehand: an edge of a rule without a manifest cannot move, a kept secret may be missing. */
 function isPossible(diagnostics: readonly Diagnostic[]): boolean {
-  return diagnostics.every(({ severity }) => severity !== 'error');
+  return !diagnostics.some(({ code, severity }) => severity === 'error' && impossible.has(code));
 }
 
 /** Plans a history over its gateway, and skips what cannot be planned. */
 export async function planAgainst(
   gateway: MemoryGateway,
   { desired, base, consent }: Pick<History, 'desired' | 'base' | 'consent'>,
+  filter?: PlanFilter,
 ): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('the list is not whole');
-  const heirs = inherited(desired, live, { registry, base });
-  fc.pre(isPossible(heirs.diagnostics));
-  const input = { target: testTarget, desired: heirs.desired, live, base, limits: noLimits, allowed: [], consent };
-  const { value, diagnostics } = planOver(input, registry);
-  if (value === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
-  return { plan: value, live, desired: heirs.desired };
+  const draft = draftPlan(inputOf({ desired, live, base, consent, filter }));
+  fc.pre(isPossible(draft.diagnostics));
+  const reviewed = draft.value && reviewPlan(draft.value, reviewOf());
+  if (draft.value === undefined || reviewed?.value === undefined)
+    throw new Error([...draft.diagnostics, ...(reviewed?.diagnostics ?? [])].map(({ code, message }) => `${code} ${message}`).join('\n'));
+  return { plan: reviewed.value.plan, live, desired: draft.value.prepared.desired };
 }

@@ -4,6 +4,7 @@ import type { Gateway, GatewayIdentity, WriteRequest } from '../../src/model/gat
 import { compareText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Kind, Registry } from '../../src/model/kind.ts';
 import type { LiveResource } from '../../src/model/live.ts';
+import type { OutsideReference } from '../../src/model/plan/plan.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal, type LiveSecret } from '../../src/model/secret.ts';
@@ -29,6 +30,8 @@ export type MemoryOptions = {
   readonly tellsUntouched?: boolean;
   /** Decides for each request whether it fails. */
   readonly fault?: (request: MemoryRequest) => MemoryFault | undefined;
+  /** Objects of the gateway that refer to a replaced resource, as the preflight finds them. */
+  readonly references?: readonly OutsideReference[];
   /** Runs before a write is committed; the place for delays and interleaved edits. */
   readonly onWrite?: (request: MemoryRequest) => Promise<void> | void;
 };
@@ -147,7 +150,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
 
   return {
     confirm: (ids) => Promise.resolve(ids.filter((id) => store.rows.has(nameOf(id)))),
-    preflight: () => Promise.resolve({ diagnostics: [], refusals: [], indivisible: new Map(), references: [] }),
+    preflight: () => Promise.resolve({ diagnostics: [], refusals: [], indivisible: new Map(), references: options.references ?? [] }),
     writes,
     requests,
     put,

@@ -6,11 +6,9 @@ import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/res
 import { seal } from '../../src/model/secret.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import { planRisks } from '../../src/model/plan/plan-risk.ts';
-import { plan } from '../../src/reconcile/diff/plan.ts';
-import { assess } from '../../src/protection/assess.ts';
 import { desiredState } from './desired.ts';
 import { liveOf } from './resources.ts';
-import { noLimits, testTarget } from './run.ts';
+import { reconciled } from './run.ts';
 import type { Manifest } from './scenario.ts';
 
 /** A connection that is open to connect, with the given fields. */
@@ -77,24 +75,18 @@ export function assessed(
   const applied = before.length === 0 ? undefined : desiredState(before);
   const base = withBase ? applied : undefined;
   const live = applied === undefined ? { resources: [], lookups } : liveAs(applied);
-  const { value, diagnostics } = plan(
-    {
-      target: testTarget,
-      desired,
-      live,
-      base: base === undefined ? undefined : { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
-      limits: noLimits,
-      allowed: [],
-      consent: { adopt: [], revert: [], prune },
-    },
-    registry,
-  );
+  const { value, diagnostics } = reconciled({
+    desired,
+    live,
+    base: base === undefined ? undefined : { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
+    consent: { adopt: [], revert: [], prune },
+  });
   if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return assess(value, { desired, live, base, registry });
+  return value;
 }
 
 /** `class code` of all risks of a plan, sorted. */
-export function risksOfPlan(made: Plan): readonly string[] {
+export function risksOfPlan(made: Pick<Plan, 'changes' | 'unwritten'>): readonly string[] {
   return planRisks(made)
     .map(({ risk }) => `${risk.class} ${risk.code.slice('risk/'.length)}`)
     .toSorted();

@@ -8,10 +8,31 @@ import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
-import { plan } from '../../src/reconcile/diff/plan.ts';
+import { reconcile, type ReviewInput } from '../../src/reconcile/reconcile.ts';
+import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 
 export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1 };
 export const testTarget = { name: 'test', url: 'http://memory.test', dialect: 'interface' } as const;
+
+/** The input of a plan; a test states the manifests and the live state, and may state the rest. */
+export type TestInput = Pick<ReconcileInput, 'desired' | 'live'> & Partial<ReconcileInput>;
+
+/** Completes the input of a plan: no base and no limits. */
+export function inputOf(given: TestInput): ReconcileInput {
+  return { registry, target: testTarget, base: undefined, limits: noLimits, allowed: [], ...given };
+}
+
+/** Completes the answers about a draft: a preflight without findings, no policies, no limit of risk. */
+export function reviewOf(given: Partial<ReviewInput> = {}): ReviewInput {
+  const preflight = { diagnostics: [], refusals: [], indivisible: new Map(), references: [] };
+  return { preflight, policies: { rules: [], today: '2026-11-22' }, rules: undefined, ...given };
+}
+
+/** Runs the pipeline with the defaults of tests. */
+export function reconciled(given: TestInput, review: Partial<ReviewInput> = {}): Checked<Plan> {
+  const { value, diagnostics } = reconcile(inputOf(given), reviewOf(review));
+  return value === undefined ? { diagnostics } : { value: value.plan, diagnostics };
+}
 
 /** Reads the gateway and plans; throws where planning finds an error. */
 export async function planAgainst(gateway: Gateway, desired: DesiredState): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
@@ -22,7 +43,7 @@ export async function planAgainst(gateway: Gateway, desired: DesiredState): Prom
 
 /** Plans without limits, and tells what was found. */
 export function checkedPlan(desired: DesiredState, live: LiveState, base?: BaseState): Checked<Plan> {
-  return plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry);
+  return reconciled({ desired, live, base });
 }
 
 /** Plans without limits; throws where planning finds an error. */

@@ -62,7 +62,7 @@ export function targetResultOf(telling: TaskResult): TargetResult {
           changed: plan.changes.some(isWritten),
           digest: plan.digest,
           'max-risk': highestPlanRisk(plan) ?? 'none',
-          'protection-lost': (plan.protection?.losing ?? []).length > 0,
+          'protection-lost': plan.protection.losing.length > 0,
         }),
     ...(counts === undefined ? {} : { counts }),
     ...(saved === undefined ? {} : { 'plan-path': saved }),

@@ -4,7 +4,7 @@ import { specValueAt } from '../../model/spec/edit.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import type { Plan } from '../../model/plan/plan.ts';
+import type { Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
@@ -20,11 +20,11 @@ import { findValuesToState, findImplied, findMismatches } from './verify-accepte
 /** The manifests of one target, the live state, and the plan between them. */
 export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
   readonly live: LiveState;
-  readonly plan: Pick<Plan, 'changes' | 'edges'>;
+  readonly plan: Pick<Diff, 'changes' | 'edges'>;
   /** The differences to accept: drift (held changes included, the default) or all. */
   readonly which?: 'drift' | 'all';
   /** Live protections that no manifest states, to be stated too. */
-  readonly watch?: Plan['unwatched'];
+  readonly watch?: Diff['unwatched'];
 };
 
 /** The changed files and the differences that they accept. */

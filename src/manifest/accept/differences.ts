@@ -1,6 +1,6 @@
 import type { Position } from '../../model/diagnostic.ts';
 import type { EdgeEnds } from '../../model/edges.ts';
-import type { Change, FieldChange, Plan } from '../../model/plan/plan.ts';
+import type { Change, FieldChange, Diff } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
 /** A live field or edge that differs from the manifests. */
@@ -17,7 +17,7 @@ export type LiveDifferences = {
 };
 
 /** Finds the differences in a plan that drift caused; with `all`, every difference. */
-export function findDifferences({ changes, edges }: Pick<Plan, 'changes' | 'edges'>, which: 'drift' | 'all'): LiveDifferences {
+export function findDifferences({ changes, edges }: Pick<Diff, 'changes' | 'edges'>, which: 'drift' | 'all'): LiveDifferences {
   const isMeant = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     which === 'all' || origin === 'drift' || held === true;
   const fields = changes.flatMap((change) =>

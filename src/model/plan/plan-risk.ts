@@ -6,8 +6,8 @@ import { highestRisk, type Risk, type RiskClass } from './risk.ts';
 export type ResourceRisk = { readonly id: ResourceId; readonly risk: Risk };
 
 /** All risks of a plan, those of manifests that nothing is written for last. */
-export function planRisks({ changes, unwritten = [] }: Pick<Plan, 'changes' | 'unwritten'>): readonly ResourceRisk[] {
-  return [...changes, ...unwritten].flatMap(({ id, risks = [] }) => risks.map((risk) => ({ id, risk })));
+export function planRisks({ changes, unwritten }: Pick<Plan, 'changes' | 'unwritten'>): readonly ResourceRisk[] {
+  return [...changes, ...unwritten].flatMap(({ id, risks }) => risks.map((risk) => ({ id, risk })));
 }
 
 /** The highest class of a plan's risks; undefined where it does nothing. */

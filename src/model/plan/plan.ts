@@ -54,8 +54,6 @@ export type Change = {
   readonly needs: readonly ResourceId[];
   /** Why, in words of the plan: `edge/attach`, `managed/blocked`… */
   readonly reasons: readonly string[];
-  /** What it may do, the most dangerous first; absent where nobody worked it out. */
-  readonly risks?: readonly Risk[];
   /** Live values that the write carries although the manifest does not state them. */
   readonly carried: readonly Pointer[];
   /** The touched top-level fields before and after, secrets masked; for deriving a patch, not written to a plan document. */
@@ -158,32 +156,44 @@ export type OutsideReference = {
 
 export type TargetIdentity = { readonly name: string; readonly url: string; readonly dialect: string; readonly organisation?: string };
 
-export type Plan = {
+/** The path of a field of a resource. */
+export type FieldPlace = { readonly id: ResourceId; readonly path: Pointer };
+
+/** The differences between the manifests and the gateway, in the order of their needs: the result of the diff stage. */
+export type Diff = {
   readonly target: TargetIdentity;
   readonly tree: string;
   readonly changes: readonly Change[];
   readonly edges: readonly EdgeChange[];
   readonly unchanged: number;
-  /** The commit that was last wholly applied, where one is known: origins, orphans and held changes come from it. */
+  /** The last applied commit, when one is known: origins, orphans and held changes come from it. */
   readonly base?: string;
   readonly orphans: readonly Orphan[];
   readonly unmanaged: readonly ResourceId[];
   /** Live protections that no manifest states. */
-  readonly unwatched: readonly { readonly id: ResourceId; readonly path: Pointer }[];
-  /** Live secrets that were not read, and come from where they were applied from, as far as is known; absent where there are none. */
-  readonly unverified?: readonly { readonly id: ResourceId; readonly path: Pointer }[];
-  /** Rules that are written once although they both gain and lose; absent where there are none. */
-  readonly singleWrites?: readonly SingleWrite[];
-  /** What names something that is replaced, and is not ours to write; absent where there is none. */
-  readonly references?: readonly OutsideReference[];
-  /** What became of policies; absent where there are none. */
+  readonly unwatched: readonly FieldPlace[];
+  /** Live secrets that were not read; as far as is known, their source is the applied one. */
+  readonly unverified: readonly FieldPlace[];
+  /** SHA-256 (hex) of target, actions, non-secret values, edges and secret sources. */
+  readonly digest: string;
+};
+
+/** A change with its risks, the most dangerous first. */
+export type AssessedChange = Change & { readonly risks: readonly Risk[] };
+
+/** A complete plan: scheduled, assessed and guarded. `apply` executes it, and reports print it. */
+export type Plan = Omit<Diff, 'changes'> & {
+  readonly changes: readonly AssessedChange[];
+  /** Rules that are written once although they both strengthen and weaken. */
+  readonly singleWrites: readonly SingleWrite[];
+  /** Objects of the gateway that refer to a replaced resource. */
+  readonly references: readonly OutsideReference[];
+  /** The results of policies; absent when there are none. */
   readonly policies?: PolicyReport;
+  /** The effect on connections. */
+  readonly protection: Protection;
+  /** Risks of manifests that changed since the base although nothing is written for them. */
+  readonly unwritten: readonly UnwrittenRisks[];
   readonly refusals: readonly Refusal[];
   readonly allowed: readonly Allowance[];
-  /** What the plan means for connections; absent where nobody worked it out. */
-  readonly protection?: Protection;
-  /** What manifests say since the base that writes nothing, and yet bears on protection; absent where there is none. */
-  readonly unwritten?: readonly UnwrittenRisks[];
-  /** SHA-256 (hex) over what would be done: target, actions, non-secret values, edges, secret sources. */
-  readonly digest: string;
 };

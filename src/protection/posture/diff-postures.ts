@@ -1,7 +1,7 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import { isWritten, liveKeyOf, type Change, type Plan } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type Diff } from '../../model/plan/plan.ts';
 import type { ControlType, ControlChange, PostureChange, ConnectionRule, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -12,7 +12,7 @@ import { emptyPosture, readPostures, type Posture, type PostureReader } from './
 import { liveSnapshot, plannedSnapshot, rulesOn, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 /** The part of a plan that affects protection. */
-export type PlannedWrites = Pick<Plan, 'target' | 'changes' | 'edges'>;
+export type PlannedWrites = Pick<Diff, 'target' | 'changes' | 'edges'>;
 
 /** One connection whose protection a plan changes, with the differences. */
 export type AffectedConnection = {

@@ -6,7 +6,7 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges } from '../../model/edges.ts';
 import type { AccessRule, LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
-import { isWritten, liveKeyOf, type Change, type Plan } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type Diff } from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
@@ -62,7 +62,7 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
 }
 
 /** Takes the snapshot after a plan: the live state with all written changes; held and blocked changes are left out. */
-export function plannedSnapshot(plan: Pick<Plan, 'target' | 'changes' | 'edges'>, live: LiveState, registry: Registry): ProtectionSnapshot {
+export function plannedSnapshot(plan: Pick<Diff, 'target' | 'changes' | 'edges'>, live: LiveState, registry: Registry): ProtectionSnapshot {
   const { dialect } = plan.target;
   const snapshot = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, dialect);
   const resources = new Map(snapshot.resources);

@@ -6,7 +6,7 @@ import { highestRisk, isRiskierThan, type Risk, type RiskClass } from '../../mod
 const shown = 3;
 
 /** Returns one refusal per risk code whose class is above `most` (`--max-risk`). */
-export function riskRefusals(plan: Plan, most: RiskClass | undefined): readonly Refusal[] {
+export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: RiskClass | undefined): readonly Refusal[] {
   if (most === undefined) return [];
   const places = new Map(plan.changes.map(({ id, at }) => [id, at]));
   const groups = new Map<Risk['code'], ResourceRisk[]>();

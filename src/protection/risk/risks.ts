@@ -2,7 +2,7 @@ import { type DesiredResource, type DesiredState, desiredById } from '../../mode
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange, type Diff } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { riskClasses, type Risk, type UnwrittenRisks } from '../../model/plan/risk.ts';
@@ -19,7 +19,7 @@ import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot
 
 /** The input of the risk assessment: the plan, the snapshots before and after it, and the manifests now and at the base. */
 export type RiskInput = PlanSnapshots & {
-  readonly plan: Pick<Plan, 'changes' | 'edges'>;
+  readonly plan: Pick<Diff, 'changes' | 'edges'>;
   readonly live: LiveState;
   readonly desired: DesiredState;
   /** The manifests that were last applied, if they differ from the current ones. */

@@ -2,7 +2,7 @@ import type { BaseState, DesiredState, Sample } from '../../model/desired.ts';
 import { canonical, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import { isWritten, liveKeyOf, type Change, type Plan } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import { kindOf } from '../../model/resource.ts';
@@ -14,18 +14,8 @@ import { customTypes, guardrailEntries, simulateGuardrail, simulateMasking } fro
 /** Who has samples: the manifests, and those of the base, whose samples may have been taken out together with what they showed. */
 export type SampleSources = { readonly desired: DesiredState; readonly base: BaseState | undefined };
 
-/** The plan with the samples that its changes of live rules make come out otherwise. */
-export function withSampleChanges(
-  plan: Plan,
-  sources: SampleSources,
-  snapshots: { readonly live: LiveState; readonly registry: Registry },
-): Plan {
-  const { protection } = plan;
-  const flips = protection === undefined ? [] : findSampleChanges(plan, sources, snapshots);
-  return protection === undefined || flips.length === 0 ? plan : { ...plan, protection: { ...protection, flips } };
-}
-
-function findSampleChanges(
+/** Returns the samples whose result changes because a plan changes live rules. */
+export function findSampleChanges(
   plan: PlannedWrites,
   { desired, base }: SampleSources,
   snapshots: { readonly live: LiveState; readonly registry: Registry },

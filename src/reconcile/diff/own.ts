@@ -2,7 +2,7 @@ import { type DeclaredEdge, type DesiredResource, type DesiredState, desiredById
 import { compareText } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
-import { liveKeyOf, type Change, type Plan } from '../../model/plan/plan.ts';
+import { liveKeyOf, type AssessedChange, type Plan } from '../../model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { compareSpecs } from './compare.ts';
@@ -45,7 +45,7 @@ export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''
 export function labelOwn(plan: Plan, own: OwnChanges): Plan {
   const edges = plan.edges.map((edge) => ({ ...edge, own: own.edges.has(edgeText(edge.rule, edge.connection)) }));
   const writers = new Set(edges.flatMap(({ own: isItsOwn, by }) => (isItsOwn && by !== undefined ? [by] : [])));
-  const changes = plan.changes.map((change): Change => {
+  const changes = plan.changes.map((change): AssessedChange => {
     const fields = change.fields.map((field) => ({ ...field, own: isOwn(own, change.id, field.path) }));
     const isWhole = own.places.get(change.id)?.includes('') === true;
     return { ...change, own: isWhole || writers.has(liveKeyOf(change)) || fields.some((field) => field.own), fields };

@@ -1,11 +1,11 @@
 import type { BaseState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
-import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type EdgeChange, type Diff, type FieldChange } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 
 /** A plan narrowed to what the gateway moved, and how much of it was something else. */
-export type Narrowed = { readonly plan: Plan; readonly pending: number; readonly unfinished: number };
+export type Narrowed = { readonly diff: Diff; readonly pending: number; readonly unfinished: number };
 
 /** What tells drift from the rest: the manifests that were last applied, where they are known. */
 type Known = { readonly base: BaseState | undefined; readonly registry: Registry };
@@ -17,25 +17,25 @@ type Past = { readonly applied: ReadonlySet<ResourceId>; readonly registry: Regi
  * whatever differs on an object that is live counts. Where both sides moved it is drift to look at; `only` leaves it out,
  * as the manifests' next apply decides about it.
  */
-export function driftOf(plan: Plan, { base, registry }: Known, which: 'all' | 'only' = 'all'): Narrowed {
+export function driftOf(whole: Diff, { base, registry }: Known, which: 'all' | 'only' = 'all'): Narrowed {
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const isDrift = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     base === undefined || held === true || origin === 'drift' || (which === 'all' && origin === 'both');
   // What comes with the next apply alone, and what is not written without its next name.
   const coming = new Set(
-    plan.changes.flatMap(({ id, action }) =>
+    whole.changes.flatMap(({ id, action }) =>
       (action === 'rename' && which === 'only') || (action === 'create' && !applied.has(id)) ? [id] : [],
     ),
   );
   // What was deleted does not come back with less protection than it had.
-  const waiting = which === 'all' ? [] : plan.edges.filter((edge) => isDrift(edge) && coming.has(edge.rule));
+  const waiting = which === 'all' ? [] : whole.edges.filter((edge) => isDrift(edge) && coming.has(edge.rule));
   const later = new Set(waiting.map(({ connection }) => connection));
-  for (const { id, action } of plan.changes) if (action === 'create' && later.has(id)) coming.add(id);
+  for (const { id, action } of whole.changes) if (action === 'create' && later.has(id)) coming.add(id);
   const touches = ({ rule, connection }: EdgeChange): boolean => coming.has(rule) || coming.has(connection);
-  const edges = plan.edges.filter((edge) => edge.action !== 'foreign' && (edge.action === 'held' || isDrift(edge)) && !touches(edge));
+  const edges = whole.edges.filter((edge) => edge.action !== 'foreign' && (edge.action === 'held' || isDrift(edge)) && !touches(edge));
   const writers = new Set(edges.flatMap(({ by }) => (by === undefined ? [] : [by])));
   const blockedEnds = new Set(edges.flatMap((edge) => (edge.action === 'blocked' ? [edge.rule, edge.connection] : [])));
-  const changes = plan.changes.flatMap((change) => {
+  const changes = whole.changes.flatMap((change) => {
     if (coming.has(change.id)) return [];
     const kept = narrowed(change, isDrift, { applied, registry });
     const writes = writers.has(liveKeyOf(change));
@@ -51,21 +51,20 @@ export function driftOf(plan: Plan, { base, registry }: Known, which: 'all' | 'o
   });
   const ids = new Set(changes.map(({ id }) => id));
   const there = new Set(changes.map(liveKeyOf));
-  const rest = plan.changes.filter((change) => !ids.has(change.id) && (isWritten(change) || change.action === 'blocked'));
+  const rest = whole.changes.filter((change) => !ids.has(change.id) && (isWritten(change) || change.action === 'blocked'));
   const unfinished = rest.filter(isUnfinished).length;
   // An object that somebody changed may have something to come, besides.
-  const partly = plan.changes.filter(
+  const partly = whole.changes.filter(
     (change) => ids.has(change.id) && (change.action === 'rename' || change.fields.some(({ origin }) => origin === 'intent')),
   );
   const stillWritten = edges.filter(({ by }) => by === undefined || there.has(by));
   return {
-    plan: {
-      ...plan,
+    diff: {
+      ...whole,
       changes: changes.map((change) => told(change, ids, stillWritten)),
       edges: stillWritten,
       orphans: [],
       unmanaged: [],
-      refusals: plan.refusals.filter(({ resource }) => resource === undefined || ids.has(resource)),
     },
     pending: rest.length - unfinished + partly.length,
     unfinished,
@@ -73,7 +72,7 @@ export function driftOf(plan: Plan, { base, registry }: Known, which: 'all' | 'o
 }
 
 /** Tells whether somebody changed something that is ours to undo. */
-export function isDrifted({ changes, edges }: Pick<Plan, 'changes' | 'edges'>): boolean {
+export function isDrifted({ changes, edges }: Pick<Diff, 'changes' | 'edges'>): boolean {
   return changes.some(({ action }) => action !== 'blocked') || edges.some(({ action }) => action !== 'blocked');
 }
 

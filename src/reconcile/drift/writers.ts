@@ -1,7 +1,7 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 import type { LiveState } from '../../model/live.ts';
-import { liveKeyOf, type Plan } from '../../model/plan/plan.ts';
+import { liveKeyOf, type Diff } from '../../model/plan/plan.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { isUuid } from '../diff/references.ts';
@@ -14,7 +14,7 @@ type Seen = { readonly desired: DesiredState; readonly live: LiveState; readonly
  * written to something else, which had its name.
  */
 export function writersOf(
-  { changes, edges }: Pick<Plan, 'changes' | 'edges'>,
+  { changes, edges }: Pick<Diff, 'changes' | 'edges'>,
   { desired, live: read, writes }: Seen,
 ): ReadonlyMap<ResourceId, readonly AuditedWrite[]> {
   const live = withNames(read, renamesOf(changes));

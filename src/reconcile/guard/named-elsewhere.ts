@@ -1,19 +1,18 @@
 import type { DesiredState } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
-import type { Plan, OutsideReference, Refusal } from '../../model/plan/plan.ts';
+import type { OutsideReference, Refusal } from '../../model/plan/plan.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 
 const most = 5;
 
-/** The plan with what names something that is replaced, in an order of its own. */
-export function withReferences(plan: Plan, references: readonly OutsideReference[]): Plan {
-  if (references.length === 0) return plan;
+/** Sorts references independently of the order in which the gateway returns them. */
+export function sortReferences(references: readonly OutsideReference[]): readonly OutsideReference[] {
   const keyed = references.map((one) => [canonical([one.id, one.sort, one.name ?? '', one.how]), one] as const);
-  return { ...plan, references: keyed.toSorted(([left], [right]) => compareText(left, right)).map(([, one]) => one) };
+  return keyed.toSorted(([left], [right]) => compareText(left, right)).map(([, one]) => one);
 }
 
 /** A refusal for each object that takes a place, where something that is not ours names the former one and would not apply to it. */
-export function referenceRefusals({ references = [] }: Plan, { resources }: DesiredState): readonly Refusal[] {
+export function referenceRefusals(references: readonly OutsideReference[], { resources }: DesiredState): readonly Refusal[] {
   const groups = new Map<ResourceId, OutsideReference[]>();
   for (const one of references) groups.set(one.id, [...(groups.get(one.id) ?? []), one]);
   return [...groups].map(([id, found]): Refusal => {

@@ -1,5 +1,5 @@
 import type { Limits } from '../../model/config.ts';
-import type { Allowance, Change, Plan, Refusal } from '../../model/plan/plan.ts';
+import type { Allowance, Change, Diff, Plan, Refusal, SingleWrite } from '../../model/plan/plan.ts';
 import { exposureWindowText } from '../../model/plan/exposure-window.ts';
 import type { Losses } from './losses.ts';
 
@@ -14,20 +14,13 @@ export type Measure = {
 };
 
 /** The breakers that a plan trips, and what else it would be refused for; those that the user allowed are returned apart. */
-export function refusalsOf(changes: readonly Change[], others: readonly Refusal[], measure: Measure): Sorted {
-  return sorted([...adoptions(changes, measure), ...others, ...tooMany(changes, measure)], measure.allowed);
-}
-
-/** The plan, refused also for what its gateway does not take, and for the windows that it would open unless those are allowed. */
-export function refuse(plan: Plan, more: readonly Refusal[], allowed: readonly Allowance[]): Plan {
-  const { refusals, used } = sorted([...more, ...windowRefusals(plan)], allowed);
-  if (refusals.length === 0 && used.length === 0) return plan;
-  return { ...plan, refusals: [...plan.refusals, ...refusals], allowed: [...plan.allowed, ...used] };
+export function refusalsOf(changes: readonly Change[], others: readonly Refusal[], measure: Measure): SortedRefusals {
+  return sortRefusals([...adoptions(changes, measure), ...others, ...tooMany(changes, measure)], measure.allowed);
 }
 
 /** A plan that was made before, refused for more by now, less what the user allows. */
 export function refuseAgain(plan: Plan, more: readonly Refusal[], allowed: readonly Allowance[]): Plan {
-  const { refusals, used } = sorted([...plan.refusals, ...more], allowed);
+  const { refusals, used } = sortRefusals([...plan.refusals, ...more], allowed);
   return { ...plan, refusals, allowed: [...plan.allowed, ...used] };
 }
 
@@ -38,9 +31,11 @@ export function withoutBreakers(plan: Plan): Plan {
 
 const breakers: ReadonlySet<string> = new Set(['plan/too-many-updates', 'plan/too-many-deletes', 'plan/too-many-lose-protection']);
 
-type Sorted = { readonly refusals: readonly Refusal[]; readonly used: readonly Allowance[] };
+/** The refusals that remain, and the overrides that removed others. */
+export type SortedRefusals = { readonly refusals: readonly Refusal[]; readonly used: readonly Allowance[] };
 
-function sorted(found: readonly Refusal[], allowed: readonly Allowance[]): Sorted {
+/** Separates the refusals that the user overrides from those that remain. */
+export function sortRefusals(found: readonly Refusal[], allowed: readonly Allowance[]): SortedRefusals {
   const isAllowed = ({ code, allowable }: Refusal): boolean => allowable && allowed.some((one) => one.code === code);
   return {
     refusals: found.filter((refusal) => !isAllowed(refusal)),
@@ -48,7 +43,8 @@ function sorted(found: readonly Refusal[], allowed: readonly Allowance[]): Sorte
   };
 }
 
-function windowRefusals({ singleWrites = [], changes }: Plan): readonly Refusal[] {
+/** Refuses the exposure windows of rules that are written once. */
+export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites: readonly SingleWrite[]): readonly Refusal[] {
   const places = new Map(changes.map(({ id, at }) => [id, at]));
   return singleWrites
     .filter(({ windows }) => windows.length > 0)

@@ -50,11 +50,12 @@ export function openPlan(text: string, registry: Registry): Checked<Opened> {
   const mistake = mistakeIn(plan, saved, registry);
   if (mistake !== undefined) return broken(mistake);
   const { checksum: _, ...rest } = saved;
-  return { value: { plan: decoded(plan), ...rest }, diagnostics: [] };
+  return { value: { plan: decodePlan(plan), ...rest }, diagnostics: [] };
 }
 
-function decoded({ once, ...plan }: EncodedPlan): Plan {
-  return once === undefined ? plan : { ...plan, singleWrites: once.map(({ moment, ...one }) => ({ ...one, slot: moment })) };
+function decodePlan({ once = [], references = [], unwritten = [], unverified = [], ...plan }: EncodedPlan): Plan {
+  const singleWrites = once.map(({ moment, ...one }) => ({ ...one, slot: moment }));
+  return { ...plan, references, unwritten, unverified, singleWrites };
 }
 
 function broken(reason: string): Checked<never> {

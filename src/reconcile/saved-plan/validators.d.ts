@@ -1,8 +1,12 @@
 import type { Plan, SingleWrite } from '../../model/plan/plan.ts';
 import type { SavedPlan } from '../../model/plan/saved-plan.ts';
 
-/** A plan in a document: single writes have their public names. */
-export type EncodedPlan = Omit<Plan, 'singleWrites'> & {
+type OptionalLists = 'references' | 'unwritten' | 'unverified';
+
+/** A plan in a document: single writes have their public names, and empty lists are left out. */
+export type EncodedPlan = Omit<Plan, 'singleWrites' | OptionalLists> & {
+  readonly [name in OptionalLists]?: Plan[name];
+} & {
   readonly once?: readonly (Omit<SingleWrite, 'slot'> & { readonly moment: SingleWrite['slot'] })[];
 };
 

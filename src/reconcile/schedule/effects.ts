@@ -3,7 +3,7 @@ import { combineDirections, noEffect, specDirection, type Direction } from '../.
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges } from '../../model/edges.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Plan } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 
 /** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */
@@ -25,7 +25,7 @@ export function isRule(kind: Kind): boolean {
 }
 
 /** The effects of all changes that write something. */
-export function effectsOf(plan: Pick<Plan, 'changes' | 'edges'>, live: LiveState, registry: Registry): readonly Effect[] {
+export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): readonly Effect[] {
   const byId = liveById(live.resources);
   const protects = protectedBy(live, plan.edges, registry);
   const edgesBy = groupByWriter(plan.edges);

@@ -3,7 +3,7 @@ import { noEffect, specDirection, type Direction } from '../../model/spec/direct
 import { compareText } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import { liveKeyOf, otherEnd, type ExposureWindow, type Plan, type SingleWrite, type WriteSlot } from '../../model/plan/plan.ts';
+import { liveKeyOf, otherEnd, type ExposureWindow, type Diff, type SingleWrite, type WriteSlot } from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
@@ -18,7 +18,7 @@ const slots: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first',
  * windows, and those windows. `indivisible` states the gateway's reason by the id of the change.
  */
 export function singleWritesOf(
-  plan: Pick<Plan, 'changes' | 'edges'>,
+  plan: Pick<Diff, 'changes' | 'edges'>,
   indivisible: ReadonlyMap<ResourceId, string>,
   live: LiveState,
   registry: Registry,

@@ -2,7 +2,7 @@ import { specAfter } from '../../model/spec/spec-after.ts';
 import { combineDirections, type Direction } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import { liveKeyOf, type Plan, type WriteSlot } from '../../model/plan/plan.ts';
+import { liveKeyOf, type Diff, type WriteSlot } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import type { ResourceId } from '../../model/resource.ts';
@@ -16,7 +16,7 @@ const noSlots: WriteSlots = new Map();
 
 /** Orders the writes of a plan so that no connection is ever less protected than both before and after. */
 export function scheduleSteps(
-  plan: Pick<Plan, 'changes' | 'edges'>,
+  plan: Pick<Diff, 'changes' | 'edges'>,
   live: LiveState,
   registry: Registry,
   slots: WriteSlots = noSlots,

@@ -1,6 +1,6 @@
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import type { Plan } from '../../model/plan/plan.ts';
+import type { Diff, Plan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { Schedule, Step } from '../../model/plan/schedule.ts';
 import { singleWritesOf } from './exposure-windows.ts';
@@ -15,7 +15,7 @@ export type ScheduleInput = {
 
 /** Orders all writes of a plan; rules that the gateway accepts only as one write get the slots that expose the least. */
 export function withExposureWindows(
-  plan: Pick<Plan, 'changes' | 'edges'>,
+  plan: Pick<Diff, 'changes' | 'edges'>,
   steps: readonly Step[],
   { live, registry, indivisible }: ScheduleInput,
 ): Schedule {
@@ -27,9 +27,9 @@ export function withExposureWindows(
 
 /** Orders the writes of a plan that was made before: single writes keep their slots. */
 export function rescheduleSteps(
-  plan: Pick<Plan, 'changes' | 'edges' | 'singleWrites'>,
+  plan: Pick<Diff, 'changes' | 'edges'> & Pick<Plan, 'singleWrites'>,
   live: LiveState,
   registry: Registry,
 ): readonly Step[] {
-  return scheduleSteps(plan, live, registry, new Map((plan.singleWrites ?? []).map(({ id, slot }) => [id, slot])));
+  return scheduleSteps(plan, live, registry, new Map(plan.singleWrites.map(({ id, slot }) => [id, slot])));
 }

@@ -170,7 +170,7 @@ function postureList(changed: readonly PostureChange[], linkOf: LinkOf | undefin
 }
 
 function changeVerdict({ change }: GroupedChange): ProtectionVerdict {
-  const risk = highestRisk(change.risks ?? []);
+  const risk = highestRisk(change.risks);
   if (risk === 'weakens' || risk === 'strengthens' || risk === 'unknown') return risk;
   return risk === 'availability' || risk === 'reroutes' ? 'unknown' : 'neutral';
 }

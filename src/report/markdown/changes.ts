@@ -1,4 +1,4 @@
-import type { Action, Change } from '../../model/plan/plan.ts';
+import type { Action, AssessedChange } from '../../model/plan/plan.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
 import { positionMarkdown, type LinkOf } from '../links.ts';
 import { actionSymbols, changeRows, edgeRows, edgeText, risksText, type ChangeRow, type RowPart } from '../subjects/change-rows.ts';
@@ -84,7 +84,7 @@ function whatText({ change, edges, note }: GroupedChange): string {
 }
 
 /** Returns held fields with their values, so that a reader sees them without unfolding. */
-function heldText(change: Change, note: string): string {
+function heldText(change: AssessedChange, note: string): string {
   const rows = changeRows(change).map(({ label, parts, note: manifest }) => {
     const value = clip(parts.map(textOf).join(', '), longestCell);
     return `${codeSpan(clip(label, 60))} ${codeSpan(value)} (${escapeMarkdown(clip(manifest, longestCell))})`;

@@ -172,7 +172,7 @@ export type DriftCounts = Readonly<Record<'changed' | 'held' | 'deleted' | 'bloc
 function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
   const { changed: ours, held, blocked } = driftCounts(drift, rows);
   const first = ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed by hand${held === 0 ? '' : `, ${held} of them held`}.`;
-  const unread = drift.plan.unverified?.length ?? 0;
+  const unread = drift.plan.unverified.length;
   const rest = [
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
     ...(drift.pending === 0 ? [] : [`${drift.pending} pending: changed in the manifests, not applied yet`]),

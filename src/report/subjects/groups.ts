@@ -1,4 +1,4 @@
-import { liveKeyOf, type Change, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
+import { liveKeyOf, type AssessedChange, type EdgeChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
@@ -12,7 +12,7 @@ export type GroupName = 'held' | 'changed' | 'own' | 'also' | 'undone' | 'elsewh
 
 /** A change as far as one group shows it: a change of which some is held and some is not stands in both. */
 export type GroupedChange = {
-  readonly change: Change;
+  readonly change: AssessedChange;
   readonly edges: readonly EdgeChange[];
   readonly note: string;
   /** Samples that the change makes come out otherwise; told once. */
@@ -83,7 +83,7 @@ function titleOf({ name, changes: entries }: Untitled, plan: Plan): string {
 type Part = readonly [GroupName, Omit<GroupedChange, 'note' | 'flips'>];
 
 /** What is created, deleted, adopted or blocked is one thing; of an update each field and edge goes where it belongs. */
-function partsOf(change: Change, edges: readonly EdgeChange[], undone: GroupName): readonly Part[] {
+function partsOf(change: AssessedChange, edges: readonly EdgeChange[], undone: GroupName): readonly Part[] {
   const isSplit = change.action === 'update' || change.action === 'rename';
   if (change.action === 'held') return [['held', { change: { ...change, carried: [] }, edges }]];
   if (!isSplit) return [[wholeGroup(change, edges, undone), { change, edges }]];
@@ -102,13 +102,13 @@ function partsOf(change: Change, edges: readonly EdgeChange[], undone: GroupName
   const first = order.find((name) => name !== 'held' && parts.has(name));
   return [...parts].map(([name, part]): Part => {
     const action = name === 'held' ? 'held' : change.action;
-    const risks = change.risks === undefined ? {} : { risks: change.risks.filter((risk) => isRiskOf(risk, name, { parts, first })) };
-    const told = { action, fields: part.fields, carried: name === first ? carried : [], ...risks } as const;
+    const risks = change.risks.filter((risk) => isRiskOf(risk, name, { parts, first }));
+    const told = { action, fields: part.fields, carried: name === first ? carried : [], risks } as const;
     return [name, { change: { ...change, ...told }, edges: part.edges }];
   });
 }
 
-type Split = { readonly parts: ReadonlyMap<GroupName, Pick<Change, 'fields'>>; readonly first: GroupName | undefined };
+type Split = { readonly parts: ReadonlyMap<GroupName, Pick<AssessedChange, 'fields'>>; readonly first: GroupName | undefined };
 
 /** Tells whether a field of the group brings the risk; what no field brings, an edge or the change as a whole, is the first one's. */
 function isRiskOf({ path }: Risk, group: GroupName, { parts, first }: Split): boolean {
@@ -124,7 +124,7 @@ function isNear(one: Pointer, other: Pointer): boolean {
 
 type Moved = Pick<FieldChange, 'origin' | 'own' | 'held'>;
 
-function groupFor(change: Change, { origin, own = change.own, held }: Moved, undone: GroupName): GroupName {
+function groupFor(change: AssessedChange, { origin, own = change.own, held }: Moved, undone: GroupName): GroupName {
   if (held === true) return 'held';
   if (change.action === 'update' && origin === 'drift') return undone;
   return mainGroup(own);
@@ -135,7 +135,7 @@ function mainGroup(own: boolean | undefined): GroupName {
   return own ? 'own' : 'also';
 }
 
-function wholeGroup(change: Change, edges: readonly EdgeChange[], undone: GroupName): GroupName {
+function wholeGroup(change: AssessedChange, edges: readonly EdgeChange[], undone: GroupName): GroupName {
   return change.own === true || !isDrift(change, edges) ? mainGroup(change.own) : undone;
 }
 
@@ -151,6 +151,6 @@ function isMoving(action: EdgeChange['action']): boolean {
 }
 
 /** Tells whether all that differs was changed by hand. */
-function isDrift({ fields }: Change, edges: readonly EdgeChange[]): boolean {
+function isDrift({ fields }: AssessedChange, edges: readonly EdgeChange[]): boolean {
   return fields.length + edges.length > 0 && [...fields, ...edges].every(({ origin }) => origin === 'drift');
 }

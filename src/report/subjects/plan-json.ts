@@ -13,7 +13,7 @@ import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Change, EdgeChange, FieldChange, Plan, OutsideReference, Value, SingleWrite } from '../../model/plan/plan.ts';
+import type { AssessedChange, EdgeChange, FieldChange, Plan, OutsideReference, Value, SingleWrite } from '../../model/plan/plan.ts';
 import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
 
 /** Returns a plan as the JSON value that `schemas/documents/plan.schema.json` describes. Keys have a fixed order. */
@@ -34,13 +34,13 @@ export function planObject(plan: Plan): JsonObject {
     })),
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
-    ...(plan.unverified === undefined ? {} : { unverified: plan.unverified.map(({ id, path }) => ({ id, path })) }),
-    ...(plan.singleWrites === undefined ? {} : { once: plan.singleWrites.map(singleWriteObject) }),
-    ...(plan.references === undefined ? {} : { references: plan.references.map(referenceObject) }),
-    ...(plan.unwritten === undefined ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
+    ...(plan.unverified.length === 0 ? {} : { unverified: plan.unverified.map(({ id, path }) => ({ id, path })) }),
+    ...(plan.singleWrites.length === 0 ? {} : { once: plan.singleWrites.map(singleWriteObject) }),
+    ...(plan.references.length === 0 ? {} : { references: plan.references.map(referenceObject) }),
+    ...(plan.unwritten.length === 0 ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
     ...(highest === undefined ? {} : { maxRisk: highest }),
     ...(plan.policies === undefined ? {} : { policies: policiesObject(plan.policies) }),
-    ...(plan.protection === undefined ? {} : { protection: protectionObject(plan.protection) }),
+    protection: protectionObject(plan.protection),
     refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) => ({
       code,
       message,
@@ -59,7 +59,7 @@ export function targetObject({ name, url, dialect, organisation }: Plan['target'
   return { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
 }
 
-function changeObject(change: Change): JsonObject {
+function changeObject(change: AssessedChange): JsonObject {
   const { id, key, action, uid, managedBy, at, own, adoption } = change;
   return {
     id,
@@ -73,7 +73,7 @@ function changeObject(change: Change): JsonObject {
     fields: change.fields.map(fieldObject),
     needs: change.needs,
     reasons: change.reasons,
-    ...(change.risks === undefined ? {} : { risks: change.risks.map(riskObject) }),
+    risks: change.risks.map(riskObject),
     carried: change.carried,
     patch: patchOf(change),
   };
@@ -130,7 +130,7 @@ export function positionObject({ file, line, column }: Position): JsonObject {
 }
 
 /** Returns the change as an RFC 6902 patch of the spec, for other tools. */
-function patchOf({ touched, patch = [] }: Change): readonly Json[] {
+function patchOf({ touched, patch = [] }: AssessedChange): readonly Json[] {
   if (touched === undefined) return patch;
   return jsonPatch.compare(ordered(touched.before), ordered(touched.after)).flatMap((operation): readonly Json[] => {
     const { op, path } = operation;

@@ -42,20 +42,20 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
       entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
     },
     {
-      title: `${plural(plan.unverified?.length ?? 0, 'secret')} unverified: not read, the source is as before`,
-      entries: (plan.unverified ?? []).map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
+      title: `${plural(plan.unverified.length, 'secret')} unverified: not read, the source is as before`,
+      entries: plan.unverified.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
     },
   ];
-  const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : (plan.singleWrites ?? []).flatMap(({ windows }) => windows);
+  const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : plan.singleWrites.flatMap(({ windows }) => windows);
   const windows = {
     title: `${plural(open.length, 'window')}: less protected than before and after, for a moment`,
     entries: open.map((window) => escapeTerminal(exposureWindowText(window))),
   };
   const references = {
-    title: `${plan.references?.length ?? 0} not ours: on what is replaced, and not on what takes its place`,
-    entries: (plan.references ?? []).map(referenceText),
+    title: `${plan.references.length} not ours: on what is replaced, and not on what takes its place`,
+    entries: plan.references.map(referenceText),
   };
-  const unwritten = (plan.unwritten ?? []).flatMap(({ id, risks }) => {
+  const unwritten = plan.unwritten.flatMap(({ id, risks }) => {
     const text = risksText(risks);
     return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
   });

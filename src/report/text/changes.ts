@@ -1,4 +1,4 @@
-import { isWritten, type Change } from '../../model/plan/plan.ts';
+import { isWritten, type AssessedChange } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
 import { actionSymbols, changePosition, changeRows, edgeRows, edgeText, risksText } from '../subjects/change-rows.ts';
@@ -65,7 +65,7 @@ function headline({ change, note: said }: GroupedChange, { name, title }: Change
   return wrap(pieces, { columns: widthFor(terminal), indent: 6 });
 }
 
-function actionPaint(change: Change, color: Palette): Paint {
+function actionPaint(change: AssessedChange, color: Palette): Paint {
   const { cyan, green, red, yellow } = color;
   const paints = { create: green, update: yellow, rename: yellow, delete: red, blocked: cyan, held: cyan } as const;
   return paints[change.action];
@@ -89,7 +89,7 @@ function detailLines({ change, edges, flips }: GroupedChange, { name, title }: C
 }
 
 /** What the change may do, where that is worth a word. */
-function riskLines({ risks }: Change, terminal: Terminal): readonly string[] {
+function riskLines({ risks }: AssessedChange, terminal: Terminal): readonly string[] {
   const text = risksText(risks);
   if (text === '') return [];
   const pieces = words(`risk: ${escapeTerminal(text)}`, riskPaint(risks, terminal.color));
@@ -104,7 +104,7 @@ function flipLines(flip: SampleChange, terminal: Terminal): readonly string[] {
 }
 
 /** What the write carries although the manifest does not state it; a change that is not carried out writes nothing. */
-function carriedLines(change: Change, { color, ...terminal }: Terminal): readonly string[] {
+function carriedLines(change: AssessedChange, { color, ...terminal }: Terminal): readonly string[] {
   if (change.carried.length === 0 || !isWritten(change)) return [];
   const names = shortList(change.carried.map(pathText), 6).join(', ');
   return wrap([{ text: '      ' }, ...words(`carries ${names}`, color.dim)], { columns: widthFor({ color, ...terminal }), indent: 8 });

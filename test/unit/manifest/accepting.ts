@@ -4,9 +4,8 @@ import { loadManifests, type LoadInput } from '../../../src/manifest/load-manife
 import type { BaseState } from '../../../src/model/desired.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
-import { plan } from '../../../src/reconcile/diff/plan.ts';
 import { memoryGateway, type MemoryGateway } from '../../support/memory-gateway.ts';
-import { carryOut, noLimits, planAgainst, planOf, testTarget } from '../../support/run.ts';
+import { carryOut, planAgainst, planOf, reconciled } from '../../support/run.ts';
 import { sources } from './loading.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -42,7 +41,7 @@ export async function accepted(
   const base: BaseState = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
   const { live: read } = await planAgainst(gateway, desired);
   const live = { ...read, resources: read.resources.map((resource) => ({ ...resource, spec: { ...resource.spec, ...shows } })) };
-  const drift = plan({ target: testTarget, desired, live, base, limits: noLimits, allowed: [] }, registry).value;
+  const drift = reconciled({ desired, live, base }).value;
   if (drift === undefined) throw new Error('no plan');
   const result = acceptLive({ ...input, live, plan: drift, ...(watches ? { watch: drift.unwatched } : {}) });
   const texts = Object.fromEntries(result.files.map(({ path, text }) => [path, text]));

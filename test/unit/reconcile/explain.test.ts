@@ -6,7 +6,10 @@ import { explained, id, rowOf, type Case } from './explaining.ts';
 
 describe('the summary', () => {
   const plain = planOf(wantedOf([]), stateOf(liveOf(id)));
-  const blocked: Plan = { ...plain, changes: [{ id, action: 'blocked', fields: [], needs: [], reasons: ['managed'], carried: [] }] };
+  const blocked: Plan = {
+    ...plain,
+    changes: [{ id, action: 'blocked', fields: [], needs: [], reasons: ['managed'], carried: [], risks: [] }],
+  };
 
   it.each<[string, Case, string]>([
     ['unmanaged', { live: liveOf(id) }, 'unmanaged: it is live, but no manifest declares it, so it is never touched'],

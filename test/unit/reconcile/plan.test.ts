@@ -7,13 +7,12 @@ import type { Registry } from '../../../src/model/kind.ts';
 import type { LiveState } from '../../../src/model/live.ts';
 import type { Change, Plan } from '../../../src/model/plan/plan.ts';
 import { seal } from '../../../src/model/secret.ts';
-import { plan } from '../../../src/reconcile/diff/plan.ts';
 import { fieldOf } from '../../support/field.ts';
 import { desiredOf, edgeOf, fakeKind, liveOf, stateOf, wantedOf } from '../../support/resources.ts';
-import { testTarget } from '../../support/run.ts';
+import { reconciled } from '../../support/run.ts';
 
 function checked(desired: DesiredState, live: LiveState, kinds: Registry = registry): Checked<Plan> {
-  return plan({ target: testTarget, desired, live, base: undefined, limits: defaultLimits, allowed: [] }, kinds);
+  return reconciled({ desired, live, limits: defaultLimits, registry: kinds });
 }
 
 function planned(desired: DesiredState, live: LiveState, kinds: Registry = registry): Plan {

@@ -3,11 +3,10 @@ import { registry } from '../../../src/kinds/index.ts';
 import { defaultLimits } from '../../../src/model/config.ts';
 import type { LiveResource, LiveState } from '../../../src/model/live.ts';
 import type { Plan } from '../../../src/model/plan/plan.ts';
-import { plan } from '../../../src/reconcile/diff/plan.ts';
 import { desiredState } from '../../support/desired.ts';
 import { planAgainst as planHistory, type History } from '../../support/history.ts';
 import { memoryGateway } from '../../support/memory-gateway.ts';
-import { carryOut, planAgainst, testTarget } from '../../support/run.ts';
+import { carryOut, planAgainst, reconciled } from '../../support/run.ts';
 import type { Manifest } from '../../support/scenario.ts';
 
 const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
@@ -31,10 +30,7 @@ async function diedBeforeOpening(): Promise<LiveState> {
 
 function planOver(live: LiveState, change: (resource: LiveResource) => LiveResource): Plan {
   const resources = live.resources.map(change);
-  const checked = plan(
-    { target: testTarget, desired, live: { ...live, resources }, base: undefined, limits: defaultLimits, allowed: [] },
-    registry,
-  );
+  const checked = reconciled({ desired, live: { ...live, resources }, limits: defaultLimits });
   if (checked.value === undefined) throw new Error('there is no plan');
   return checked.value;
 }

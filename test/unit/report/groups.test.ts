@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change, FieldChange, Plan } from '../../../src/model/plan/plan.ts';
+import type { AssessedChange, FieldChange, Plan } from '../../../src/model/plan/plan.ts';
 import { groupPlan } from '../../../src/report/subjects/groups.ts';
 import { plan as anyPlan } from './nasty-plan.ts';
 import { quietPlan } from './quiet-plan.ts';
@@ -9,12 +9,12 @@ function field(path: string, given: Partial<FieldChange> = {}): FieldChange {
   return { path: `/${path}`, before: { value: 'a' }, after: { value: 'b' }, ...given };
 }
 
-function update(name: string, fields: readonly FieldChange[], given: Partial<Change> = {}): Change {
-  return { id: `Connection/${name}`, action: 'update', fields, needs: [], reasons: ['differs'], carried: [], ...given };
+function update(name: string, fields: readonly FieldChange[], given: Partial<AssessedChange> = {}): AssessedChange {
+  return { id: `Connection/${name}`, action: 'update', fields, needs: [], reasons: ['differs'], carried: [], risks: [], ...given };
 }
 
 /** Each group's name, and the names and fields of what it shows. */
-function shown(changes: readonly Change[], given: Partial<Plan> = {}): unknown {
+function shown(changes: readonly AssessedChange[], given: Partial<Plan> = {}): unknown {
   const { groups } = groupPlan({ ...quietPlan(), base: 'a'.repeat(40), ...given, changes });
   return groups.map(({ name, changes: entries }) => [
     name,
@@ -95,7 +95,11 @@ describe('groupsOf', () => {
       fc.property(anyPlan, (some) => {
         const plan = {
           ...some,
-          changes: some.changes.map((change, index): Change => ({ ...change, id: `Connection/${index}`, key: `Connection/${index}` })),
+          changes: some.changes.map((change, index): AssessedChange => ({
+            ...change,
+            id: `Connection/${index}`,
+            key: `Connection/${index}`,
+          })),
         };
         const { groups, others } = groupPlan(plan);
         const fields = groups.flatMap(({ changes: entries }) => entries.flatMap(({ change }) => change.fields));

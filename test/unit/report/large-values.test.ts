@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import { assess } from '../../../src/protection/assess.ts';
 import { buildProtectionMatrix } from '../../../src/protection/protection-matrix.ts';
 import { driftMarkdown } from '../../../src/report/reports.ts';
 import { driftText } from '../../../src/report/reports.ts';
@@ -41,9 +40,8 @@ test('values without end are shortened for people, wherever they stand, and whol
     ],
   });
   const desired = desiredState([wanted, { kind: 'GuardrailRule', metadata: { name: 'words' }, spec: { input: { rules: [] } } }]);
-  const { plan: made, live } = await planAgainst(gateway, desired);
-  const plan = assess(made, { desired, live, base: undefined, registry });
-  const drift = { plan, pending: 0, unfinished: 0, protection: plan.protection ?? { headlines: [], connections: [], losing: [] } };
+  const { plan, live } = await planAgainst(gateway, desired);
+  const drift = { plan, pending: 0, unfinished: 0, protection: plan.protection };
   const lengths = {
     text: planText([plan], { color: plainPalette }).length,
     markdown: planMarkdown([plan]).length,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Diagnostic, Position } from '../../../src/model/diagnostic.ts';
-import type { Change, EdgeChange, Plan, Value } from '../../../src/model/plan/plan.ts';
+import type { AssessedChange, EdgeChange, Plan, Value } from '../../../src/model/plan/plan.ts';
 import type { AppliedPlan } from '../../../src/report/subjects/apply.ts';
 import { id, json, object, path, protection, risk } from '../../support/nasty-values.ts';
 import { nastyText } from './nasty-text.ts';
@@ -23,7 +23,7 @@ const field = fc.record(
   { path, before: value, after: value, at: position, origin, own, held: fc.constant(true as const) },
   { requiredKeys: ['path', 'before', 'after'] },
 );
-const change: fc.Arbitrary<Change> = fc.record(
+const change: fc.Arbitrary<AssessedChange> = fc.record(
   {
     id,
     key: id,
@@ -40,7 +40,7 @@ const change: fc.Arbitrary<Change> = fc.record(
     carried: fc.array(path, { maxLength: 2 }),
     touched: fc.record({ before: object, after: object }),
   },
-  { requiredKeys: ['id', 'action', 'fields', 'needs', 'reasons', 'carried'] },
+  { requiredKeys: ['id', 'action', 'fields', 'needs', 'reasons', 'risks', 'carried'] },
 );
 const edge: fc.Arbitrary<EdgeChange> = fc.record(
   {
@@ -72,6 +72,9 @@ const anyPlan: fc.Arbitrary<Plan> = fc.record({
   orphans: fc.array(orphan, { maxLength: 12 }),
   unmanaged: fc.array(id, { maxLength: 12 }),
   unwatched: fc.array(fc.record({ id, path }), { maxLength: 12 }),
+  unverified: fc.constant([]),
+  singleWrites: fc.constant([]),
+  references: fc.constant([]),
   refusals: fc.array(
     fc.record(
       { code: fc.constant('plan/some-reason' as const), message: nastyText, hint: nastyText, allowable: fc.boolean(), resource: id },

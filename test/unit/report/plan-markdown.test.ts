@@ -1,21 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/plan/plan.ts';
+import type { AssessedChange } from '../../../src/model/plan/plan.ts';
 import { planMarkdown } from '../../../src/report/reports.ts';
 import { quietPlan } from './quiet-plan.ts';
 import { samplePlan } from './sample-plan.ts';
 
-function manyChanges(count: number): readonly Change[] {
-  return Array.from({ length: count }, (_, index): Change => ({
+function manyChanges(count: number): readonly AssessedChange[] {
+  return Array.from({ length: count }, (_, index): AssessedChange => ({
     id: `Connection/db-${index}`,
     action: index % 100 === 0 ? 'delete' : 'update',
     fields: [{ path: '/command', before: { value: ['x'.repeat(300)] }, after: { value: ['y'.repeat(300)] } }],
     needs: [],
     reasons: [],
     carried: [],
+    risks: [],
   }));
 }
 
-function several(count: number, given: Partial<Change>): readonly Change[] {
+function several(count: number, given: Partial<AssessedChange>): readonly AssessedChange[] {
   return manyChanges(count).map((change, index) => ({
     ...change,
     action: 'update',

@@ -1,15 +1,16 @@
-import type { Change, Plan } from '../../../src/model/plan/plan.ts';
+import type { AssessedChange, Plan } from '../../../src/model/plan/plan.ts';
 import { sampleProtection } from './sample-protection.ts';
 
 const absent = { absent: true } as const;
 
-const ordersDb: Change = {
+const ordersDb: AssessedChange = {
   id: 'Connection/orders-db',
   action: 'create',
   at: { file: 'manifests/orders.yaml', line: 1, column: 1 },
   needs: ['GuardrailRule/no-drop'],
   reasons: ['manifest/added'],
   carried: [],
+  risks: [],
   fields: [
     { path: '/type', before: absent, after: { value: 'database' } },
     { path: '/subtype', before: absent, after: { value: 'postgres' } },
@@ -31,7 +32,7 @@ const ordersDb: Change = {
   touched: { before: {}, after: { type: 'database', subtype: 'postgres', reviewers: ['dba-team', 'sre'] } },
 };
 
-const billingDb: Change = {
+const billingDb: AssessedChange = {
   id: 'Connection/billing-db',
   action: 'update',
   uid: '0f8e0a52-3a6c-4f4e-9f50-6a1e7f2d3c4b',
@@ -39,6 +40,7 @@ const billingDb: Change = {
   needs: [],
   reasons: ['fields/differ', 'edge/attach'],
   carried: ['/secret/envvar:HOST', '/secret/envvar:USER'],
+  risks: [],
   fields: [
     { path: '/access_mode_exec', before: { value: 'enabled' }, after: { value: 'disabled' } },
     { path: '/access_max_duration', before: { value: null }, after: { value: 3600 } },
@@ -67,7 +69,7 @@ const billingDb: Change = {
 
 const longBefore = String.raw`(?i)\b(drop|truncate)\s+(table|schema|database)\b.*`;
 
-const noDrop: Change = {
+const noDrop: AssessedChange = {
   id: 'GuardrailRule/no-drop',
   action: 'update',
   uid: '9a3d6f10-1111-4222-8333-444455556666',
@@ -75,6 +77,7 @@ const noDrop: Change = {
   needs: [],
   reasons: ['fields/differ'],
   carried: [],
+  risks: [],
   fields: [
     {
       path: '/description',
@@ -110,6 +113,7 @@ export function samplePlan(): Plan {
         needs: [],
         reasons: ['manifest/renamed'],
         carried: [],
+        risks: [],
         fields: [{ path: '/name', before: { value: 'exports' }, after: { value: 'no-export' } }],
         touched: { before: { name: 'exports' }, after: { name: 'no-export' } },
       },
@@ -122,6 +126,7 @@ export function samplePlan(): Plan {
         needs: [],
         reasons: ['managed/blocked'],
         carried: [],
+        risks: [],
         fields: [{ path: '/reviewers/hr', before: absent, after: { value: 'hr' } }],
         touched: { before: { reviewers: [] }, after: { reviewers: ['hr'] } },
       },
@@ -132,6 +137,7 @@ export function samplePlan(): Plan {
         needs: [],
         reasons: ['orphan/prune'],
         carried: [],
+        risks: [],
         fields: [{ path: '/description', before: { value: 'Masks what nobody reads.' }, after: absent }],
         touched: { before: { description: 'Masks what nobody reads.' }, after: {} },
       },
@@ -180,6 +186,9 @@ export function samplePlan(): Plan {
       { code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' },
       { code: 'plan/window', reason: 'at night' },
     ],
+    unverified: [],
+    references: [],
+    unwritten: [],
     singleWrites: [
       {
         id: 'GuardrailRule/no-drop',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
-import { assess } from '../../../../src/protection/assess.ts';
+import { assessProtection } from '../../../../src/protection/assess.ts';
 import { riskCodes } from '../../../../src/protection/risk/risk-codes.ts';
 import { riskRefusals } from '../../../../src/protection/risk/risk-refusals.ts';
 import { stateOf, wantedOf } from '../../../support/resources.ts';
@@ -27,14 +27,14 @@ describe('the risks of a change', () => {
     const change = changeOf('Connection/a', [fieldOf('/access_max_duration', 1, 1, hidden)]);
     const live = stateOf(liveConnection('a', {}, { unknown: ['/access_max_duration'] }));
     const made = { ...assessed(own({}), own({})), changes: [change] };
-    const told = assess(made, { desired: wantedOf([]), live, base: undefined, registry });
+    const told = assessProtection(made, { desired: wantedOf([]), live, base: undefined, registry });
     expect(risksOfPlan(told)).toContain('unknown unknown');
   });
 
   test('what is held or blocked is not done', () => {
     const change = changeOf('Connection/a', [fieldOf('/reviewers/dba', 'dba', undefined)], { action: 'blocked' });
     const made = { ...assessed(own({}), own({})), changes: [change] };
-    const told = assess(made, {
+    const told = assessProtection(made, {
       desired: wantedOf([]),
       live: stateOf(liveConnection('a', { reviewers: ['dba'] })),
       base: undefined,

@@ -4,7 +4,7 @@ import { registry } from '../../../../src/kinds/index.ts';
 import type { DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
 import type { Json } from '../../../../src/model/json.ts';
 import type { LiveResource } from '../../../../src/model/live.ts';
-import type { Change, Plan } from '../../../../src/model/plan/plan.ts';
+import type { Change, Diff } from '../../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import type { StepKey } from '../../../../src/model/plan/schedule.ts';
 import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
@@ -206,7 +206,7 @@ describe('the steps of an object', () => {
   });
 });
 
-function planWith(one: Change): Plan {
+function planWith(one: Change): Diff {
   return { ...planOf(wantedOf([]), stateOf()), changes: [one] };
 }
 

@@ -1,0 +1,163 @@
+import { registry } from '../kinds/index.ts';
+import { isSecureUrl } from '../manifest/read-config.ts';
+import type { Target } from '../model/config.ts';
+import type { BaseState, DesiredState } from '../model/desired.ts';
+import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { InputError, UsageError } from '../model/errors.ts';
+import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Allowance, Plan } from '../model/plan/plan.ts';
+import type { Step } from '../model/plan/schedule.ts';
+import type { RequestEvent } from '../model/result/outcome.ts';
+import { loadTarget, type LoadOptions } from '../project/manifests.ts';
+import type { PlanFlags } from './flags.ts';
+import { readPlanBase, type PlanBase } from '../project/plan-base.ts';
+import { connect, mayWrite } from './connect.ts';
+import { policiesFor, type Asking } from './policies.ts';
+import { resolveReviewedConfig } from '../project/reviewed-config.ts';
+import { chooseTarget, type ResolvedConfig } from '../project/resolved-config.ts';
+import { warnUnknownNames, type NamedByOption } from '../reconcile/guard/unknown-names.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { gatherLive } from './gather-live.ts';
+import type { RuleChecks } from '../protection/rule-checks.ts';
+import { needsRuleChecks } from '../reconcile/assess/check-rules.ts';
+import type { PlanFilter, ReconcileInput } from '../reconcile/prepare/prepare.ts';
+import { draftPlan, reviewPlan, type PlanDraft } from '../reconcile/reconcile.ts';
+
+/** A plan with everything that it follows from; the caller closes the gateway. */
+export type PlanResult = {
+  readonly config: ResolvedConfig;
+  readonly target: Target;
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly base: BaseState | undefined;
+  readonly identity: GatewayIdentity;
+  readonly gateway: Gateway;
+  readonly plan: Plan;
+  readonly steps: readonly Step[];
+  readonly warnings: readonly Diagnostic[];
+};
+
+/** `resource` limits the secrets that are read to those of one resource; `previewOnly` says that nothing will be applied. */
+type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string; readonly previewOnly?: boolean };
+
+type CreatePlanOptions = { readonly onRequest?: (event: RequestEvent) => void; readonly filter?: PlanFilter | undefined };
+
+/** Gathers the input of a plan and reconciles it: manifests, base, policies, live state, preflight. Throws InputError on errors in the manifests. */
+export async function createPlan(
+  flags: CreatePlanFlags,
+  context: CliContext,
+  { onRequest, filter }: CreatePlanOptions = {},
+): Promise<PlanResult> {
+  const project = await loadPlanProject(flags, context);
+  const { config, target, desired, policies, planBase } = project;
+  const { gateway, identity } = await connect(target, { flags, context, onRequest });
+  try {
+    const { live, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context });
+    const draft = draftPlan({ ...inputOf(project, identity, flags), live, filter });
+    if (draft.value === undefined) throw new InputError(draft.diagnostics);
+    const preflight = await gateway.preflight(draft.value.preflight);
+    const rules = await loadRuleChecks(draft.value);
+    const reviewed = reviewPlan(draft.value, { preflight, policies, rules, maxRisk: flags.maxRisk, own: planBase.own });
+    if (reviewed.value === undefined) throw new InputError(reviewed.diagnostics);
+    const warnings = [
+      ...policies.diagnostics,
+      ...insecureOverride(flags.url),
+      ...planBase.diagnostics,
+      ...reviewed.diagnostics,
+      ...unusedAllowances(flags.allow, reviewed.value.plan),
+      ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
+      ...cacheWarning(flags.cache, unwritten),
+    ];
+    const { desired: prepared, base } = draft.value.prepared;
+    return { config, target, desired: prepared, live, base, identity, gateway, ...reviewed.value, warnings };
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+}
+
+type PlanProject = {
+  readonly config: ResolvedConfig;
+  readonly target: Target;
+  readonly desired: DesiredState;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly policies: Asking;
+  readonly planBase: PlanBase;
+};
+
+/** Reads everything that a plan needs from files and from git. */
+async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Promise<PlanProject> {
+  if (flags.prune && (flags.paths.length > 0 || flags.only.length > 0)) throw new UsageError('--prune goes with all manifests', wholeHint);
+  const config = await resolveReviewedConfig(flags, context);
+  const target = chooseTarget(config, flags);
+  const { value: desired, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: secretsToRead(flags) });
+  if (desired === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
+  const policies = await policiesFor({ config, target, desired, flags, context });
+  const planBase = await readPlanBase({ config, target, desired, options: flags, context });
+  if (flags.prune && planBase.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
+  return { config, target, desired, diagnostics, policies, planBase };
+}
+
+function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {
+  const { url, dialect, organisation, borrowed } = identity;
+  const { target, desired, diagnostics, planBase } = project;
+  return {
+    registry,
+    target: { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
+    borrowed,
+    desired,
+    diagnostics,
+    base: planBase.base,
+    limits: target.limits,
+    allowed: flags.allow,
+    consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune },
+    previewOnly: flags.previewOnly === true,
+    readOnly: !mayWrite(identity),
+  };
+}
+
+/** Loads the pattern compiler for plans that write rules, or change samples; others do without. */
+async function loadRuleChecks({ prepared, diff }: PlanDraft): Promise<RuleChecks | undefined> {
+  if (!needsRuleChecks(prepared, diff)) return undefined;
+  const { ruleChecks } = await import('../protection/rule-checks.ts');
+  return ruleChecks();
+}
+
+function secretsToRead({ secrets, resource }: CreatePlanFlags): LoadOptions['secrets'] {
+  if (secrets === 'unresolved') return 'leave';
+  return resource === undefined ? 'resolve' : new Set([resource]);
+}
+
+const wholeHint = 'leave out --only and the paths: with a selection nothing counts as removed';
+const baseHint = 'apply once from a commit, so that what was applied is recorded; or name a commit with --base';
+
+/** Warns about a URL of the command line like about one of the config file. */
+function insecureOverride(text: string | undefined): readonly Diagnostic[] {
+  const url = text === undefined || !URL.canParse(text) ? undefined : new URL(text);
+  if (url === undefined || isSecureUrl(url)) return [];
+  return [
+    { code: 'config/insecure-url', severity: 'warning', message: `the token travels unencrypted to ${url.host}`, hint: 'use https://' },
+  ];
+}
+
+/** Warns when a cache that the user named cannot be written; the next plan is correct, but slower. */
+function cacheWarning(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
+  if (folder === undefined || reason === undefined) return [];
+  const message = `what was verified cannot be kept in "${folder}": ${reason}`;
+  return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan reads the secrets again' }];
+}
+
+function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan): readonly Diagnostic[] {
+  const unused = new Set(allowed.map(({ code }) => code).filter((code) => !used.some((one) => one.code === code)));
+  return [...unused].map((code) => ({
+    code: 'plan/allow-unused',
+    severity: 'notice',
+    message: `--allow ${code} overrides nothing in this plan`,
+    hint: 'leave it out, or check the code',
+  }));
+}
+
+function consentNames({ adopt, revert }: Pick<CreatePlanFlags, 'adopt' | 'revert'>): readonly NamedByOption[] {
+  return [...adopt.map((name) => ['--adopt', name] as const), ...revert.map((name) => ['--revert', name] as const)];
+}

@@ -1,0 +1,206 @@
+import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
+import { edgeKey } from '../../model/edges.ts';
+import { compareText, equal } from '../../model/json.ts';
+import type { LiveResource } from '../../model/live.ts';
+import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace } from '../../model/plan/plan.ts';
+import { pointer } from '../../model/pointer.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { replacedBy, waitingHeirs } from '../prepare/inherit.ts';
+import type { NamedStates, Prepared } from '../prepare/prepare.ts';
+import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
+import { draftChange, type Draft, type Drafted } from './change.ts';
+import { declaredEnds, indexOf, type EdgeInput } from './edge-index.ts';
+import { planEdges } from './edges.ts';
+import { historian } from './history.ts';
+import { inOrder, needsOf } from './order.ts';
+import { draftClose, draftDelete, leftBehind, orphanOf, removalOf, type Left, type Removal } from './orphans.ts';
+import { changeOf, edgeReasons } from './reasons.ts';
+import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
+
+/** The differences of two states, and the live objects of ours that no manifest declares any more. */
+export type StateDiff = { readonly diff: Diff; readonly removed: readonly Left[] };
+
+type KindTable = ReadonlyMap<string, KindFields>;
+type Reasons = ReadonlyMap<ResourceId, readonly string[]>;
+
+/** Compares desired and live; the result is the same for the same input in any order. Without a value on errors in the manifests. */
+export function diffStates(prepared: Prepared): Checked<StateDiff> {
+  const { input, base, named } = prepared;
+  const { registry, consent } = input;
+  const removed = leftBehind(base, named.desired, named.liveById);
+  const ends = { desired: named.desired, live: named.live, registry, base: base?.desired };
+  const removal = consent?.prune === true ? prunable(removed, ends) : keepAll;
+  const { edges, diagnostics } = planEdges({
+    ...ends,
+    orphans: new Set(removed.map(({ live: { id } }) => id)),
+    doomed: new Set(removal.doomed.map(({ live: { id } }) => id)),
+    reverts: new Set(consent?.revert),
+  });
+  const kinds: KindTable = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
+  const resources = named.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
+  const reasons = edgeReasons(edges);
+  const compared = compareResources(prepared, { resources, kinds, reasons });
+  const found = unrepeated([...named.diagnostics, ...compared.drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
+  if (hasErrors(found)) return { diagnostics: found };
+  const replaced = closedOrDeleted(named, removal.doomed, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
+  const drafts = [...compared.drafted.map((one) => one.draft), ...replaced];
+  const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, reasons, removed, kept: removal.kept });
+  return { value: { diff, removed }, diagnostics: found };
+}
+
+/** Sorts diagnostics, and reports one that is found in several places once, at the first of them. */
+function unrepeated(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const groups = new Map<string, Diagnostic[]>();
+  for (const one of sortDiagnostics(diagnostics)) {
+    const key = `${one.code} ${one.message}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return sortDiagnostics(
+    [...groups.values()].flatMap((group) =>
+      group.slice(0, 1).map((one) => (group.length === 1 ? one : { ...one, message: `${one.message} (${group.length} times)` })),
+    ),
+  );
+}
+
+/** Throws for a kind that is not registered: no resource is left out silently. */
+function knownKind(id: ResourceId, kinds: KindTable): KindFields {
+  const fields = kinds.get(kindOf(id));
+  if (fields === undefined) throw new Error(`${id} is of no known kind`);
+  return fields;
+}
+
+type Comparison = {
+  readonly drafted: readonly Drafted[];
+  readonly unwatched: readonly FieldPlace[];
+  readonly unverified: readonly FieldPlace[];
+};
+
+type CompareInput = { readonly resources: readonly DesiredResource[]; readonly kinds: KindTable; readonly reasons: Reasons };
+
+/** Compares each desired resource with its live counterpart; resources in sync are only checked for unwatched protections. */
+function compareResources({ input, base, named }: Prepared, { resources, kinds, reasons }: CompareInput): Comparison {
+  const { live, desired } = named;
+  const pastOf = historian(base, input.consent?.revert);
+  const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
+  for (const id of named.blocked.values()) renamed.set(id, id);
+  const waiting = waitingHeirs(replacedBy(desired, live), live, input.registry);
+  const drafted: Drafted[] = [];
+  const unwatched: FieldPlace[] = [];
+  const unverified: FieldPlace[] = [];
+  for (const resource of resources) {
+    const fields = knownKind(resource.id, kinds);
+    const found = named.liveById.get(resource.key);
+    if (found !== undefined) addUnwatched(unwatched, resource, found, fields);
+    const from = renamed.get(resource.key);
+    if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
+    const past = pastOf(resource, found !== undefined);
+    const isWaiting = waiting.has(resource.key);
+    const one = draftChange(fields.kind, resource, {
+      live: found,
+      state: live,
+      past,
+      isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined,
+      isWaiting,
+      isSettled: resource.replaces !== undefined && past !== undefined && !isWaiting,
+      looking: input.previewOnly === true,
+    });
+    unverified.push(...(one.unverified ?? []).map((path) => ({ id: resource.id, path })));
+    drafted.push(from === undefined ? one : { ...one, draft: { ...one.draft, action: 'rename', key: from } });
+  }
+  return { drafted, unwatched, unverified };
+}
+
+type DiffParts = Omit<Comparison, 'drafted'> & {
+  readonly resources: readonly DesiredResource[];
+  readonly drafts: readonly Draft[];
+  readonly edges: readonly EdgeChange[];
+  readonly reasons: Reasons;
+  readonly removed: readonly Left[];
+  readonly kept: Removal['kept'];
+};
+
+function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffParts): Diff {
+  const { resources, edges, removed, kept } = parts;
+  const changes = orderedChanges(parts);
+  const changed = new Set(changes.map(({ id }) => id));
+  const declared = declaredKeys(named.desired);
+  const orphaned = new Set(removed.map(({ live: { id } }) => id));
+  return {
+    target: input.target,
+    tree: desired.tree,
+    changes,
+    edges,
+    unchanged: resources.filter(({ id }) => !changed.has(id)).length,
+    ...(base === undefined ? {} : { base: base.commit }),
+    orphans: removed.map((one) => orphanOf(one, base?.removedIn ?? new Map(), kept.get(one.live.id))),
+    unmanaged: [...named.liveById.keys()].filter((id) => !declared.has(id) && !orphaned.has(id)).toSorted(compareText),
+    unwatched: parts.unwatched,
+    unverified: parts.unverified,
+    digest: digestOf(input.target, changes, edges, sourcesOf(resources)),
+  };
+}
+
+/** Orders changes by need, deletions last. */
+function orderedChanges({ drafts, edges, reasons }: DiffParts): readonly Change[] {
+  const created = new Set(drafts.filter((draft) => draft.action === 'create').map(liveKeyOf));
+  const needs = needsOf(edges, created);
+  const all = drafts.flatMap((draft) => changeOf(draft, needs.get(liveKeyOf(draft)) ?? [], reasons.get(liveKeyOf(draft)) ?? []) ?? []);
+  const known = new Set(all.flatMap((change) => [change.id, liveKeyOf(change)]));
+  const needing = all.map((change) => ({ ...change, needs: change.needs.filter((need) => known.has(need)) }));
+  const [others, deletions] = [needing.filter(({ action }) => action !== 'delete'), needing.filter(({ action }) => action === 'delete')];
+  return [...inOrder(others), ...inOrder(deletions)];
+}
+
+/** Returns the live keys of everything that manifests declare, selected or not. */
+export function declaredKeys({ resources, unselected }: DesiredState): ReadonlySet<ResourceId> {
+  const declared = new Set<ResourceId>();
+  for (const { key } of resources) declared.add(key);
+  for (const { key } of unselected) declared.add(key);
+  return declared;
+}
+
+/** Drafts the changes of objects that no manifest declares: replaced objects are closed, prunable orphans are deleted. */
+function closedOrDeleted({ desired, live }: NamedStates, toDelete: readonly Left[], kinds: KindTable): readonly Draft[] {
+  const deleted = new Set(toDelete.map(({ live: { id } }) => id));
+  const successors = new Map<ResourceId, ResourceId>();
+  const closed: Draft[] = [];
+  for (const [successor, predecessor] of replacedBy(desired, live)) {
+    const resource = desired.resources.find(({ id }) => id === successor);
+    successors.set(predecessor.id, successor);
+    const isDeleted = resource === undefined || deleted.has(predecessor.id);
+    const draft = isDeleted ? undefined : draftClose(knownKind(successor, kinds).kind, predecessor, resource);
+    if (draft !== undefined) closed.push(draft);
+  }
+  const deletions = toDelete.map((one): Draft => {
+    const successor = successors.get(one.live.id);
+    return { ...draftDelete(knownKind(one.base.id, kinds).kind, one), ...(successor === undefined ? {} : { replacedBy: successor }) };
+  });
+  return [...closed, ...deletions];
+}
+
+/** Marks the fields as changed in the manifests: replacing and pruning follow from them. */
+function withIntent(draft: Draft): Draft {
+  return { ...draft, fields: draft.fields.map((field) => ({ ...field, origin: 'intent' })) };
+}
+
+const keepAll: Removal = { doomed: [], kept: new Map() };
+
+function prunable(removed: readonly Left[], ends: EdgeInput): Removal {
+  const index = indexOf(ends);
+  const referenced = new Set(declaredEnds(ends.desired, index).flatMap(({ rule, connection }) => [rule, connection]));
+  return removalOf(removed, [...index.edges.values()], {
+    isManaged: (id) => index.live.get(id)?.managedBy !== undefined,
+    isDeclared: (id) => index.declared.has(id),
+    isApplied: (edge) => index.past?.has(edgeKey(edge)) === true,
+    isNamed: (id) => referenced.has(id),
+  });
+}
+
+/** Adds the live protections in kept fields that the manifest does not state. */
+function addUnwatched(unwatched: FieldPlace[], { id, spec }: DesiredResource, live: LiveResource, { silent }: KindFields): void {
+  for (const { name, empty } of silent) {
+    const value = spec[name] === undefined ? live.spec[name] : undefined;
+    if (value !== undefined && !equal(value, empty)) unwatched.push({ id, path: pointer(name) });
+  }
+}

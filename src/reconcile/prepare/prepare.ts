@@ -1,0 +1,95 @@
+import type { Limits } from '../../model/config.ts';
+import type { BaseState, DesiredState } from '../../model/desired.ts';
+import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind.ts';
+import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import type { Allowance, Diff, TargetIdentity } from '../../model/plan/plan.ts';
+import { withNames, type Renames } from '../../model/plan/renames.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { forDialect } from './dialect.ts';
+import { formerNames } from './former.ts';
+import { inherited } from './inherit.ts';
+
+/** Everything that a plan follows from, except the gateway's preflight and the policies. */
+export type ReconcileInput = {
+  readonly registry: Registry;
+  readonly target: TargetIdentity;
+  /** Fields of another dialect that the gateway has as well: `Kind.field`. */
+  readonly borrowed?: readonly string[] | undefined;
+  /** The manifests as they were loaded. */
+  readonly desired: DesiredState;
+  /** The diagnostics of loading them; reported with those of planning. */
+  readonly diagnostics?: readonly Diagnostic[];
+  readonly live: LiveState;
+  /** The manifests of the last applied commit; without it nothing has an origin, and nothing is an orphan. */
+  readonly base: BaseState | undefined;
+  readonly limits: Limits;
+  readonly allowed: readonly Allowance[];
+  readonly consent?: Consent;
+  /** Nothing will be applied: a kept secret that is missing on the gateway is a difference, not an error. */
+  readonly previewOnly?: boolean;
+  /** The token may not write, so it need not be able to copy secrets. */
+  readonly readOnly?: boolean;
+  readonly filter?: PlanFilter | undefined;
+};
+
+/** Changes by `Kind/name` that the user agreed to, and that a plan leaves out otherwise. */
+export type Consent = {
+  /** Resources to import although they differ. */
+  readonly adopt: readonly string[];
+  /** Resources whose drift is reverted even where that weakens them. */
+  readonly revert: readonly string[];
+  /** Orphans are deleted. */
+  readonly prune: boolean;
+};
+
+/** Leaves out the differences that a command does not apply. */
+export type PlanFilter = (whole: Diff, base: BaseState | undefined) => Diff;
+
+/** Both sides of a plan in one form: fields of the gateway's dialect, successors with everything that they take over, names as they will be. */
+export type Prepared = {
+  readonly input: ReconcileInput;
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly base: BaseState | undefined;
+  /** The applied manifests; the same object as `desired` when nothing changed since. */
+  readonly applied: DesiredState | undefined;
+  readonly named: NamedStates;
+};
+
+/** Both sides under the names that the objects have after the plan. */
+export type NamedStates = {
+  /** A resource that cannot take its new name has its former name as key. */
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly liveById: ReadonlyMap<ResourceId, LiveResource>;
+  readonly renames: Renames;
+  /** The former names of managed objects, by the names that they cannot take. */
+  readonly blocked: ReadonlyMap<ResourceId, ResourceId>;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Brings manifests, live state and base into one form; without a value when a successor cannot take over what it needs. */
+export function prepare(input: ReconcileInput): Checked<Prepared> {
+  const { registry, live, target, borrowed, readOnly = false } = input;
+  const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
+  const { desired: spoken, diagnostics: dropped } = forDialect(input.desired, fields, registry);
+  const base = input.base && { ...input.base, desired: forDialect(input.base.desired, fields, registry).desired };
+  const { desired, diagnostics: replaced } = inherited(spoken, live, { registry, base, onlyReads: readOnly });
+  const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
+  if (hasErrors(replaced)) return { diagnostics };
+  const applied = input.base?.desired === input.desired ? desired : base?.desired;
+  return { value: { input, desired, live, base, applied, named: nameStates(desired, live) }, diagnostics };
+}
+
+function nameStates(desired: DesiredState, live: LiveState): NamedStates {
+  const { renames, blocked, diagnostics } = formerNames(desired, live);
+  const state = withNames(live, renames);
+  return { desired: withKeys(desired, blocked), live: state, liveById: liveById(state.resources), renames, blocked, diagnostics };
+}
+
+/** Keys a resource that cannot take its new name by the name that it has. */
+function withKeys(desired: DesiredState, blocked: ReadonlyMap<ResourceId, ResourceId>): DesiredState {
+  if (blocked.size === 0) return desired;
+  return { ...desired, resources: desired.resources.map((resource) => ({ ...resource, key: blocked.get(resource.key) ?? resource.key })) };
+}

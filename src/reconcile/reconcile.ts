@@ -1,0 +1,90 @@
+import type { DesiredState } from '../model/desired.ts';
+import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
+import type { Diff, Plan } from '../model/plan/plan.ts';
+import type { RiskClass } from '../model/plan/risk.ts';
+import type { Step } from '../model/plan/schedule.ts';
+import { assess, type AssessmentChecks } from './assess/assess.ts';
+import { diffStates } from './diff/diff-states.ts';
+import { labelOwn, ownChanges } from './diff/own.ts';
+import { guard } from './guard/guard.ts';
+import { checkLimits } from './guard/limits.ts';
+import type { SortedRefusals } from './guard/refusals.ts';
+import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
+import { joinedSpecs } from './schedule/joined-specs.ts';
+import { scheduleSteps } from './schedule/schedule-steps.ts';
+import { withExposureWindows } from './schedule/schedule-writes.ts';
+
+/** A plan whose gateway was not asked yet: the differences, and the order of writes if the gateway accepts each. */
+export type PlanDraft = {
+  readonly prepared: Prepared;
+  readonly diff: Diff;
+  readonly limits: SortedRefusals;
+  readonly steps: readonly Step[];
+  /** What the gateway's preflight is asked about. */
+  readonly preflight: PreflightRequest;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What is fetched or compiled for a draft before it becomes a plan. */
+export type ReviewInput = AssessmentChecks & {
+  readonly preflight: PreflightResult;
+  readonly maxRisk?: RiskClass | undefined;
+  /** The manifests that the pull request started from; without them nothing is labeled as its own. */
+  readonly own?: DesiredState | undefined;
+};
+
+/** A complete plan, and the steps that `apply` executes. */
+export type ReviewedPlan = { readonly plan: Plan; readonly steps: readonly Step[] };
+
+/**
+ * Plans the difference between manifests and gateway. Pure and synchronous: the same input gives the same plan, byte for byte.
+ * Reading the gateway, its preflight, policies and the date are arguments; a caller that asks the gateway about the draft
+ * uses the two halves, `draftPlan` and `reviewPlan`.
+ */
+export function reconcile(input: ReconcileInput, review: ReviewInput): Checked<ReviewedPlan> {
+  const { value: draft, diagnostics } = draftPlan(input);
+  return draft === undefined ? { diagnostics } : reviewPlan(draft, review);
+}
+
+/** Finds the differences and the order of writes: prepare → diff → schedule. Without a value on errors in the manifests. */
+export function draftPlan(input: ReconcileInput): Checked<PlanDraft> {
+  const { value: prepared, diagnostics: preparing } = prepare(input);
+  if (prepared === undefined) return { diagnostics: preparing };
+  const { value: states, diagnostics: comparing } = diffStates(prepared);
+  const diagnostics = [...preparing, ...comparing];
+  if (states === undefined) return { diagnostics };
+  const { desired, live, base } = prepared;
+  const diff = input.filter === undefined ? states.diff : input.filter(states.diff, base);
+  const steps = scheduleSteps(diff, live, input.registry);
+  const preflight = { plan: diff, desired, live, joined: joinedSpecs(steps, diff.changes, live) };
+  const limits = limitsOf(diff, checkLimits(prepared, states), input);
+  return { value: { prepared, diff, limits, steps, preflight, diagnostics }, diagnostics };
+}
+
+/**
+ * Completes a draft: schedule → assess → guard. Without a value when the preflight finds errors, or a rule that cannot work
+ * would be written.
+ */
+export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRisk, own }: ReviewInput): Checked<ReviewedPlan> {
+  const { prepared, diff, limits } = draft;
+  const { input, desired, live } = prepared;
+  const { registry, allowed } = input;
+  // The preflight checks writes, and a preview has none.
+  const refused = input.previewOnly === true ? [] : preflight.diagnostics;
+  if (hasErrors(refused)) return { diagnostics: sortDiagnostics([...draft.diagnostics, ...refused]) };
+  const schedule = withExposureWindows(diff, draft.steps, { live, registry, indivisible: preflight.indivisible });
+  const assessment = assess(prepared, diff, { policies, rules });
+  if (hasErrors(assessment.ruleDiagnostics)) return { diagnostics: assessment.ruleDiagnostics };
+  const guarded = guard({ desired, diff, schedule, assessment, limits }, { preflight, maxRisk, allowed });
+  const plan = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));
+  const diagnostics = [...draft.diagnostics, ...refused, ...assessment.diagnostics, ...assessment.ruleDiagnostics];
+  return { value: { plan, steps: schedule.steps }, diagnostics };
+}
+
+/** Drops the refusals of resources that a filter left out. */
+function limitsOf(diff: Diff, limits: SortedRefusals, { filter }: ReconcileInput): SortedRefusals {
+  if (filter === undefined) return limits;
+  const ids = new Set(diff.changes.map(({ id }) => id));
+  return { ...limits, refusals: limits.refusals.filter(({ resource }) => resource === undefined || ids.has(resource)) };
+}
