@@ -3,10 +3,10 @@ import { isObject, type Json } from '../../../model/json.ts';
 import { pointer } from '../../../model/pointer.ts';
 import { diagnosticAt, type ProposedWrite } from './proposed-writes.ts';
 
-// Half of a pair that stands for one character: no UTF-8 text can hold it.
+// Half of a pair that encodes one character: UTF-8 text cannot contain it.
 const halfSurrogatePair = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 
-/** Finds texts that no database stores: the gateway would fail at the write, or store another text. */
+/** Reports texts that no database stores: the gateway would fail at the write, or store another text. */
 export function checkTexts(code: Diagnostic['code'], write: ProposedWrite): readonly Diagnostic[] {
   const secrets = Object.entries(write.resource.secrets).filter(([, secret]) => secret.state === 'value' && secret.source !== 'live');
   const texts = [

@@ -52,34 +52,17 @@ export function limitMaskingRule({ spec }: ProposedWrite): readonly LicenseLimit
   const hasRegexAndDenyList = custom.some(
     (entry) => entryCount(entry, 'deny_list') > 0 && isObject(entry) && (entry['regex'] ?? '') !== '',
   );
-  const limits: readonly (LicenseLimit & { readonly exceeded: boolean })[] = [
-    {
-      exceeded: supported.length > 0 && custom.length > 0,
-      at: '/custom_entity_types',
-      message: 'the free licence allows supported_entity_types or custom_entity_types, not both',
-    },
-    {
-      exceeded: supported.length > 1 || types > 1,
-      at: '/supported_entity_types',
-      message: `the free licence allows one supported entity type, and there are ${types}`,
-    },
-    {
-      exceeded: custom.length > 1,
-      at: '/custom_entity_types',
-      message: `the free licence allows one custom entity type, and there are ${custom.length}`,
-    },
-    {
-      exceeded: custom.some((entry) => entryCount(entry, 'deny_list') > 1),
-      at: '/custom_entity_types',
-      message: 'the free licence allows one entry in a deny_list',
-    },
-    {
-      exceeded: hasRegexAndDenyList,
-      at: '/custom_entity_types',
-      message: 'the free licence allows a regex or a deny_list, not both',
-    },
+  const hasLongDenyList = custom.some((entry) => entryCount(entry, 'deny_list') > 1);
+  const limits: readonly (readonly [isExceeded: boolean, field: string, message: string])[] = [
+    [supported.length > 0 && custom.length > 0, 'custom', 'supported_entity_types or custom_entity_types, not both'],
+    [supported.length > 1 || types > 1, 'supported', `one supported entity type, and there are ${types}`],
+    [custom.length > 1, 'custom', `one custom entity type, and there are ${custom.length}`],
+    [hasLongDenyList, 'custom', 'one entry in a deny_list'],
+    [hasRegexAndDenyList, 'custom', 'a regex or a deny_list, not both'],
   ];
-  return limits.filter(({ exceeded }) => exceeded).map(({ at, message }) => ({ at, message }));
+  return limits
+    .filter(([isExceeded]) => isExceeded)
+    .map(([, field, message]) => ({ at: `/${field}_entity_types`, message: `the free licence allows ${message}` }));
 }
 
 function entryCount(entry: Json, field: string): number {
