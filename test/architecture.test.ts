@@ -116,7 +116,6 @@ const namesKinds = [
   // One row per dialect, and one on the server with its texts.
   ...dialects.map((name) => `src/gateway/dialects/${name}/kinds.ts`),
   'src/server/collections.ts',
-  'src/server/collection-chapter.ts',
   // Connections are replaced, listed, and reached by people.
   'src/gateway/dialects/shared/replacements.ts',
   'src/commands/get.ts',

@@ -92,14 +92,14 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     );
     rejectMalformedRequests(server, options.log);
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
-    const chores = startBackgroundJobs(store, options);
+    const backgroundJobs = startBackgroundJobs(store, options);
     let closed: Promise<void> | undefined;
     return {
       url,
       routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stopServer(server, { opened, chores, runbooks: options.runbooks, drainMs: options.drainMs ?? 0 });
+        closed ??= stopServer(server, { opened, backgroundJobs, runbooks: options.runbooks, drainMs: options.drainMs ?? 0 });
         return closed;
       },
     };
@@ -143,12 +143,12 @@ function serverOptions({ headers, request, keepAlive }: RequestTimeouts): Server
 
 type StopOptions = {
   readonly opened: OpenStore;
-  readonly chores: { readonly stop: () => Promise<void> };
+  readonly backgroundJobs: { readonly stop: () => Promise<void> };
   readonly runbooks: RunbookSource | undefined;
   readonly drainMs: number;
 };
 
-async function stopServer(server: Server, { opened, chores, runbooks, drainMs }: StopOptions): Promise<void> {
+async function stopServer(server: Server, { opened, backgroundJobs, runbooks, drainMs }: StopOptions): Promise<void> {
   if (drainMs > 0) await delay(drainMs);
   // Requests that wait for a repository are answered without it.
   await runbooks?.close?.();
@@ -158,7 +158,7 @@ async function stopServer(server: Server, { opened, chores, runbooks, drainMs }:
     server.closeIdleConnections();
   });
   clearTimeout(cutOff);
-  await chores.stop();
+  await backgroundJobs.stop();
   await opened.close();
 }
 

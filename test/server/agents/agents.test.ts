@@ -172,7 +172,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     ['a name that looks like an id', { name: unknownId }, 422],
     ['a name that is no text', { name: ['a'] }, 422],
     ['an unknown field', { name: 'more', token: 'mine' }, 422],
-  ])('%s is refused', async (_text, body, status) => {
+  ])('%s is rejected', async (_text, body, status) => {
     expect((await call('POST', '/agents', { body })).status).toBe(status);
   });
 
@@ -182,7 +182,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     ['a number for a text', { body: { hostname: 1 } }, 422],
     ['a NUL', { body: { hostname: 'a\0' } }, 422],
     ['too much', { body: { hostname: 'a'.repeat(256) } }, 422],
-  ])('a heartbeat with %s is refused', async (_text, request, status) => {
+  ])('a heartbeat with %s is rejected', async (_text, request, status) => {
     const token = tokenOf(await call('POST', '/agents/default/token'));
     expect((await beat(token, request)).status).toBe(status);
     expect((await call('GET', '/agents/default')).body['status']).toBe('offline');
@@ -195,7 +195,7 @@ describe.each(databases)('agents on %s', (_name, start) => {
     ['DELETE', '/agents/%E0%A4%A', 404],
     ['PUT', '/agents/default', 405],
     ['DELETE', '/agents/heartbeat', 404],
-  ])('%s %s is answered with %d', async (method, path, status) => {
+  ])('%s %s returns %d', async (method, path, status) => {
     expect((await call(method, path)).status).toBe(status);
   });
 });

@@ -93,7 +93,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     ['what is not there', 'DELETE', '/connections/none', undefined, 404, 'there is no Connection none'],
     ['no JSON', 'PUT', '/connections/none', undefined, 400, 'the body is not a JSON object'],
     ['a name no database can keep', 'POST', '/guardrails', { 'a\0\uD800': 1 }, 422, '\uFFFD'],
-  ])('has what was refused: %s', async (_case, method, path, body, status, error) => {
+  ])('contains a rejected write: %s', async (_case, method, path, body, status, error) => {
     await call('POST', '/guardrails', { body: { name: 'taken' } });
     const answer = await call(method, path, body === undefined ? {} : { body });
     expect(answer.status).toBe(status);

@@ -114,7 +114,7 @@ describe.each(databases)('keys on %s', (_name, start) => {
     ['groups as a text', { name: 'x', groups: 'admin' }, '/groups'],
     ['a key of its own', { name: 'x', key: 'mine' }, '/key'],
     ['a manager as a list', { name: 'x', manager: ['a'] }, '/manager'],
-  ])('%s is refused', async (_case, body, field) => {
+  ])('%s is rejected', async (_case, body, field) => {
     const answer = await call('POST', '/api-keys', { body });
     expect(answer.status).toBe(422);
     expect(answer.body['errors']).toEqual([expect.objectContaining({ field })]);

@@ -21,7 +21,7 @@ describe.each(databases)('error messages on %s', (_name, start) => {
       '/secret/envvar:A must have the form: base64, _cloudsecrets:NAME:KEY or _envjson:NAME:KEY',
     ],
     ['a type', { type: 'x' }, '/type must be one of database, application, custom'],
-  ])('of %s in words', async (_what, more, message) => {
+  ])('%s is reported', async (_what, more, message) => {
     const answer = await call('POST', '/connections', { body: connectionBody('exact', gateway.agent, more) });
     expect([answer.status, answer.body['message']]).toEqual([422, message]);
   });

@@ -44,7 +44,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     ['an unknown key', { key: 'admin-key-of-the-testS' }],
     ['an empty key', { key: null, headers: { Authorization: 'Bearer ' } }],
     ['another scheme', { key: null, headers: { Authorization: 'Basic YTpi' } }],
-  ])('answers %s with 401', async (_case, request) => {
+  ])('rejects %s with 401', async (_case, request) => {
     const answer = await call('GET', '/connections', request);
     expect(answer.status).toBe(401);
     expect(answer.body['message']).toBeTypeOf('string');
@@ -56,7 +56,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     ['the key as a bearer', {}],
     ['the key as Api-Key', { key: null, headers: { 'Api-Key': 'admin-key-of-the-tests' } }],
     ['the manager key', { key: 'manager-key-of-the-tests' }],
-  ])('lets %s in', async (_case, request) => {
+  ])('accepts %s', async (_case, request) => {
     expect((await call('GET', '/connections', request)).status).toBe(200);
   });
 
@@ -67,7 +67,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     ['GET', '/connections/%E0%A4%A', 404],
     ['DELETE', '/connections/none', 404],
     ['PUT', `/connections/${unknownId}`, 400],
-  ])('answers %s %s with %d and a message', async (method, path, status) => {
+  ])('returns a message for %s %s with status %d', async (method, path, status) => {
     const answer = await call(method, path);
     expect(answer.status).toBe(status);
     expect(answer.body['message']).toBeTypeOf('string');
@@ -85,7 +85,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     ['PUT', '/guardrails', 'GET, HEAD, POST'],
     ['PUT', '/agents', 'GET, HEAD, POST'],
     ['DELETE', '/serverinfo', 'GET, HEAD'],
-  ])('answers %s %s with 405 and what is allowed', async (method, path, allowed) => {
+  ])('returns 405 with the allowed methods for %s %s', async (method, path, allowed) => {
     const answer = await call(method, path);
     expect({ status: answer.status, allow: answer.headers.get('Allow') }).toEqual({ status: 405, allow: allowed });
   });
@@ -95,7 +95,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     ['an array', '[]'],
     ['null', 'null'],
     ['nothing', ''],
-  ])('answers a body of %s with 400 and never quotes it', async (_case, text) => {
+  ])('rejects a body of %s with 400 without quoting it', async (_case, text) => {
     for (const root of roots) {
       const { status, body } = await call('POST', root, { text });
       expect({ status, body }).toEqual({ status: 400, body: { message: 'the body is not a JSON object' } });

@@ -34,7 +34,7 @@ describe.each(databases)('operations on %s', (_name, start) => {
     ['GET', '/connections/none', 404],
     ['GET', '/nothing', 404],
     ['PUT', '/agents', 405],
-  ])('%s %s, answered with %d, is guarded', async (method, path, status) => {
+  ])('%s %s with status %d has the security headers', async (method, path, status) => {
     const answer = await call(method, path);
     expect(answer.status).toBe(status);
     expect(Object.fromEntries(answer.headers)).toMatchObject(guards);
@@ -42,7 +42,7 @@ describe.each(databases)('operations on %s', (_name, start) => {
     expect(Object.fromEntries(locked.headers)).toMatchObject(guards);
   });
 
-  test('a request is one JSON line, with who asked from where, and without query, headers and body', async () => {
+  test('a request is one JSON line with the caller and the address, without query, headers and body', async () => {
     await call('POST', '/agents', { body: { name: 'logged' } });
     const token = JSON.stringify((await call('POST', '/agents/logged/token')).body['token']).slice(1, -1);
     const asked = [
@@ -83,8 +83,8 @@ describe.each(databases)('operations on %s', (_name, start) => {
   });
 });
 
-describe('a database that goes away', () => {
-  test('leaves the server alive and not ready, and ready when it is back', async () => {
+describe('a database that becomes unavailable', () => {
+  test('leaves the server alive but not ready, and ready again later', async () => {
     const { url, drop } = await createDatabase();
     const server = await startTestServer({ database: { url } });
     const call = callerOf(server);
@@ -137,7 +137,7 @@ describe('slow callers', () => {
       ' 408 ',
     ],
     ['asks once and stays', ['GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'], 0, ' 200 '],
-  ])('a caller that %s is cut off, and others are served meanwhile', async (_text, parts, pause, answered) => {
+  ])('a caller that %s is cut off, while others are served', async (_text, parts, pause, answered) => {
     const call = callerOf(server);
     const started = performance.now();
     const slow = await dribble(server, parts, pause);
@@ -146,13 +146,13 @@ describe('slow callers', () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  test('headers beyond 16 KiB are answered with 431', async () => {
+  test('headers of more than 16 KiB get a 431', async () => {
     const { ended } = await dribble(server, [`GET /healthz HTTP/1.1\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`], 0);
     expect(await ended).toMatch(/ 431 .*\r\n\r\n\{"message":"the headers are larger than 16 KiB"\}$/s);
   });
 });
 
-test('a server that drains serves on, sends new callers elsewhere, and then ends', async () => {
+test('a draining server keeps serving, reports not ready, and then stops', async () => {
   const server = await startPgliteServer({ drainMs: 400 });
   const call = callerOf(server);
   const closed = server.close();

@@ -32,7 +32,7 @@ test.each<[string, Partial<ServeOptions>, string]>([
   ['with one key for two', { managerKey: { key: 'a', manager: 'platform' } }, 'serve/key'],
   ['for a manager without a name', { managerKey: { key: 'b', manager: '' } }, 'serve/key'],
   ['with half a key', { encryptionKey: encryptionKey.subarray(16) }, 'serve/encryption-key'],
-])('it does not start %s', async (_case, options, code) => {
+])('the server does not start %s', async (_case, options, code) => {
   await expect(start(options)).rejects.toMatchObject({ code, exitCode: 3 });
 });
 

@@ -36,7 +36,7 @@ describe.each(databases)('the lifecycle of reviews on %s', (_name, start) => {
     ['22:00', '06:00', '23:30', 200],
     ['22:00', '06:00', '05:59', 200],
     ['22:00', '06:00', '12:00', 409],
-  ])('approved from %s to %s, it is taken at %s: %i', async (from, to, time, status) => {
+  ])('approved from %s to %s, an execution at %s returns %i', async (from, to, time, status) => {
     const path = await requestReview(people.owner, 'short', { type: 'onetime', time_window: timeWindow(from, to) });
     await sendDecision(people.dba, path, { status: 'APPROVED' });
     now = new Date(`2026-11-20T${time}:00.000Z`);

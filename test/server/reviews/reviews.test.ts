@@ -98,7 +98,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
         /must not be the start time/,
       ],
       ['half a window', { connection: 'orders-db', type: 'jit', time_window: { configuration: {} } }, /start_time is required/],
-    ])('with %s is refused', async (_what, body, message) => {
+    ])('with %s is rejected', async (_what, body, message) => {
       const answer = await people.owner.call('POST', '/reviews', { body });
       expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);
     });
@@ -143,7 +143,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       [2, ['PENDING', 'APPROVED']],
       [5, ['PENDING', 'PENDING', 'APPROVED']],
       [null, ['PENDING', 'PENDING', 'APPROVED']],
-    ])('takes as many groups as the connection asked for then: %s', async (least, statuses) => {
+    ])('needs as many groups as the connection required at the request: %s', async (least, statuses) => {
       const name = `least-${String(least)}`;
       const reviewers = ['dba', 'sec', 'sre'];
       await reviewedConnection(admin, name, { reviewers, min_review_approvals: least });
@@ -222,7 +222,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
         /zone is not a field/,
       ],
       ['minute 60', { status: 'APPROVED', time_window: timeWindow('09:60', '18:00') }, /must have the form: HH:MM/],
-    ])('with %s is refused', async (_what, body, message) => {
+    ])('with %s is rejected', async (_what, body, message) => {
       const path = await requestReview(people.owner, 'orders-db');
       const answer = await sendDecision(people.dba, path, body);
       expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);

@@ -188,7 +188,7 @@ describe.each(databases.slice(0, 1))('slow repositories on %s', (_name, start) =
   test.each([
     ['was started without git', undefined, 'this server was started without git'],
     ['has no disk left', { read: () => Promise.reject(new Error('ENOSPC')) }, 'the server could not read it; its log says more'],
-  ])('says so where it %s', async (_what, runbooks, failure) => {
+  ])('reports a source that %s', async (_what, runbooks, failure) => {
     const server = await start(runbooks === undefined ? {} : { runbooks });
     const call = callerOf(server);
     await call('POST', path, { body: { git_url: 'https://git.example.com/r' } });

@@ -48,7 +48,7 @@ describe('the parameters of a runbook', () => {
     ['some in comments and blocks', '{{/* {{ .no }} */}}{{ if .x }}{{ .inner }}{{ else }}{{ end }}{{ .a }}', { a: plain }],
     ['a name of every object', '{{ .constructor }}', { constructor: plain }],
     ['braces that are none', '{ .a } }} { {', {}],
-  ])('are read: %s', (_case, text, metadata) => {
+  ])('are parsed: %s', (_case, text, metadata) => {
     expect(metadataOf(readTemplate(text))).toEqual(metadata);
   });
 
@@ -78,7 +78,7 @@ test.each([
   ['{{ .a \u00a7 }}', 'template: :1: unrecognized character in action: U+00A7'],
   ['a\n{{ "text" }}', 'template: :2: an action must begin with a parameter, such as {{ .name }}'],
   ['{{ $x := .a }}', 'template: :1: an action must begin with a parameter, such as {{ .name }}'],
-])('%j is no template: %s', (text, problem) => {
+])('%j is not a template: %s', (text, problem) => {
   expect(readTemplate(text)).toEqual({ problem });
 });
 

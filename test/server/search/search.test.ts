@@ -110,7 +110,7 @@ describe.each(databases)('search on %s', (_name, start) => {
     ['/search?term=%ED%A0%80', 200],
     [`/search?term=${'a'.repeat(10_000)}`, 200],
     ['/search?term=orders&term=none', 200],
-  ])('GET %s is answered with %d', async (path, status) => {
+  ])('GET %s returns %d', async (path, status) => {
     const answer = await call('GET', path);
     expect({ status: answer.status, refused: 'message' in answer.body }).toEqual({ status, refused: status !== 200 });
   });
