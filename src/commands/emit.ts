@@ -36,7 +36,10 @@ const plain: Terminal = { color: plainPalette };
 
 /** Prints a document and writes its report files. */
 export async function emit(document: ReportDocument, { flags, context, printer, printed }: OutputOptions): Promise<void> {
-  if (printed !== true) printer.print(await renderReport(document, flags.format, printer.results));
+  if (printed !== true) {
+    if (flags.format === 'json') printer.printDocument(document.json());
+    else printer.print(await renderReport(document, flags.format, printer.results));
+  }
   for (const { format, path } of flags.report ?? []) writeReport(absolutePath(path, context), await renderReport(document, format, plain));
 }
 

@@ -1,9 +1,8 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
-import { toJsonText } from '../report/serialize.ts';
+import type { JsonObject } from '../model/json.ts';
 import { plural } from '../report/wording/counts.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { fleetDocument, merged, type DocumentList, type Failure } from '../report/fleet.ts';
+import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../report/fleet.ts';
 import { pad, visibleWidth } from '../report/text/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { runGuarded } from './context/guard.ts';
@@ -12,8 +11,8 @@ import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector
 import { version } from './context/version.ts';
 import type { CommandEvent, CliContext } from './context/cli-context.ts';
 
-/** Flags of a command that may go to several targets in one run. */
-type FleetFlags = TargetFlags &
+/** Options of a command that can run for several targets. */
+type MultiTargetFlags = TargetFlags &
   TargetSelector & {
     readonly format?: string;
     readonly report?: readonly ReportFlag<string>[];
@@ -21,10 +20,10 @@ type FleetFlags = TargetFlags &
     readonly journal?: string;
   };
 
-/** What a command does for one target, with the exit code that it returns, and the list that its JSON documents hold. */
+/** A command for one target: `run` returns its exit code; `list` is the list that its JSON documents contain. */
 export type MultiTargetCommand<F> = { readonly list: DocumentList; readonly run: (flags: F, context: CliContext) => Promise<number> };
 
-/** Which exit code stands for all: the first of these that any target ended with. */
+/** Exit codes by importance: the run of several targets ends with the first one that any target ended with. */
 const precedence = [1, 3, 4, 5, 6, 2] as const;
 
 const meanings: Readonly<Record<number, string>> = {
@@ -37,72 +36,104 @@ const meanings: Readonly<Record<number, string>> = {
   6: 'refused',
 };
 
+/** The exit code of a target, its failure if it could not be finished, and its output. */
+type TargetRun = {
+  readonly name: string;
+  readonly code: number;
+  readonly failure?: TargetFailure;
+  readonly documents: readonly JsonObject[];
+  /** Whether anything was printed to stdout. */
+  readonly hasOutput: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
 /**
- * Does the work for every target that is meant, one after another: what fails for one does not stop the others. Texts stand
- * one after another, JSON documents become one that also names each target that could not be finished, and why. A file of
- * its own for each target has `{target}` in its name.
+ * Runs the command for each selected target, one after another; a failed target does not stop the others. Text is printed
+ * target by target. JSON documents are merged into one, which also lists each failed target and the reason. Returns the most
+ * important exit code. Throws UsageError when targets would write the same file.
  */
-export async function runForTargets<F extends FleetFlags>(flags: F, context: CliContext, verb: MultiTargetCommand<F>): Promise<number> {
+export async function runForTargets<F extends MultiTargetFlags>(
+  flags: F,
+  context: CliContext,
+  command: MultiTargetCommand<F>,
+): Promise<number> {
   const names = selectTargets(flags, context);
-  if (names === undefined) return runAlone(flags, context, verb);
+  if (names === undefined) return runAlone(flags, context, command);
   requirePathPerTarget(pathsOf(flags));
-  const { note, print } = printerFor(context, flags);
-  const codes = new Map<string, number>();
-  const documents: JsonObject[] = [];
-  const failures: Failure[] = [];
+  const runs: TargetRun[] = [];
   const isText = flags.format !== 'json' && flags.format !== 'sarif';
-  for (const [index, name] of names.entries()) {
-    if (isText && index > 0) print('\n\n');
-    // What is found in manifests says nothing of the target.
-    const isTitled = isText && verb.list === 'diagnostics';
-    if (isTitled) print(`${escapeTerminal(name)}\n\n`);
-    const heard = listening(context, isText);
-    const { code, failure } = await runForTarget(name, heard, flags, verb);
-    codes.set(name, code);
-    if (failure !== undefined) failures.push(failure);
-    if (code === 1 || code === 3 || code === 4) note(`  target: ${escapeTerminal(name)}\n`);
-    if (isText && heard.text() === '')
-      print(await untoldSection(isTitled ? undefined : name, code, { markdown: flags.format === 'markdown', ...heard }));
-    if (!isText) documents.push(...documentsIn(heard.text()));
-  }
-  if (flags.format === 'json') print(toJsonText(fleetDocument(verb.list, documents, failures)));
-  else if (!isText) print(toJsonText(merged(documents)));
+  const run = { flags, context, command };
+  for (const name of names) runs.push(isText ? await printSection(name, runs.length === 0, run) : await runForTarget(name, run));
+  const { printDocument } = printerFor(context, flags);
+  const documents = runs.flatMap((one) => one.documents);
+  const failures = runs.flatMap(({ failure }) => failure ?? []);
+  if (flags.format === 'json') printDocument(fleetDocument(command.list, documents, failures));
+  else if (!isText) printDocument(mergeDocuments(documents));
+  const codes = new Map(runs.map(({ name, code }) => [name, code]));
   printExitCodes(codes, flags, context);
   return worstExitCode([...codes.values()]);
 }
 
-/** Does the work for the one target that is meant. Where its others have command lines of their own it is still one of several. */
-async function runAlone<F extends FleetFlags>(flags: F, context: CliContext, verb: MultiTargetCommand<F>): Promise<number> {
-  if (context.oneOfSeveral !== true || flags.target === undefined) return verb.run(flags, context);
-  const { code } = await runForTarget(flags.target, listening(context, true), flags, verb);
+type MultiTargetRun<F> = { readonly flags: F; readonly context: CliContext; readonly command: MultiTargetCommand<F> };
+
+/** Runs the command for one target in a section of text; an empty section states the exit code. */
+async function printSection<F extends MultiTargetFlags>(
+  name: string,
+  isFirst: boolean,
+  { flags, context, command }: MultiTargetRun<F>,
+): Promise<TargetRun> {
+  const { print } = printerFor(context, flags);
+  if (!isFirst) print('\n\n');
+  // Diagnostics do not name the target.
+  const isTitled = command.list === 'diagnostics';
+  if (isTitled) print(`${escapeTerminal(name)}\n\n`);
+  const run = await runForTarget(name, { flags, context, command });
+  if (!run.hasOutput) print(await emptySection(run, { isTitled, isMarkdown: flags.format === 'markdown' }));
+  return run;
+}
+
+/** Runs the command for the single target. With `oneOfSeveral`, a failure is also written to the reports of the target. */
+async function runAlone<F extends MultiTargetFlags>(flags: F, context: CliContext, command: MultiTargetCommand<F>): Promise<number> {
+  if (context.oneOfSeveral !== true || flags.target === undefined) return command.run(flags, context);
+  const { code } = await runRecorded(flags.target, recordRun(context), { flags, context, command });
   return code;
 }
 
-/** Does the work for one target of several; what could not be finished stands in its JSON reports, too. */
-async function runForTarget<F extends FleetFlags>(
+/** Runs the command for one target of several, and notes the target of an error. */
+async function runForTarget<F extends MultiTargetFlags>(name: string, run: MultiTargetRun<F>): Promise<TargetRun> {
+  const { flags, context } = run;
+  const documents: JsonObject[] = [];
+  const recording = recordRun({ ...context, onDocument: (document) => documents.push(document) });
+  const { code, failure } = await runRecorded(name, recording, run);
+  if (code === 1 || code === 3 || code === 4) printerFor(context, flags).note(`  target: ${escapeTerminal(name)}\n`);
+  const { hasOutput, diagnostics } = recording;
+  return { name, code, ...(failure === undefined ? {} : { failure }), documents, hasOutput: hasOutput(), diagnostics: diagnostics() };
+}
+
+/** Runs the command with a recorded context; writes a failure to the JSON reports of the target, too. */
+async function runRecorded<F extends MultiTargetFlags>(
   name: string,
-  { context, diagnostics, told }: Listening,
-  flags: F,
-  { list, run: work }: MultiTargetCommand<F>,
-): Promise<{ readonly code: number; readonly failure?: Failure }> {
+  { context, diagnostics, lastResult }: RecordedRun,
+  { flags, command }: MultiTargetRun<F>,
+): Promise<{ readonly code: number; readonly failure?: TargetFailure }> {
   const own = flagsForTarget(flags, name);
-  let isDone = false;
+  let isFinished = false;
   const ended = await runGuarded(
     async () => {
-      const code = await work(own, context);
-      isDone = code !== invalid;
+      const code = await command.run(own, context);
+      isFinished = code !== invalidInput;
       return code;
     },
     { context, color: flags.color },
   );
-  if (isDone) return { code: ended };
+  if (isFinished) return { code: ended };
   const failure = { target: name, exitCode: ended, diagnostics: diagnostics() };
   const { report: reports = [] } = own;
   if (!reports.some(({ format }) => format === 'json')) return { code: ended, failure };
-  const { writeFailure } = await import('./fleet-failure.ts');
+  const { writeFailureReports } = await import('./failure-report.ts');
   const written = await runGuarded(
     async () => {
-      writeFailure({ list, failure, told: told(), reports }, context);
+      writeFailureReports({ list: command.list, failure, lastResult: lastResult(), reports }, context);
       return 0;
     },
     { context, color: flags.color },
@@ -110,19 +141,19 @@ async function runForTarget<F extends FleetFlags>(
   return { code: worstExitCode([ended, written]), failure };
 }
 
-/** What the work returns, without throwing, where it has told what is wrong with the manifests. */
-const invalid = 3;
+/** The exit code of a command that reports invalid manifests without throwing. */
+const invalidInput = 3;
 
-/** The exit code that stands for all. */
+/** Returns the most important of the exit codes. */
 export function worstExitCode(codes: readonly number[]): number {
   return precedence.find((code) => codes.includes(code)) ?? 0;
 }
 
-function pathsOf({ report = [], out, journal }: FleetFlags): readonly string[] {
+function pathsOf({ report = [], out, journal }: MultiTargetFlags): readonly string[] {
   return [...report.map(({ path }) => path), ...[out, journal].filter((path) => path !== undefined)];
 }
 
-function flagsForTarget<F extends FleetFlags>(flags: F, name: string): F {
+function flagsForTarget<F extends MultiTargetFlags>(flags: F, name: string): F {
   const { report, out, journal } = flags;
   const named = (path: string): string => pathForTarget(path, name);
   return {
@@ -135,22 +166,22 @@ function flagsForTarget<F extends FleetFlags>(flags: F, name: string): F {
   };
 }
 
-type Listening = {
+/** A context that records what a command prints and reports. */
+type RecordedRun = {
   readonly context: CliContext;
-  readonly text: () => string;
+  readonly hasOutput: () => boolean;
   readonly diagnostics: () => readonly Diagnostic[];
-  /** The last that was told of a plan, its result or a drift. */
-  readonly told: () => CommandEvent | undefined;
+  /** The last plan, result or drift. */
+  readonly lastResult: () => CommandEvent | undefined;
 };
 
-/** A context that keeps what is printed as a result, and what was found; `passes`: the result is printed, too. */
-function listening(context: CliContext, passes: boolean): Listening {
-  const parts: string[] = [];
+function recordRun(context: CliContext): RecordedRun {
   const found: Diagnostic[] = [];
+  let hasOutput = false;
   let last: CommandEvent | undefined;
   const write = (text: string): void => {
-    parts.push(text);
-    if (passes) context.stdout.write(text);
+    hasOutput ||= text !== '';
+    context.stdout.write(text);
   };
   const onEvent = (event: CommandEvent): void => {
     context.onEvent?.(event);
@@ -159,32 +190,28 @@ function listening(context: CliContext, passes: boolean): Listening {
   };
   return {
     context: { ...context, stdout: { ...context.stdout, write }, onEvent },
-    text: () => parts.join(''),
+    hasOutput: () => hasOutput,
     diagnostics: () => found,
-    told: () => last,
+    lastResult: () => last,
   };
 }
 
-function documentsIn(text: string): readonly JsonObject[] {
-  const parsed: unknown = text.trim() === '' ? undefined : JSON.parse(text);
-  return isObject(parsed) ? [parsed] : [];
-}
-
-/** The section of a target that there is nothing else to print of; its title, where it has none yet. */
-async function untoldSection(
-  name: string | undefined,
-  code: number,
-  { markdown, diagnostics }: Pick<Listening, 'diagnostics'> & { readonly markdown: boolean },
+/** Returns the section of a target without output: its exit code, and its name unless a title has it. */
+async function emptySection(
+  { name, code, diagnostics }: TargetRun,
+  { isTitled, isMarkdown }: { readonly isTitled: boolean; readonly isMarkdown: boolean },
 ): Promise<string> {
   const why = `exit ${code}, ${meanings[code] ?? ''}`;
-  if (name === undefined || !markdown) return `${name === undefined ? '' : `${escapeTerminal(name)}\n\n`}Nothing to show: ${why}.\n`;
+  if (isTitled) return `Nothing to show: ${why}.\n`;
+  if (!isMarkdown) return `${escapeTerminal(name)}\n\nNothing to show: ${why}.\n`;
   const { messageMarkdown } = await import('../report/markdown/comment.ts');
-  return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics: diagnostics(), version }, longestSection);
+  return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics, version }, longestSection);
 }
 
+/** In characters: the limit of a comment on GitHub is 65,536. */
 const longestSection = 60_000;
 
-/** Says how each target ended. */
+/** Prints the exit code of each target to stderr. */
 export function printExitCodes(codes: ReadonlyMap<string, number>, flags: OutputFlags, context: CliContext): void {
   const { hint } = printerFor(context, flags);
   hint(`\n${plural(codes.size, 'target')}:\n`);

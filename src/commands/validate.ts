@@ -2,8 +2,8 @@ import { registry } from '../kinds/index.ts';
 import { findDeferredReferences } from '../manifest/deferred-references.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import type { RuleSampleResults } from '../model/result/sample-result.ts';
-import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../report/text/diagnostics.ts';
-import { sarifText } from '../report/sarif.ts';
+import { diagnosticCounts, diagnosticsDocument, diagnosticsText } from '../report/text/diagnostics.ts';
+import { sarifDocument } from '../report/sarif.ts';
 import { loadTarget } from '../project/manifests.ts';
 import type { Format, TargetFlags } from './flags.ts';
 import { judgeManifests } from './policies.ts';
@@ -48,9 +48,9 @@ export async function validate(flags: ValidateFlags, context: CliContext): Promi
   }
   const all = sortDiagnostics([...found.values(), ...notSimulated(tried)]);
   context.onEvent?.({ diagnostics: all });
-  const { print, note, hint, results, errors } = printerFor(context, flags);
-  if (flags.format === 'json') print(diagnosticsJson(all));
-  else if (flags.format === 'sarif') print(sarifText(all, { version, fallback: config.file ?? 'ostiary.yaml' }));
+  const { print, printDocument, note, hint, results, errors } = printerFor(context, flags);
+  if (flags.format === 'json') printDocument(diagnosticsDocument(all));
+  else if (flags.format === 'sarif') printDocument(sarifDocument(all, { version, fallback: config.file ?? 'ostiary.yaml' }));
   else if (all.length > 0) (hasErrors(all) ? note : hint)(diagnosticsText(all, errors));
   if (hasErrors(all)) return 3;
   if (flags.format === 'text' || flags.format === 'markdown')

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { diagnosticObjects } from './text/diagnostics.ts';
 
 /** A target that a run of several could not finish, the exit code it would have had alone, and why. */
-export type Failure = { readonly target: string; readonly exitCode: number; readonly diagnostics: readonly Diagnostic[] };
+export type TargetFailure = { readonly target: string; readonly exitCode: number; readonly diagnostics: readonly Diagnostic[] };
 
 /** The list that documents of a command hold. */
 export type DocumentList = 'plans' | 'drifts' | 'targets' | 'diagnostics';
@@ -12,13 +12,13 @@ export type DocumentList = 'plans' | 'drifts' | 'targets' | 'diagnostics';
  * Documents of several targets as one: their lists one after another, the command's own also where it is empty, and in
  * `failures` every target that could not be finished. Where all could, the document is as one target's.
  */
-export function fleetDocument(list: DocumentList, documents: readonly JsonObject[], failures: readonly Failure[]): JsonObject {
-  const whole = merged([{ version: 1, [list]: [] }, ...documents]);
-  return failures.length === 0 ? whole : { ...whole, failures: failures.map(failureObject) };
+export function fleetDocument(list: DocumentList, documents: readonly JsonObject[], failures: readonly TargetFailure[]): JsonObject {
+  const whole = mergeDocuments([{ version: 1, [list]: [] }, ...documents]);
+  return failures.length === 0 ? whole : { ...whole, failures: failures.map(failureDocument) };
 }
 
 /** Documents of one version as one: their lists one after another. */
-export function merged(documents: readonly JsonObject[]): JsonObject {
+export function mergeDocuments(documents: readonly JsonObject[]): JsonObject {
   const whole: Record<string, Json> = {};
   for (const document of documents) {
     for (const [key, value] of Object.entries(document)) {
@@ -29,6 +29,6 @@ export function merged(documents: readonly JsonObject[]): JsonObject {
   return whole;
 }
 
-function failureObject({ target, exitCode, diagnostics }: Failure): JsonObject {
+function failureDocument({ target, exitCode, diagnostics }: TargetFailure): JsonObject {
   return { target, exitCode, diagnostics: diagnosticObjects(diagnostics.filter(({ severity }) => severity === 'error')) };
 }

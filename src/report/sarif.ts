@@ -1,6 +1,7 @@
 import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
-import type { Json } from '../model/json.ts';
-import { escapeJson, escapeTerminal } from './escape.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { escapeTerminal } from './escape.ts';
+import { toJsonText } from './serialize.ts';
 
 export type SarifOptions = {
   readonly version: string;
@@ -15,8 +16,13 @@ const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { error
 /** Code scanning takes no more results of one run. */
 const most = 25_000;
 
-/** Diagnostics as SARIF 2.1.0, for code scanning; the same bytes for the same diagnostics. */
+/** Renders diagnostics as SARIF 2.1.0 for code scanning; the same diagnostics give the same bytes. */
 export function sarifText(diagnostics: readonly Diagnostic[], options: SarifOptions): string {
+  return toJsonText(sarifDocument(diagnostics, options));
+}
+
+/** Returns diagnostics as a SARIF 2.1.0 document. */
+export function sarifDocument(diagnostics: readonly Diagnostic[], options: SarifOptions): JsonObject {
   const sorted = sortDiagnostics(diagnostics).slice(0, most);
   const codes = [...new Set(sorted.map(({ code }) => code))].toSorted();
   const rules = new Map(codes.map((code, index) => [code, index]));
@@ -31,8 +37,7 @@ export function sarifText(diagnostics: readonly Diagnostic[], options: SarifOpti
     columnKind: 'utf16CodeUnits',
     results: sorted.map((diagnostic) => resultOf(diagnostic, rules.get(diagnostic.code) ?? 0, options)),
   };
-  const document = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
-  return `${escapeJson(JSON.stringify(document, null, 2))}\n`;
+  return { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
 }
 
 function resultOf({ code, severity, message, hint, at, resource }: Diagnostic, ruleIndex: number, options: SarifOptions): Json {

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { JsonObject } from '../../model/json.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
@@ -32,4 +33,6 @@ export type CliContext = {
   readonly oneOfSeveral?: boolean;
   /** Receives every event at once: a secret before any text that contains it is printed. */
   readonly onEvent?: (event: CommandEvent) => void;
+  /** Receives the JSON or SARIF document of a result instead of stdout; a run over several targets merges the documents. */
+  readonly onDocument?: (document: JsonObject) => void;
 };

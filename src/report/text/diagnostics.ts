@@ -20,9 +20,14 @@ export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
   return counted.flatMap(([count, severity]) => (count > 0 ? [plural(count, severity)] : [])).join(', ');
 }
 
-/** Diagnostics as one JSON document, without code frames. */
+/** Renders diagnostics as one JSON document, without code frames. */
 export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
-  return `${escapeJson(JSON.stringify({ version: 1, diagnostics: diagnosticObjects(diagnostics) }, null, 2))}\n`;
+  return `${escapeJson(JSON.stringify(diagnosticsDocument(diagnostics), null, 2))}\n`;
+}
+
+/** Returns diagnostics as a JSON document, without code frames. */
+export function diagnosticsDocument(diagnostics: readonly Diagnostic[]): JsonObject {
+  return { version: 1, diagnostics: [...diagnosticObjects(diagnostics)] };
 }
 
 /** Diagnostics as data, in the order of their places, without code frames. */
