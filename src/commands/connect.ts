@@ -11,7 +11,7 @@ import type { LiveState } from '../model/live.ts';
 import type { Service } from '../model/service.ts';
 import type { TrackSteps } from '../pull/choose-objects.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
-import { counted, waiting } from './progress.ts';
+import { counted, waiting } from './output/progress.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './context/cli-context.ts';
 

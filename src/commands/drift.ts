@@ -12,8 +12,8 @@ import type { ApplyFlags } from './flags.ts';
 import { connectService, trackSecretReads } from './connect.ts';
 import { createPlan, type PlanResult } from './create-plan.ts';
 import { judgeLive } from './policies.ts';
-import { printerFor } from './printer.ts';
-import { requireWritable, emitDrift } from './emit.ts';
+import { printerFor } from './output/printer.ts';
+import { requireWritable, emitDrift } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './run-for-targets.ts';
 import {

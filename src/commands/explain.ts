@@ -6,12 +6,12 @@ import { explain as explainResource } from '../reconcile/explain/explain.ts';
 import { connectionRules, snapshotPlan } from '../protection/posture/diff-postures.ts';
 import { explainDocument } from '../report/subjects/explain.ts';
 import { formatsFor } from '../report/formats.ts';
-import { emit } from './emit.ts';
+import { emit } from './output/emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { Format, PlanFlags, TargetFlags } from './flags.ts';
 import { createPlan } from './create-plan.ts';
 import { policiesOf } from './policies.ts';
-import { printerFor } from './printer.ts';
+import { printerFor } from './output/printer.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { baseOptions, cacheOption, formatOption, secretsOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
 

@@ -7,7 +7,7 @@ import { fleetDocument, type DocumentList, type TargetFailure } from '../report/
 import { planDocument } from '../report/subjects/plan.ts';
 import type { ReportFlag } from './flags.ts';
 import { absolutePath } from '../project/resolved-config.ts';
-import { isWritable } from './emit.ts';
+import { isWritable } from './output/emit.ts';
 import type { CommandEvent, CliContext } from './context/cli-context.ts';
 
 /** A target that failed, and its last result if there was one. */

@@ -4,7 +4,7 @@ import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/create.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
-import { printerFor } from './printer.ts';
+import { printerFor } from './output/printer.ts';
 import { absolutePath } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
 import type { CliContext } from './context/cli-context.ts';

@@ -1,9 +1,9 @@
 import { isWritten } from '../model/plan/plan.ts';
 import type { PlanFlags } from './flags.ts';
 import { createPlan } from './create-plan.ts';
-import { printerFor } from './printer.ts';
+import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { requireWritable, emitPlan } from './emit.ts';
+import { requireWritable, emitPlan } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './run-for-targets.ts';
 import {

@@ -6,7 +6,7 @@ import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } 
 import { pad, visibleWidth } from '../report/text/width.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { runGuarded } from './context/guard.ts';
-import { printerFor } from './printer.ts';
+import { printerFor } from './output/printer.ts';
 import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/select-targets.ts';
 import { version } from './context/version.ts';
 import type { CommandEvent, CliContext } from './context/cli-context.ts';

@@ -20,8 +20,8 @@ import type { PlanResult } from './create-plan.ts';
 import { rootCommitsOf } from './saving.ts';
 import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
 import { secretOf, secretsFor } from './saved-secrets.ts';
-import { printerFor } from './printer.ts';
-import { emitPlan } from './emit.ts';
+import { printerFor } from './output/printer.ts';
+import { emitPlan } from './output/emit.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 

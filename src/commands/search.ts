@@ -6,8 +6,8 @@ import { searchListing } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
 import { connectService } from './connect.ts';
 import { printView } from './get.ts';
-import { printerFor } from './printer.ts';
-import { waiting } from './progress.ts';
+import { printerFor } from './output/printer.ts';
+import { waiting } from './output/progress.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 

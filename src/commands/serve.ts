@@ -11,7 +11,7 @@ import { createFirstAdminKey } from '../server/auth/first-admin-key.ts';
 import { createLog, type Log, type LogFormat } from '../server/process/log.ts';
 import { startServer } from '../server/process/start-server.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
-import { printerFor } from './printer.ts';
+import { printerFor } from './output/printer.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';

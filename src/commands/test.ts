@@ -8,9 +8,9 @@ import { formatsFor } from '../report/formats.ts';
 import { samplesDocument } from '../report/subjects/samples.ts';
 import { loadTarget } from '../project/manifests.ts';
 import type { Format, ReportFlag, TargetFlags } from './flags.ts';
-import { printerFor } from './printer.ts';
+import { printerFor } from './output/printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
-import { emit, requireWritable } from './emit.ts';
+import { emit, requireWritable } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { collectReport, formatOption, groups, pathsArgument, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 

@@ -7,7 +7,7 @@ import { sarifDocument } from '../report/sarif.ts';
 import { loadTarget } from '../project/manifests.ts';
 import type { Format, TargetFlags } from './flags.ts';
 import { judgeManifests } from './policies.ts';
-import { printerFor } from './printer.ts';
+import { printerFor } from './output/printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';

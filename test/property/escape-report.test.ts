@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyDocument } from '../../src/report/subjects/apply.ts';
 import { applyMarkdown, applyText } from '../../src/report/reports.ts';
-import { progressLine } from '../../src/commands/progress.ts';
+import { progressLine } from '../../src/commands/output/progress.ts';
 import { messageMarkdown } from '../../src/report/markdown/comment.ts';
 import { diagnosticsMarkdown } from '../../src/report/markdown/diagnostics.ts';
 import { diagnosticsText } from '../../src/report/text/diagnostics.ts';

@@ -3,7 +3,7 @@ import { AppError, InputError, RefusedError } from '../../model/errors.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
 import { diagnosticsText } from '../../report/text/diagnostics.ts';
 import { escapeTerminal } from '../../report/escape.ts';
-import { printerFor } from '../printer.ts';
+import { printerFor } from '../output/printer.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Runs the work and returns its exit code; prints an error that it throws and returns the error's exit code. */

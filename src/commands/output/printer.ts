@@ -1,10 +1,10 @@
 import picocolors from 'picocolors';
-import type { JsonObject } from '../model/json.ts';
-import { toJsonText } from '../report/serialize.ts';
-import type { Terminal } from '../report/text/terminal.ts';
-import { plainPalette } from '../report/text/terminal.ts';
-import type { OutputFlags } from './flags.ts';
-import type { Output, CliContext } from './context/cli-context.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { toJsonText } from '../../report/serialize.ts';
+import type { Terminal } from '../../report/text/terminal.ts';
+import { plainPalette } from '../../report/text/terminal.ts';
+import type { OutputFlags } from '../flags.ts';
+import type { Output, CliContext } from '../context/cli-context.ts';
 
 /** Prints the output of a command: `print` writes results to stdout, `note` everything else to stderr. */
 export type Printer = {

@@ -1,9 +1,9 @@
-import { openJournal } from '../disk/journal.ts';
-import { AppError } from '../model/errors.ts';
-import type { ApplyEvent, JournalEntry, RequestEvent } from '../model/result/outcome.ts';
-import { escapeTerminal } from '../report/escape.ts';
-import { absolutePath } from '../project/resolved-config.ts';
-import type { CliContext } from './context/cli-context.ts';
+import { openJournal } from '../../disk/journal.ts';
+import { AppError } from '../../model/errors.ts';
+import type { ApplyEvent, JournalEntry, RequestEvent } from '../../model/result/outcome.ts';
+import { escapeTerminal } from '../../report/escape.ts';
+import { absolutePath } from '../../project/resolved-config.ts';
+import type { CliContext } from '../context/cli-context.ts';
 
 export type ApplyJournal = {
   readonly write: (event: ApplyEvent) => void;

@@ -1,23 +1,23 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { writeReport } from '../disk/write.ts';
-import { registry } from '../kinds/index.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
-import { UsageError } from '../model/errors.ts';
-import type { ProtectionMatrix } from '../model/protection/protection-matrix.ts';
-import type { Drift } from '../model/result/drift.ts';
-import type { ApplyResult } from '../model/result/outcome.ts';
-import { absolutePath } from '../project/resolved-config.ts';
-import type { ReportDocument } from '../report/document.ts';
-import { renderReport, type FormatName } from '../report/formats.ts';
-import { applyDocument } from '../report/subjects/apply.ts';
-import { driftDocument } from '../report/subjects/drift.ts';
-import { pageBlocks, planBlocks, planDocument } from '../report/subjects/plan.ts';
-import { diagnosticsText } from '../report/text/diagnostics.ts';
-import { plainPalette, type Terminal } from '../report/text/terminal.ts';
-import type { CliContext } from './context/cli-context.ts';
-import type { ReportFlag } from './flags.ts';
-import type { PlanResult } from './create-plan.ts';
+import { writeReport } from '../../disk/write.ts';
+import { registry } from '../../kinds/index.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { UsageError } from '../../model/errors.ts';
+import type { ProtectionMatrix } from '../../model/protection/protection-matrix.ts';
+import type { Drift } from '../../model/result/drift.ts';
+import type { ApplyResult } from '../../model/result/outcome.ts';
+import { absolutePath } from '../../project/resolved-config.ts';
+import type { ReportDocument } from '../../report/document.ts';
+import { renderReport, type FormatName } from '../../report/formats.ts';
+import { applyDocument } from '../../report/subjects/apply.ts';
+import { driftDocument } from '../../report/subjects/drift.ts';
+import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
+import { diagnosticsText } from '../../report/text/diagnostics.ts';
+import { plainPalette, type Terminal } from '../../report/text/terminal.ts';
+import type { CliContext } from '../context/cli-context.ts';
+import type { ReportFlag } from '../flags.ts';
+import type { PlanResult } from '../create-plan.ts';
 import type { Printer } from './printer.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
@@ -76,7 +76,7 @@ function emitWarnings(warnings: readonly Diagnostic[], { context, printer }: Out
 /** Computes the protection of all connections if a page is asked for; otherwise, and for unknown states, it is empty. */
 async function matrixFor({ plan, live, desired, base }: PlanWithStates, { flags }: OutputOptions): Promise<ProtectionMatrix> {
   if (live === undefined || flags.report?.some(({ format }) => format === 'html') !== true) return [];
-  const { buildProtectionMatrix } = await import('../protection/protection-matrix.ts');
+  const { buildProtectionMatrix } = await import('../../protection/protection-matrix.ts');
   return buildProtectionMatrix(plan, live, registry, { desired, base: base?.desired });
 }
 
