@@ -7,7 +7,7 @@ import { textsOf } from './to-resource.ts';
 import { createTagSelector } from './tag-selector.ts';
 
 /** A diagnostic and the manifest that it is about. */
-export type ManifestDiagnostic = { readonly manifest: Manifest; readonly problem: DocumentDiagnostic };
+export type ManifestDiagnostic = { readonly manifest: Manifest; readonly diagnostic: DocumentDiagnostic };
 
 type EdgeEnds = Pick<DeclaredEdge, 'rule' | 'connection'>;
 type CollectedEdges = Map<string, EdgeEnds & { readonly declarations: EdgeDeclaration[] }>;
@@ -15,10 +15,10 @@ type CollectedEdges = Map<string, EdgeEnds & { readonly declarations: EdgeDeclar
 /** Collects the edges that manifests declare on either side or by a selector. One edge may have many declarations. */
 export function collectEdges(manifests: readonly Manifest[]): {
   readonly edges: readonly DeclaredEdge[];
-  readonly problems: readonly ManifestDiagnostic[];
+  readonly diagnostics: readonly ManifestDiagnostic[];
 } {
   const edges: CollectedEdges = new Map();
-  const problems: ManifestDiagnostic[] = [];
+  const diagnostics: ManifestDiagnostic[] = [];
   const excepted: EdgeEnds[] = [];
   const select = createTagSelector(manifests);
   for (const manifest of manifests) {
@@ -33,14 +33,14 @@ export function collectEdges(manifests: readonly Manifest[]): {
       const value = manifest.spec[selector.name];
       if (field === undefined || !isObject(value)) continue;
       const selected = select(manifest, selector, field.refers, value);
-      problems.push(...selected.problems.map((problem) => ({ manifest, problem })));
+      diagnostics.push(...selected.diagnostics.map((diagnostic) => ({ manifest, diagnostic })));
       excepted.push(...textsOf(value['except']).map((name) => toEnds(field, own, name)));
       for (const name of selected.names) {
         addDeclaration(edges, toEnds(field, own, name), { by: manifest.id, how: 'selector', path: pointer(selector.name) });
       }
     }
   }
-  return { edges: sortEdges(edges), problems: [...problems, ...warnOfContradictions(edges, excepted, manifests)] };
+  return { edges: sortEdges(edges), diagnostics: [...diagnostics, ...warnOfContradictions(edges, excepted, manifests)] };
 }
 
 /** Warns if a manifest lists an edge that the selector of the other side excludes. */
@@ -58,14 +58,14 @@ function warnOfContradictions(
       if (manifest === undefined || by === `${rule.kind}/${rule.text}`) return [];
       const message = `${manifest.id} lists "${rule.text}", which leaves it out by except`;
       const hint = 'it is listed, so the rule applies; take it out of one of them';
-      const problem = {
+      const diagnostic = {
         code: 'manifest/selector-contradiction',
         severity: 'warning',
         pointer: `/spec${findListPath(manifest, path)}`,
         message,
         hint,
       } as const;
-      return [{ manifest, problem }];
+      return [{ manifest, diagnostic }];
     });
   });
 }

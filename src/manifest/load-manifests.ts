@@ -47,14 +47,16 @@ export type LoadInput = {
 /** Reads the manifests of a target into its desired state. Errors are diagnostics; with an error there is no state. */
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const { sources, manifests, policies, diagnostics } = readTargetManifests(input);
-  const sound = !hasErrors(diagnostics);
+  const isValid = !hasErrors(diagnostics);
   const { resources, diagnostics: found } = toResources(sources, manifests, input);
   diagnostics.push(...found);
-  const { edges, problems } = collectEdges(manifests);
+  const { edges, diagnostics: edgeDiagnostics } = collectEdges(manifests);
   const selected = selectManifests(manifests, input.selection);
-  if (sound) {
+  if (isValid) {
     diagnostics.push(
-      ...problems.map(({ manifest, problem }) => locateDiagnostic(sources, createManifestLocate(manifest), problem, manifest.id)),
+      ...edgeDiagnostics.map(({ manifest, diagnostic }) =>
+        locateDiagnostic(sources, createManifestLocate(manifest), diagnostic, manifest.id),
+      ),
       ...selected.diagnostics,
     );
     if (manifests.length === 0) diagnostics.push(noManifests(input.target));
@@ -124,7 +126,7 @@ export function readTargetManifests(input: LoadInput): TargetManifests {
     (manifest) => (manifest.view.kind.named ? undefined : toGatewayKey(manifest)),
     'manifest/duplicate-name',
   );
-  const aside = invalid.flatMap(({ manifest, places }) => locateAll(sources, manifest, findFurtherProblems(manifest, places, input)));
+  const further = invalid.flatMap(({ manifest, places }) => locateAll(sources, manifest, findFurtherProblems(manifest, places, input)));
   const elsewhere = base.filter((manifest) => !isFor(manifest, input.target));
   const checked = [...elsewhere, ...merged.manifests].flatMap((manifest) =>
     locateAll(sources, manifest, checkManifest(manifest, input.targets)),
@@ -133,7 +135,7 @@ export function readTargetManifests(input: LoadInput): TargetManifests {
     sources,
     manifests: distinct.manifests.toSorted((left, right) => compareText(left.id, right.id)),
     policies: asked.policies,
-    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, aside, checked, asked.diagnostics].flat(),
+    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, further, checked, asked.diagnostics].flat(),
   };
 }
 

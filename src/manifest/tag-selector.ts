@@ -8,7 +8,7 @@ import { suggestWord, textOf } from './wording.ts';
 import { textsOf } from './to-resource.ts';
 
 /** The names of the manifests that a selector matches, and the errors in the selector. */
-export type SelectorMatch = { readonly names: readonly string[]; readonly problems: readonly DocumentDiagnostic[] };
+export type SelectorMatch = { readonly names: readonly string[]; readonly diagnostics: readonly DocumentDiagnostic[] };
 
 /** Creates a function that selects manifests by their tags; it builds its indexes on first use. */
 export function createTagSelector(
@@ -30,7 +30,7 @@ export function createTagSelector(
       return isObject(tags) && wanted.every(([key, text]) => tags[key] === text);
     });
     const names = matched.map(({ name }) => name).filter((name) => !except.has(name));
-    const problems = [
+    const diagnostics = [
       ...unknownNames(selector, kind, textsOf(value['except']), candidates),
       ...contradictions(rule, selector, except),
       ...ignoredTags(
@@ -40,7 +40,7 @@ export function createTagSelector(
       ),
       ...(names.length > 0 || value['allow_empty'] === true ? [] : [emptySelector(selector, kind, matched.length)]),
     ];
-    return { names, problems };
+    return { names, diagnostics };
   };
 }
 

@@ -90,9 +90,9 @@ function rest({ changes, edges }: Plan): readonly string[] {
   return [...fields, ...ends];
 }
 
-describe('accepting what is live', () => {
+describe('accepting live state', () => {
   for (const which of ['drift', 'all'] as const) {
-    it(`leaves no ${which === 'all' ? 'difference' : 'drift'} but what it tells of`, async () => {
+    it(`leaves no ${which === 'all' ? 'difference' : 'drift'} except what it reports`, async () => {
       let accepted = 0;
       let refused = 0;
       await fc.assert(

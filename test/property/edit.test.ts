@@ -69,7 +69,7 @@ function plain(text = ''): string {
 }
 
 describe('an edit of a document', () => {
-  it('makes exactly the wished value, and changes no line that has nothing to do with it', () => {
+  it('gives exactly the wanted value, and changes no unrelated line', () => {
     let made = 0;
     let refusals = 0;
     fc.assert(
@@ -97,7 +97,7 @@ describe('an edit of a document', () => {
     expect(refusals).toBeLessThan(made / 50);
   });
 
-  it('of many changes makes them all', () => {
+  it('with many changes makes them all', () => {
     fc.assert(
       fc.property(yamlFile, fc.array(wish, { minLength: 2, maxLength: 6 }), (file, wishes) => {
         let wished: Json = file.values[0] ?? {};
@@ -130,7 +130,7 @@ describe('an edit of a document', () => {
     );
   });
 
-  it('is the same whatever the lines end with', () => {
+  it('does not depend on line endings', () => {
     fc.assert(
       fc.property(yamlFile, fc.array(wish, { minLength: 1, maxLength: 4 }), (file, wishes) => {
         const edits = file.values.flatMap((value, index) =>
@@ -146,7 +146,7 @@ describe('an edit of a document', () => {
     );
   });
 
-  it('that says what is so changes nothing', () => {
+  it('to the present value changes nothing', () => {
     fc.assert(
       fc.property(yamlFile, (file) => {
         for (const [index, document] of file.values.entries()) {
@@ -158,7 +158,7 @@ describe('an edit of a document', () => {
     );
   });
 
-  it('of any text that can be read is made or refused', () => {
+  it('of any valid text is made or refused', () => {
     let made = 0;
     fc.assert(
       fc.property(fc.oneof(mutated, blocks), wish, (text, one) => {

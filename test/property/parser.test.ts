@@ -34,7 +34,7 @@ describe('the strict reader', () => {
     expect(accepted).toBeGreaterThan(100);
   });
 
-  it('finds every place where yaml finds it', () => {
+  it('returns the same offsets as yaml', () => {
     let found = 0;
     assert(
       property(oneof(mutated, mutated, blocks, scraps), (text) => {
@@ -49,7 +49,7 @@ describe('the strict reader', () => {
     expect(found).toBeGreaterThan(100);
   });
 
-  it('reads the manifests that people write', () => {
+  it('reads typical manifests', () => {
     expect(readStrictly(seeds[0] ?? '')).toHaveLength(1);
     expect(readStrictly(seeds[1] ?? '')).toHaveLength(2);
     expect(readStrictly(seeds[2] ?? '')).toBeUndefined();
@@ -64,7 +64,7 @@ describe('the strict reader', () => {
 });
 
 describe('the parser', () => {
-  it('never throws, and says something or returns something, whatever the text', () => {
+  it('never throws, and returns documents or diagnostics for any text', () => {
     assert(
       property(oneof(mutated, scraps, blocks, binary), (text) => {
         const { value, diagnostics } = parseDocuments({ path: 'any.yaml', text });

@@ -11,7 +11,7 @@ import { scenario } from '../support/scenario.ts';
 
 const form = fc.constantFrom<PulledSecrets>('keep', 'stubs', 'omit');
 
-test('manifests that are there say what is live afterwards, and what they cannot say is told', async () => {
+test('existing manifests state the live values afterwards, and the rest is reported', async () => {
   let whole = 0;
   await fc.assert(
     fc.asyncProperty(scenario, form, async (one, secrets) => {

@@ -23,7 +23,7 @@ function todo(desired: DesiredState, live: LiveState): unknown {
 
 const nothing = { changes: [], edges: [] };
 
-test('a plan after a pull is empty, whatever becomes of secrets and whoever asks', async () => {
+test('a plan after a pull is empty, for every secret form and every caller', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, form, fc.constantFrom('shown' as const, 'hidden' as const), async (one, secrets, seen) => {
       const live = await liveOf(gatewayOf({ resources: one.live, secrets: seen }));
@@ -51,7 +51,7 @@ test('the same gateway, read in any order, gives the same bytes', async () => {
   );
 });
 
-test('a secret that the gateway holds is in no file', async () => {
+test('no file contains a secret of the gateway', async () => {
   await fc.assert(
     fc.asyncProperty(form, fc.constantFrom('shown' as const, 'hidden' as const), async (secrets, seen) => {
       const canary = btoa('canary-value');
@@ -104,7 +104,7 @@ const odd = fc.record(
   { requiredKeys: [] },
 );
 
-test('what no manifest can say is told, and nobody plans to change it', async () => {
+test('a value that no manifest can state is reported, and no plan changes it', async () => {
   await fc.assert(
     fc.asyncProperty(
       odd,
@@ -128,7 +128,7 @@ test('what no manifest can say is told, and nobody plans to change it', async ()
   );
 });
 
-test('any name gives a file of its own that every file system takes, or is told', async () => {
+test('any name gives a unique file name that every file system accepts, or is reported', async () => {
   const names = fc.uniqueArray(
     fc.oneof(
       nastyText,

@@ -14,7 +14,7 @@ import { findCauses } from './find-causes.ts';
 import { findDifferences, type LiveDifference } from './differences.ts';
 import { listDeclaredEdges, createEdgeEdits } from './edge-edits.ts';
 import { createFieldEdits } from './field-edits.ts';
-import { editTexts, groupBy, replaceTexts, type AttributedEdit } from './edit-texts.ts';
+import { editTexts, groupBy, replaceInputTexts, type AttributedEdit } from './edit-texts.ts';
 import { findValuesToState, findImplied, findMismatches } from './verify-accepted.ts';
 
 /** The manifests of one target, the live state, and the plan between them. */
@@ -45,7 +45,7 @@ export type AcceptResult = {
  * again: differences that they would not state exactly are left out and reported, and the rest is accepted.
  */
 export function acceptLive(input: AcceptInput): AcceptResult {
-  const load: LoadInput = replaceTexts(input, new Map());
+  const load: LoadInput = replaceInputTexts(input, new Map());
   const { value: desired, diagnostics } = loadManifests(load);
   if (desired === undefined) return { files: [], accepted: [], diagnostics: diagnostics.filter(({ severity }) => severity === 'error') };
   const found = findDifferences(input.plan, input.which ?? 'drift');
@@ -57,7 +57,7 @@ export function acceptLive(input: AcceptInput): AcceptResult {
     resource: id,
     ...(at === undefined ? {} : { at }),
   }));
-  const differences = [...found.differences, ...statesUnwatched(input, desired)];
+  const differences = [...found.differences, ...convertUnwatched(input, desired)];
   let wanted = [...differences, ...findValuesToState(load.registry, desired, input.live, differences)];
   for (;;) {
     const { texts, failures } = tryAccept(load, { desired, live: input.live, wanted });
@@ -68,7 +68,7 @@ export function acceptLive(input: AcceptInput): AcceptResult {
 }
 
 /** Converts unwatched values to differences that a manifest could state. */
-function statesUnwatched({ watch = [], live, registry }: AcceptInput, desired: DesiredState): readonly LiveDifference[] {
+function convertUnwatched({ watch = [], live, registry }: AcceptInput, desired: DesiredState): readonly LiveDifference[] {
   return watch.flatMap(({ id, path }): readonly LiveDifference[] => {
     const key = desired.resources.find((one) => one.id === id)?.key;
     const spec = live.resources.find((one) => one.id === key)?.spec ?? {};
@@ -85,7 +85,7 @@ function tryAccept(load: LoadInput, { desired, live, wanted }: AcceptState): Acc
   const { manifests } = readTargetManifests(load);
   const byField = editFields(load, manifests, { desired, live, wanted });
   if (byField.failures.size > 0) return byField;
-  const after = readTargetManifests(replaceTexts(load, byField.texts));
+  const after = readTargetManifests(replaceInputTexts(load, byField.texts));
   const causes = findCauses({ ...after, registry: load.registry }, wanted);
   if (causes.size > 0) return { texts: byField.texts, failures: causes };
   const edges = listWantedEdges(manifests, live, wanted);
@@ -93,10 +93,10 @@ function tryAccept(load: LoadInput, { desired, live, wanted }: AcceptState): Acc
     ...one,
     causes: findEdgeCauses(wanted, key),
   }));
-  const byEdges = editTexts(replaceTexts(load, byField.texts), edits, byField.texts);
+  const byEdges = editTexts(replaceInputTexts(load, byField.texts), edits, byField.texts);
   if (byEdges.failures.size > 0) return byEdges;
-  const { value, diagnostics } = loadManifests(replaceTexts(load, byEdges.texts));
-  const last = readTargetManifests(replaceTexts(load, byEdges.texts));
+  const { value, diagnostics } = loadManifests(replaceInputTexts(load, byEdges.texts));
+  const last = readTargetManifests(replaceInputTexts(load, byEdges.texts));
   if (value === undefined) {
     return { texts: byEdges.texts, failures: findCauses({ diagnostics, sources: last.sources, registry: load.registry }, wanted) };
   }

@@ -9,7 +9,7 @@ import type { LayerEdit } from './field-edits.ts';
 export type AttributedEdit = LayerEdit & { readonly causes: readonly LiveDifference[] };
 
 /** Returns the input with other texts of files, by path; secrets stay unresolved. */
-export function replaceTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
+export function replaceInputTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
   const { files, overlays, target, targets, selection, secretPrefixes, referencePrefixes, registry, pathInTree } = input;
   const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
   return {

@@ -59,7 +59,7 @@ type DocumentPlan = {
   readonly document: Document.Parsed;
   readonly wanted: WantedNode;
   readonly context: EditContext;
-  readonly wished: Json;
+  readonly value: Json;
 };
 
 /** Returns the text after all edits, or why they cannot be made together. Strings that cannot be block scalars are quoted. */
@@ -93,7 +93,7 @@ function planDocument({ text }: SourceText, document: Document.Parsed, edits: re
     if ('code' in next) return next;
     wanted = next;
   }
-  return { document, wanted, context, wished: wantedValue(wanted, context) };
+  return { document, wanted, context, value: wantedValue(wanted, context) };
 }
 
 function createSplices(source: SourceText, { document, wanted, context }: DocumentPlan, literals: boolean): readonly Splice[] {
@@ -108,7 +108,7 @@ function readsAsPlanned(file: SourceFile, documents: readonly ManifestDocument[]
   return documents.every((document, at) => {
     const found = value[at];
     const plan = plans.get(document.index);
-    return found?.index === document.index && equal(found.value, plan === undefined ? document.value : plan.wished);
+    return found?.index === document.index && equal(found.value, plan === undefined ? document.value : plan.value);
   });
 }
 

@@ -60,14 +60,14 @@ function mapSplices(node: ParsedNode, pairs: readonly WantedPair[], site: ValueS
   );
   const keys: YamlStyle = { ...context.style, keys: detectKeyQuoting(node.items.map(({ key }) => key)) };
   const column = columnOf(context.source.text, node.range[0]);
-  const wished = pairs.map(({ key, value, part }): WantedItem => ({
+  const wanted = pairs.map(({ key, value, part }): WantedItem => ({
     value,
     ...findOriginal(byStart, part),
     lines: (style) => writePair(key, wantedValue(value, context.context), column, style),
     flow: (style) => writeFlowPair(key, wantedValue(value, context.context), style),
   }));
   const names = pairs.flatMap(({ key, part }) => (part?.key === undefined ? [] : renameKey(part.key, key, isFlow(node), keys)));
-  return [...names, ...collectionSplices(node, parts, wished, { site, context, among: { ...among, keys: keys.keys } })];
+  return [...names, ...collectionSplices(node, parts, wanted, { site, context, among: { ...among, keys: keys.keys } })];
 }
 
 function listSplices(node: ParsedNode, entries: readonly WantedEntry[], site: ValueSite, context: RenderContext): readonly Splice[] {
@@ -77,13 +77,13 @@ function listSplices(node: ParsedNode, entries: readonly WantedEntry[], site: Va
   const among = detectStyleAmong(context.style, node.items, 'list');
   const column = columnOf(context.source.text, node.range[0]);
   const gap = measureGap(context.source.text, parts);
-  const wished = entries.map(({ value, part }): WantedItem => ({
+  const wanted = entries.map(({ value, part }): WantedItem => ({
     value,
     ...findOriginal(byStart, part),
     lines: (style) => writeEntry(wantedValue(value, context.context), column, gap, style),
     flow: (style) => writeFlow(wantedValue(value, context.context), style),
   }));
-  return collectionSplices(node, parts, wished, { site, context, among });
+  return collectionSplices(node, parts, wanted, { site, context, among });
 }
 
 /** Returns the item of this reading at the same offset. */
@@ -104,32 +104,32 @@ type CollectionContext = { readonly site: ValueSite; readonly context: RenderCon
 function collectionSplices(
   node: ParsedNode,
   parts: readonly SourceItem[],
-  wished: readonly WantedItem[],
+  wanted: readonly WantedItem[],
   { site, context, among }: CollectionContext,
 ): readonly Splice[] {
-  const kept = new Set(wished.flatMap(({ part }) => part ?? []));
-  const inner = wished.flatMap(({ part, value }) => (part === undefined ? [] : render(value, context, among)));
-  const additions = groupAdditions(wished);
+  const kept = new Set(wanted.flatMap(({ part }) => part ?? []));
+  const inner = wanted.flatMap(({ part, value }) => (part === undefined ? [] : render(value, context, among)));
+  const additions = groupAdditions(wanted);
   if ((isMap(node) || isSeq(node)) && isFlow(node)) {
-    const texts = additions.map(({ behind, news }) => ({ behind, texts: news.map(({ flow }) => flow(among)) }));
+    const texts = additions.map(({ behind, items: items }) => ({ behind, texts: items.map(({ flow }) => flow(among)) }));
     const padding = isMap(node) ? among.padding : among.listPadding;
     return [...inner, ...createFlowSplices(context.source, node, parts, { kept, additions: texts, padding })];
   }
-  if (wished.length === 0) return emptyCollection(parts, isMap(node) ? '{}' : '[]', site, context);
-  const lines = additions.map(({ behind, news }) => ({ behind, lines: news.flatMap((one) => one.lines(among)) }));
+  if (wanted.length === 0) return emptyCollection(parts, isMap(node) ? '{}' : '[]', site, context);
+  const lines = additions.map(({ behind, items: items }) => ({ behind, lines: items.flatMap((one) => one.lines(among)) }));
   return [...inner, ...createBlockSplices(context.source, parts, { kept, additions: lines })];
 }
 
-type AddedItems = { readonly behind: SourceItem | undefined; readonly news: readonly WantedItem[] };
+type AddedItems = { readonly behind: SourceItem | undefined; readonly items: readonly WantedItem[] };
 
 /** Groups new items by the item that precedes them. */
-function groupAdditions(wished: readonly WantedItem[]): readonly AddedItems[] {
-  const groups: { behind: SourceItem | undefined; news: WantedItem[] }[] = [];
+function groupAdditions(wanted: readonly WantedItem[]): readonly AddedItems[] {
+  const groups: { behind: SourceItem | undefined; items: WantedItem[] }[] = [];
   let behind: SourceItem | undefined;
-  for (const one of wished) {
+  for (const one of wanted) {
     if (one.part !== undefined) behind = one.part;
-    else if (groups.at(-1)?.behind === behind && groups.length > 0) groups.at(-1)?.news.push(one);
-    else groups.push({ behind, news: [one] });
+    else if (groups.at(-1)?.behind === behind && groups.length > 0) groups.at(-1)?.items.push(one);
+    else groups.push({ behind, items: [one] });
   }
   return groups;
 }

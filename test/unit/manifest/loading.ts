@@ -22,7 +22,7 @@ export function sources(files: Readonly<Record<string, string>>): LoadInput['fil
 }
 
 /** Each diagnostic in one line: `a.yaml:3:5 error manifest/unknown-field`. */
-export function told(diagnostics: readonly Diagnostic[]): readonly string[] {
+export function toLines(diagnostics: readonly Diagnostic[]): readonly string[] {
   return diagnostics.map(
     ({ at, severity, code }) => `${at === undefined ? '-' : `${at.file}:${at.line}:${at.column}`} ${severity} ${code}`,
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LoadInput } from '../../../src/manifest/load-manifests.ts';
-import { connection, guardrail, load, manifest, sources, told } from './loading.ts';
+import { connection, guardrail, load, manifest, sources, toLines } from './loading.ts';
 
 /** Loads one manifest with one overlay file a folder: o0.yaml, o1.yaml… */
 function overlaid(text: string, ...overlays: readonly string[]): ReturnType<typeof load> {
@@ -16,7 +16,7 @@ const base = connection(
 );
 
 describe('an overlay', () => {
-  test('merges maps key by key and replaces everything else whole', () => {
+  test('merges maps key by key and replaces all other values as a whole', () => {
     const overlay = manifest(
       'Connection',
       'a',
@@ -37,7 +37,7 @@ describe('an overlay', () => {
     expect(resource?.locate('').file).toBe('a.yaml');
   });
 
-  test('takes away the keys of maps that are null', () => {
+  test('removes keys of maps that are null', () => {
     const overlay = manifest('Connection', 'a', 'connection_tags: { env: null, x: null }', 'secret: { "envvar:A": null }');
     const { value, diagnostics } = overlaid(base, overlay);
     expect(diagnostics).toEqual([]);
@@ -45,7 +45,7 @@ describe('an overlay', () => {
     expect(Object.keys(value?.resources[0]?.secrets ?? {})).toEqual(['/secret/envvar:B']);
   });
 
-  test('that takes keys away from no map leaves it omitted', () => {
+  test('that removes keys of an omitted map leaves the map omitted', () => {
     const bare = connection('a');
     const [resource] =
       overlaid(bare, manifest('Connection', 'a', 'connection_tags: { env: null }', 'secret: { "envvar:A": null }')).value?.resources ?? [];
@@ -56,7 +56,7 @@ describe('an overlay', () => {
     expect(Object.keys(given?.secrets ?? {})).toEqual(['/secret/envvar:B']);
   });
 
-  test('takes away a tag that a selector asks for', () => {
+  test('can remove a tag that a selector matches', () => {
     const rule = guardrail('r', 'connection_selector: { match_tags: { env: dev, team: x } }');
     const overlay = guardrail('r', 'connection_selector: { match_tags: { team: null } }');
     const { value, diagnostics } = load({ 'a.yaml': base, 'b.yaml': rule }, { overlays: [sources({ 'o.yaml': overlay })] });
@@ -64,7 +64,7 @@ describe('an overlay', () => {
     expect(value?.edges).toHaveLength(1);
   });
 
-  test('is where its values are', () => {
+  test('is the position of its values', () => {
     const overlay = manifest('Connection', 'a', 'reviewers: [x, y]', 'connection_tags: { env: prod }', 'secret: null');
     const [resource] = overlaid(base, overlay).value?.resources ?? [];
     expect(resource?.locate('/reviewers/y')).toEqual({ file: 'o0.yaml', line: 6, column: 18 });
@@ -75,7 +75,7 @@ describe('an overlay', () => {
     expect(resource?.secrets).toEqual({});
   });
 
-  test('may be several, one after the other', () => {
+  test('can follow another overlay', () => {
     const first = manifest('Connection', 'a', 'connection_tags: { env: one, team: one }');
     const second = manifest('Connection', 'a\n  protect: true', 'connection_tags: { env: two }');
     const [resource] = overlaid(base, first, second).value?.resources ?? [];
@@ -84,7 +84,7 @@ describe('an overlay', () => {
     expect(resource?.locate('/connection_tags/team').file).toBe('o0.yaml');
   });
 
-  test('may leave spec out, and fill in a nested map', () => {
+  test('can omit spec, or fill a nested map', () => {
     const rule = guardrail('r', 'connection_selector: { match_tags: { env: dev } }', 'description: x');
     const overlay = guardrail('r', 'connection_selector: { except: [a], allow_empty: true }');
     const { value, diagnostics } = load({ 'a.yaml': base, 'b.yaml': rule }, { overlays: [sources({ 'o.yaml': overlay })] });
@@ -95,26 +95,26 @@ describe('an overlay', () => {
     ).toBe(true);
   });
 
-  test('says when a list loses a protection', () => {
+  test('warns if a list loses a protection', () => {
     const { value, diagnostics } = overlaid(base, manifest('Connection', 'a', 'tags: [n]', 'reviewers: [y]'));
-    expect(told(diagnostics)).toEqual(['o0.yaml:7:3 warning overlay/loses-protection']);
+    expect(toLines(diagnostics)).toEqual(['o0.yaml:7:3 warning overlay/loses-protection']);
     expect(diagnostics[0]?.message).toBe('the overlay takes "x" out of reviewers');
     expect(value?.resources[0]?.spec['reviewers']).toEqual(['y']);
-    expect(told(overlaid(base, manifest('Connection', 'a', 'reviewers: null')).diagnostics)).toEqual([
+    expect(toLines(overlaid(base, manifest('Connection', 'a', 'reviewers: null')).diagnostics)).toEqual([
       'o0.yaml:6:3 warning overlay/loses-protection',
     ]);
   });
 
-  test('says when a rule loses its entries or a connection its rule', () => {
+  test('warns if a rule loses its entries or a connection its rule', () => {
     const rule = guardrail('r', 'input: { rules: [{ name: n, type: deny_words_list, words: [a] }] }');
-    expect(told(overlaid(rule, guardrail('r', 'input: null')).diagnostics)).toEqual(['o0.yaml:6:3 warning overlay/loses-protection']);
-    expect(told(overlaid(rule, guardrail('r', 'input: { rules: [] }')).diagnostics)).toEqual([
+    expect(toLines(overlaid(rule, guardrail('r', 'input: null')).diagnostics)).toEqual(['o0.yaml:6:3 warning overlay/loses-protection']);
+    expect(toLines(overlaid(rule, guardrail('r', 'input: { rules: [] }')).diagnostics)).toEqual([
       'o0.yaml:6:12 warning overlay/loses-protection',
     ]);
     const other = guardrail('r', 'input: { rules: [{ name: n, type: deny_words_list, words: [b] }] }');
-    expect(told(overlaid(rule, other).diagnostics)).toEqual(['o0.yaml:6:54 warning overlay/loses-protection']);
+    expect(toLines(overlaid(rule, other).diagnostics)).toEqual(['o0.yaml:6:54 warning overlay/loses-protection']);
     const guarded = connection('a', 'guardrail_rules: [r]');
-    expect(told(overlaid(guarded, manifest('Connection', 'a', 'guardrail_rules: []')).diagnostics)).toEqual([
+    expect(toLines(overlaid(guarded, manifest('Connection', 'a', 'guardrail_rules: []')).diagnostics)).toEqual([
       'o0.yaml:6:3 warning overlay/loses-protection',
     ]);
   });
@@ -143,24 +143,24 @@ describe('an overlay', () => {
   ];
   test.each(mistakes)('%s is an error', (_, overlay, expected) => {
     const { value, diagnostics } = overlaid(base, overlay);
-    expect(told(diagnostics)).toEqual([expected]);
+    expect(toLines(diagnostics)).toEqual([expected]);
     expect(value).toBeUndefined();
   });
 
-  test('that takes away what is required is told at its line', () => {
+  test('that removes a required field has an error at its own line', () => {
     const rule = guardrail('r', 'description: x');
     const { diagnostics } = overlaid(rule, guardrail('r', 'connection_selector: { except: [a] }'));
-    expect(told(diagnostics)).toEqual(['o0.yaml:6:3 error manifest/missing-field']);
+    expect(toLines(diagnostics)).toEqual(['o0.yaml:6:3 error manifest/missing-field']);
   });
 
-  test('of a broken manifest is not blamed', () => {
-    expect(told(overlaid('a: [', manifest('Connection', 'a')).diagnostics)).toEqual(['a.yaml:1:5 error manifest/yaml']);
-    expect(told(overlaid(connection('a', 'x: 1'), manifest('Connection', 'a')).diagnostics)).toEqual([
+  test('of an invalid manifest has no error of its own', () => {
+    expect(toLines(overlaid('a: [', manifest('Connection', 'a')).diagnostics)).toEqual(['a.yaml:1:5 error manifest/yaml']);
+    expect(toLines(overlaid(connection('a', 'x: 1'), manifest('Connection', 'a')).diagnostics)).toEqual([
       'a.yaml:11:3 error manifest/unknown-field',
     ]);
   });
 
-  test('of a manifest for another target does nothing', () => {
+  test('of a manifest for another target has no effect', () => {
     const files = { 'a.yaml': connection('a\n  targets: [staging]'), 'b.yaml': connection('b') };
     const { value, diagnostics } = load(files, { overlays: [sources({ 'o.yaml': manifest('Connection', 'a') })] });
     expect(diagnostics).toEqual([]);

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { array, assert, constantFrom, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../../src/manifest/read-config.ts';
-import { connection, load, manifest, sources } from './loading.ts';
+import { readConfig } from '../../../../src/manifest/read-config.ts';
+import { connection, load, manifest, sources } from '../loading.ts';
 
 const canary = 'Canary-7f3a9-Hunter2';
 const encoded = Buffer.from(canary).toString('base64');
@@ -62,7 +62,7 @@ test.each(secrets.map((lines) => lines.join('\n')))('%s is never shown', (text) 
   }
 });
 
-test('a secret is shown nowhere, whatever stands around it', () => {
+test('a secret is never shown, whatever text surrounds it', () => {
   const lines = array(constantFrom(...secrets, ...neighbours), { maxLength: 4 });
   assert(
     property(
@@ -78,7 +78,7 @@ test('a secret is shown nowhere, whatever stands around it', () => {
   );
 });
 
-test('a bare text for a plain secret, and credentials in an address, are never shown', () => {
+test('a bare string for a plain secret, and credentials in a URL, are never shown', () => {
   for (const line of [`git_password: ${canary}`, `ssh_key: |\n    ${canary}\n    x`, `ssh_key: { value: ${canary} }`]) {
     expect(printed(load(manifest('RunbookConfiguration', 'a', line, 'git_url: 5')))).not.toMatch(shown);
     expect(printed(load(manifest('RunbookConfiguration', 'a', 'git_url: https://h/x', line, 'git_hook_ttl: x')))).not.toMatch(shown);

@@ -1,12 +1,12 @@
-import { registry } from '../../../src/kinds/index.ts';
-import { acceptLive, type AcceptResult } from '../../../src/manifest/accept/accept-live.ts';
-import { loadManifests, type LoadInput } from '../../../src/manifest/load-manifests.ts';
-import type { BaseState } from '../../../src/model/desired.ts';
-import type { JsonObject } from '../../../src/model/json.ts';
-import type { ResourceId } from '../../../src/model/resource.ts';
-import { memoryGateway, type MemoryGateway } from '../../support/memory-gateway.ts';
-import { carryOut, planAgainst, planOf, reconciled } from '../../support/run.ts';
-import { sources } from './loading.ts';
+import { registry } from '../../../../src/kinds/index.ts';
+import { acceptLive, type AcceptResult } from '../../../../src/manifest/accept/accept-live.ts';
+import { loadManifests, type LoadInput } from '../../../../src/manifest/load-manifests.ts';
+import type { BaseState } from '../../../../src/model/desired.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
+import { memoryGateway, type MemoryGateway } from '../../../support/memory-gateway.ts';
+import { carryOut, planAgainst, planOf, reconciled } from '../../../support/run.ts';
+import { sources } from '../loading.ts';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -25,7 +25,7 @@ function inputOf(files: Files, overlays: Files): LoadInput {
 
 const agent = { registry, agents: ['default', 'other'] };
 
-/** Applies manifests, lets somebody work on the gateway (which `shows` more fields, too), and accepts that: the texts of the changed files. */
+/** Applies manifests, changes the gateway by `changeLive` (which also `shows` more fields), and accepts the drift. Returns the texts of the changed files. */
 export async function accepted(
   files: Files,
   byHand: (gateway: MemoryGateway) => void,

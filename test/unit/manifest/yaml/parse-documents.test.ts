@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ManifestDocument, parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
+import { type ManifestDocument, parseDocuments } from '../../../../src/manifest/yaml/parse-documents.ts';
 
 function values(text: string): readonly unknown[] | undefined {
   return parseDocuments({ path: 'a.yaml', text }).value?.map(({ value }) => value);
@@ -97,7 +97,7 @@ describe('mistakes', () => {
     expect(values(text)).toBeUndefined();
   });
 
-  it('shows the line, marks the word and says what to do', () => {
+  it('shows the line, marks the word and adds a hint', () => {
     const [found] = parseDocuments({ path: 'a.yaml', text: 'a: 1\nspec:\n  name: x\n  name: y\n' }).diagnostics;
     expect(found).toStrictEqual({
       code: 'manifest/duplicate-key',
@@ -109,7 +109,7 @@ describe('mistakes', () => {
     });
   });
 
-  it('never repeats a text that may be a secret, nor control characters', () => {
+  it('repeat neither text that may be a secret nor control characters', () => {
     const { diagnostics } = parseDocuments({ path: 'a.yaml', text: '"\\e[31m": 1\n"\\e[31m": 2\nx: "hunter2" hunter3\n' });
     const messages = diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n');
     expect(messages).not.toContain('hunter');
@@ -160,7 +160,7 @@ spec:
     expect({ file, place: `${line}:${column}` }).toStrictEqual({ file: 'a.yaml', place });
   });
 
-  it('finds them in the right document, whichever reader read it', () => {
+  it('are found in the right document by both readers', () => {
     for (const mark of ['', '&a ']) {
       const { value } = parseDocuments({
         path: 'a.yaml',
@@ -172,7 +172,7 @@ spec:
     }
   });
 
-  it('counts lines and columns of Windows texts', () => {
+  it('count lines and columns of texts with CRLF', () => {
     const document = only('# a\r\nb: 1\r\nc:\r\n  d: 2\r\n');
     expect(document.locate('')).toMatchObject({ line: 2, column: 1 });
     expect(document.locate('/c/d')).toMatchObject({ line: 4, column: 6 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import schema from '../../../schemas/documents/config.schema.json' with { type: 'json' };
 import { readConfig } from '../../../src/manifest/read-config.ts';
-import { told } from './loading.ts';
+import { toLines } from './loading.ts';
 
 function read(text: string, folder = '/repository'): ReturnType<typeof readConfig> {
   return readConfig({ path: 'ostiary.yaml', text }, folder);
@@ -12,7 +12,7 @@ function config(...targets: readonly string[]): string {
 }
 
 describe('the config file', () => {
-  test('says little where the rest is as usual', () => {
+  test('has defaults for everything but the targets', () => {
     const { value, diagnostics } = read(config('prod: { url: https://gateway.example.com/api/ }'));
     expect(diagnostics).toEqual([]);
     expect(value).toEqual({
@@ -35,7 +35,7 @@ describe('the config file', () => {
     });
   });
 
-  test('says everything', () => {
+  test('reads every field', () => {
     const text = config(
       'prod:',
       '  url: http://localhost:8009',
@@ -63,7 +63,7 @@ describe('the config file', () => {
     ]);
   });
 
-  test('tells where it names a path', () => {
+  test('returns the position of a path', () => {
     const { value } = read(`${config('prod: { url: https://a.test, overlays: [over/prod] }')}manifests: [access/, ./more]\n`);
     const at = (path: string): string => [value?.placeOf?.(path)?.at?.line, value?.placeOf?.(path)?.at?.column].join(':');
     expect(['/repository/access', '/repository/more', '/repository/over/prod', '/repository/else'].map(at)).toEqual([
@@ -74,16 +74,16 @@ describe('the config file', () => {
     ]);
   });
 
-  test('may lie at the root of the disk', () => {
+  test('can be at the root of the disk', () => {
     expect(read(`manifests: [access]\n${config('prod: { url: https://h }')}`, '/').value?.targets[0]?.manifests).toEqual(['/access']);
   });
 
-  test('has examples that can be read', () => {
+  test('has valid examples', () => {
     for (const example of schema.examples) expect(read(JSON.stringify(example)).diagnostics).toEqual([]);
   });
 });
 
-describe('a mistake in the config file', () => {
+describe('an error in the config file', () => {
   const mistakes: readonly (readonly [name: string, text: string, told: string, ...words: readonly string[]])[] = [
     ['nothing', '', '1:1 error manifest/not-a-map', 'ostiary init'],
     ['a list', '- a', '1:1 error manifest/not-a-map'],
@@ -115,14 +115,14 @@ describe('a mistake in the config file', () => {
 
   test.each(mistakes)('%s', (_, text, expected, ...words) => {
     const { value, diagnostics } = read(text);
-    expect(told(diagnostics)).toEqual([`ostiary.yaml:${expected}`]);
+    expect(toLines(diagnostics)).toEqual([`ostiary.yaml:${expected}`]);
     expect(value).toBeUndefined();
     for (const word of words) expect(`${diagnostics[0]?.message}\n${diagnostics[0]?.hint}`).toContain(word);
   });
 
-  test('is only a warning where a token would travel in the clear', () => {
+  test('is only a warning if a token would be sent unencrypted', () => {
     const { value, diagnostics } = read(config('prod: { url: http://gateway.example.com }'));
-    expect(told(diagnostics)).toEqual(['ostiary.yaml:4:16 warning config/insecure-url']);
+    expect(toLines(diagnostics)).toEqual(['ostiary.yaml:4:16 warning config/insecure-url']);
     expect(value?.targets).toHaveLength(1);
     expect(read(config('prod: { url: "http://[::1]:8009" }')).diagnostics).toEqual([]);
   });

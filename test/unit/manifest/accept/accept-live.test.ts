@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ResourceId } from '../../../src/model/resource.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
 import { accepted, change, orders, rule } from './accepting.ts';
 
-describe('accepting what was changed by hand', () => {
-  it('edits scalars, sets and maps on their lines, and adds what nobody stated in the order of the schema', async () => {
+describe('accepting drift', () => {
+  it('edits scalars, sets and maps in place, and adds unstated fields in the order of the schema', async () => {
     const { texts, left } = await accepted(
       { 'orders.yaml': orders },
       change('Connection/orders', {
@@ -23,7 +23,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('says of a secret only that it is kept', async () => {
+  it('states a secret only as kept', async () => {
     const { texts, left } = await accepted({ 'orders.yaml': orders }, (gateway) => {
       const found = gateway.state()['Connection/orders'];
       if (found === undefined) throw new Error('it is gone');
@@ -56,7 +56,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('writes into the map that an overlay reset, and keeps away what lies below', async () => {
+  it('writes into a map that an overlay reset, and keeps the keys of the manifest removed', async () => {
     const overlay =
       'apiVersion: ostiary/v1\nkind: Connection\nmetadata: {name: orders}\nspec:\n  connection_tags: null # none\n  reviewers: []\n';
     const { texts, left } = await accepted(
@@ -68,7 +68,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('edits a list of an overlay where it stands', async () => {
+  it('edits a list of an overlay in place', async () => {
     const overlay = 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: {name: orders}\nspec: {reviewers: [dba, sre, leads]}\n';
     const { texts, left } = await accepted({ 'orders.yaml': orders }, change('Connection/orders', { reviewers: ['dba', 'leads', 'new'] }), {
       'over.yaml': overlay,
@@ -77,7 +77,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('makes an exception of a selector for an edge that was detached', async () => {
+  it('adds an exception to a selector for a detached edge', async () => {
     const { texts, left } = await accepted(
       { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule },
       change('GuardrailRule/no-drop', {}, { connection_ids: ['Connection/bills'] }),
@@ -86,7 +86,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('says that a selector may be empty where nothing is left of it', async () => {
+  it('allows a selector to be empty if its exceptions exclude every match', async () => {
     const { texts, left } = await accepted(
       { 'orders.yaml': orders, 'rule.yaml': rule },
       change('GuardrailRule/no-drop', {}, { connection_ids: [] }),
@@ -95,7 +95,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('lists an edge that was attached on the side that states edges', async () => {
+  it('lists an attached edge on the side that states edges', async () => {
     const listing = rule.replace(/ {2}connection_selector.*\n/, '  connection_ids: [bills]\n');
     const bills = orders.replace('name: orders', 'name: bills');
     const both: readonly ResourceId[] = ['Connection/bills', 'Connection/orders'];
@@ -116,7 +116,7 @@ describe('accepting what was changed by hand', () => {
     expect(byConnection.left).toEqual([]);
   });
 
-  it('takes a name out of the exceptions where that attaches the edge', async () => {
+  it('removes an exception if that attaches the edge', async () => {
     const excepting = rule.replace('{ env: prod } }', '{ env: prod }, except: [orders] }');
     const { texts, left } = await accepted(
       { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': excepting },
@@ -126,7 +126,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('keeps the edges as they are live when a tag changes that a selector matches', async () => {
+  it('keeps the live edges if a tag changes that a selector matches', async () => {
     const { texts, left } = await accepted(
       { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule },
       change('Connection/orders', { connection_tags: { env: 'dev', team: 'orders' } }),
@@ -137,7 +137,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('edits entries of rules inside, adds and removes them', async () => {
+  it('edits, adds and removes entries of rules', async () => {
     const drop = { name: 'drop', type: 'deny_words_list', words: ['DROP', 'DELETE'], pattern_regex: '' };
     const added = { name: 'copy', type: 'pattern_match', words: [], pattern_regex: '(?i)copy' };
     const { texts, left } = await accepted(
@@ -155,7 +155,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('leaves other users of an anchored value alone', async () => {
+  it('does not change other users of an anchored value', async () => {
     const text = `${orders.replace('  reviewers:\n', '  reviewers: &groups\n').replace(/ {2}connection_tags[\s\S]*/, '')}  force_approve_groups: *groups\n`;
     const { texts, left } = await accepted({ 'orders.yaml': text }, change('Connection/orders', { reviewers: ['dba'] }));
     expect(texts['orders.yaml']).toBe(
@@ -164,7 +164,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('states a command that would follow otherwise from what was accepted and what is ignored', async () => {
+  it('states a command that accepted and ignored values would derive differently', async () => {
     const text = orders
       .replace('{ name: orders }', '{ name: orders, ignore: [/subtype] }')
       .replace('type: database ', 'type: custom ')
@@ -175,7 +175,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('states protections that nobody watches where that is asked for', async () => {
+  it('states unwatched protections on request', async () => {
     const shows = { attributes: ['pci'], min_review_approvals: 2 };
     const quiet = await accepted({ 'orders.yaml': orders }, () => undefined, {}, { shows });
     expect(quiet.texts).toEqual({});
@@ -184,7 +184,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toEqual([]);
   });
 
-  it('tells of what it cannot accept, and does the rest', async () => {
+  it('reports the differences that it cannot accept, and accepts the rest', async () => {
     const twins = ['DROP', 'DELETE'].map((word) => ({ name: 'drop', type: 'deny_words_list', words: [word], pattern_regex: '' }));
     const files = { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule };
     const { texts, diagnostics } = await accepted(files, (gateway) => {
@@ -202,7 +202,7 @@ describe('accepting what was changed by hand', () => {
     expect(texts['rule.yaml']).toContain('  description: why\n');
   });
 
-  it('tells of a twin that would be taken for the entry that the manifest ignores', async () => {
+  it('reports an entry that has the same name as an ignored one', async () => {
     const ignoring = 'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: no-drop, ignore: [/input/rules/drop] }\nspec: {}\n';
     const twins = ['DROP', 'DELETE'].map((word) => ({ name: 'drop', type: 'deny_words_list', words: [word], pattern_regex: '' }));
     const { texts, left, diagnostics } = await accepted(
@@ -213,7 +213,7 @@ describe('accepting what was changed by hand', () => {
     expect(left).toHaveLength(1);
   });
 
-  it('leaves out the one part of a field that no manifest can say', async () => {
+  it('leaves out the part of a field that no manifest can state', async () => {
     const { texts, left } = await accepted(
       { 'orders.yaml': orders },
       change('Connection/orders', { reviewers: ['dba', '', 'security'], connection_tags: { env: "it's", team: 'billing' } }),

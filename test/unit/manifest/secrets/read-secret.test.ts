@@ -1,18 +1,18 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { array, assert, constantFrom, dictionary, letrec, oneof, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import connectionSchema from '../../../schemas/connection.schema.json' with { type: 'json' };
-import runbookSchema from '../../../schemas/runbook-configuration.schema.json' with { type: 'json' };
-import type { LoadInput } from '../../../src/manifest/load-manifests.ts';
-import { isValidSecret } from '../../../src/manifest/secrets/secret-notation.ts';
-import type { Json, JsonObject } from '../../../src/model/json.ts';
-import type { DesiredSecret } from '../../../src/model/secret.ts';
-import { connection, load, manifest, told } from './loading.ts';
-import { tries } from '../../support/chance.ts';
+import connectionSchema from '../../../../schemas/connection.schema.json' with { type: 'json' };
+import runbookSchema from '../../../../schemas/runbook-configuration.schema.json' with { type: 'json' };
+import type { LoadInput } from '../../../../src/manifest/load-manifests.ts';
+import { isValidSecret } from '../../../../src/manifest/secrets/secret-notation.ts';
+import type { Json, JsonObject } from '../../../../src/model/json.ts';
+import type { DesiredSecret } from '../../../../src/model/secret.ts';
+import { connection, load, manifest, toLines } from '../loading.ts';
+import { tries } from '../../../support/chance.ts';
 
 function secretsOf(text: string, options: Partial<LoadInput> = {}): Readonly<Record<string, string>> {
   const { value, diagnostics } = load(text, options);
-  if (value === undefined) throw new Error(told(diagnostics).join('\n'));
+  if (value === undefined) throw new Error(toLines(diagnostics).join('\n'));
   const secrets = value.resources.flatMap((resource) => Object.entries(resource.secrets));
   return Object.fromEntries(secrets.map(([path, secret]) => [path, spelled(secret)]));
 }
@@ -49,7 +49,7 @@ const resolve: LoadInput['resolve'] = (source) => {
 };
 
 describe('a secret', () => {
-  test('of a map is base64 or a reference on the wire', () => {
+  test('in a map is base64 or a reference on the wire', () => {
     expect(secretsOf(all, { resolve })).toEqual({
       '/secret/envvar:HOST': `inline = ${Buffer.from('düne.example').toString('base64')}`,
       '/secret/envvar:PORT': 'inline = NTQzMg==',
@@ -61,7 +61,7 @@ describe('a secret', () => {
     });
   });
 
-  test('of its own is plain text on the wire', () => {
+  test('in a field of its own is plain text on the wire', () => {
     expect(secretsOf(repository, { resolve })).toEqual({
       '/git_password': 'env:OSTIARY_SECRET_A = hunter2',
       '/ssh_key': 'inline = plain',
@@ -69,20 +69,20 @@ describe('a secret', () => {
     });
   });
 
-  test('stays unresolved where nobody resolves', () => {
+  test('stays unresolved without a resolver', () => {
     expect(secretsOf(all)).toMatchObject({
       '/secret/envvar:PASS': 'env:OSTIARY_SECRET_A (unresolved)',
       '/secret/filesystem:CA': 'file:./certs/ca.pem (unresolved)',
     });
   });
 
-  test('map is given whole, or not at all', () => {
+  test('map is stated as a whole, or not at all', () => {
     expect(load(all).value?.resources[0]?.wholeSecrets).toEqual(['/secret']);
     expect(load(connection('a', 'secret: {}')).value?.resources[0]?.wholeSecrets).toEqual(['/secret']);
     expect(load(connection('a')).value?.resources[0]?.wholeSecrets).toEqual([]);
   });
 
-  test('takes the prefixes that it is given', () => {
+  test('accepts the configured prefixes', () => {
     const text = connection('a', 'secret:', '  envvar:A: _aws:orders:pass', '  envvar:B: { valueFrom: { env: PROD_B } }');
     expect(secretsOf(text, { referencePrefixes: ['_aws:'], secretPrefixes: ['PROD_'] })).toEqual({
       '/secret/envvar:A': 'reference:_aws:orders:pass = _aws:orders:pass',
@@ -97,25 +97,25 @@ describe('a source', () => {
 
   test('must have a value', () => {
     const absent = load(text, { resolve: () => ({ diagnostics: [] }) });
-    expect(told(absent.diagnostics)).toEqual(['a.yaml:11:45 error secret/undefined-variable']);
+    expect(toLines(absent.diagnostics)).toEqual(['a.yaml:11:45 error secret/undefined-variable']);
     expect(absent.diagnostics[0]?.message).toBe('the environment variable OSTIARY_SECRET_X is not set');
     const empty = load(text, { resolve: () => ({ value: '', diagnostics: [] }) });
     expect(empty.diagnostics[0]?.message).toBe('the environment variable OSTIARY_SECRET_X is empty');
-    expect(told(load(file, { resolve: () => ({ value: new Uint8Array(), diagnostics: [] }) }).diagnostics)).toEqual([
+    expect(toLines(load(file, { resolve: () => ({ value: new Uint8Array(), diagnostics: [] }) }).diagnostics)).toEqual([
       'a.yaml:11:46 error secret/unreadable-file',
     ]);
   });
 
-  test('passes the diagnostics of who reads it on, at its place', () => {
+  test('keeps the diagnostics of its resolver, at its own position', () => {
     const refused = { code: 'secret/file-missing', severity: 'error', message: 'the secret file "x.pem" does not exist' } as const;
     const { diagnostics } = load(file, { resolve: () => ({ diagnostics: [refused] }) });
-    expect(told(diagnostics)).toEqual(['a.yaml:11:46 error secret/file-missing']);
+    expect(toLines(diagnostics)).toEqual(['a.yaml:11:46 error secret/file-missing']);
     expect(diagnostics[0]?.frame?.caret.length).toBe(5);
   });
 
   test('of plain text must be text', () => {
     const { diagnostics } = load(repository, { resolve: () => ({ value: Uint8Array.of(0xff), diagnostics: [] }) });
-    expect(told(diagnostics)).toEqual(['a.yaml:8:17 error secret/not-text', 'a.yaml:9:12 warning secret/inline']);
+    expect(toLines(diagnostics)).toEqual(['a.yaml:8:17 error secret/not-text', 'a.yaml:9:12 warning secret/inline']);
   });
 });
 
@@ -145,14 +145,14 @@ describe('a selection', () => {
     expect(states).toEqual(value?.unselected.length === 0 ? ['value', 'unresolved', 'unresolved'] : ['value']);
   });
 
-  test('asks nobody about a broken manifest of others either', () => {
+  test('does not resolve secrets of invalid manifests outside it', () => {
     const broken = { ...files, 'b.yaml': connection('b', fromSource('B'), 'x: 1') };
     const { diagnostics } = load(broken, { selection: { only: ['Connection/a'] }, resolve });
-    expect(told(diagnostics)).toEqual(['b.yaml:12:3 error manifest/unknown-field']);
+    expect(toLines(diagnostics)).toEqual(['b.yaml:12:3 error manifest/unknown-field']);
   });
 });
 
-describe('the form of a secret', () => {
+describe('the notation of a secret', () => {
   const ajv = new Ajv2020({ strict: false });
   const forms = {
     base64: connectionSchema.$defs.spec.properties.secret.additionalProperties,
@@ -164,7 +164,7 @@ describe('the form of a secret', () => {
     map: dictionary(constantFrom('value', 'valueFrom', 'env', 'file', 'keep', 'other'), tie('any'), { maxKeys: 2 }),
   })).any;
 
-  test.each(['base64', 'plain'] as const)('%s is what the schema says', (mode) => {
+  test.each(['base64', 'plain'] as const)('%s matches the schema', (mode) => {
     const validate = ajv.compile({ ...forms[mode], $defs: connectionSchema.$defs });
     assert(
       property(value, (secret) => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { connection, guardrail, load, manifest, told } from './loading.ts';
+import { connection, guardrail, load, manifest, toLines } from '../loading.ts';
 
-type Mistake = readonly [name: string, text: string, told: string, ...message: readonly string[]];
+type ErrorCase = readonly [name: string, text: string, told: string, ...message: readonly string[]];
 
 /** Every wrong file gives exactly one diagnostic, at its place. */
-const mistakes: readonly Mistake[] = [
+const errors: readonly ErrorCase[] = [
   // documents
   ['broken YAML', 'apiVersion: ostiary/v1\nkind: [Connection\n', '3:1 error manifest/yaml'],
   ['a key that stands twice', 'kind: Connection\nkind: Connection\n', '2:1 error manifest/duplicate-key', '"kind" stands twice'],
@@ -170,10 +170,10 @@ const mistakes: readonly Mistake[] = [
   ],
 ];
 
-describe('a mistake', () => {
-  test.each(mistakes)('%s', (_, text, expected, ...words) => {
+describe('an error', () => {
+  test.each(errors)('%s', (_, text, expected, ...words) => {
     const { value, diagnostics } = load(text);
-    expect(told(diagnostics)).toEqual([`a.yaml:${expected}`]);
+    expect(toLines(diagnostics)).toEqual([`a.yaml:${expected}`]);
     expect(value).toBeUndefined();
     const [diagnostic] = diagnostics;
     expect(diagnostic?.frame?.lines.length).toBeGreaterThan(0);
@@ -181,9 +181,18 @@ describe('a mistake', () => {
     expect(JSON.stringify(diagnostics)).not.toContain('hunter2');
   });
 
-  test('all of several are told at once, in order', () => {
+  test('keeps its pointer, that of a missing field too', () => {
+    const text = connection('a', 'reviewers: [a, a]', 'bogus: 1').replace('  agent_id: prod-agent\n', '');
+    expect(load(text).diagnostics.map(({ code, pointer }) => [code, pointer])).toEqual([
+      ['manifest/missing-field', '/spec/agent_id'],
+      ['manifest/duplicate-entry', '/spec/reviewers/1'],
+      ['manifest/unknown-field', '/spec/bogus'],
+    ]);
+  });
+
+  test('is reported together with all others, in order', () => {
     const files = { 'b.yaml': connection('b', 'x: 1', 'reviewers: y'), 'a.yaml': `${connection('a').replace('database', '5')}---\n- 1\n` };
-    expect(told(load(files).diagnostics)).toEqual([
+    expect(toLines(load(files).diagnostics)).toEqual([
       'a.yaml:6:9 error manifest/wrong-type',
       'a.yaml:13:1 error manifest/not-a-map',
       'b.yaml:11:3 error manifest/unknown-field',
@@ -192,7 +201,7 @@ describe('a mistake', () => {
   });
 });
 
-test('a mistake in one field hides none in another', () => {
+test('an error in one field does not hide an error in another', () => {
   const text = connection(
     'a\n  targets: [x]',
     'bogus: 1',
@@ -201,7 +210,7 @@ test('a mistake in one field hides none in another', () => {
     '  envvar:A: localhost',
     '  envvar:B: 5',
   ).replace('  agent_id: prod-agent\n', '');
-  expect(told(load(text).diagnostics)).toEqual([
+  expect(toLines(load(text).diagnostics)).toEqual([
     'a.yaml:5:13 error manifest/unknown-target',
     'a.yaml:6:1 error manifest/missing-field',
     'a.yaml:11:3 error manifest/unknown-field',
@@ -212,7 +221,7 @@ test('a mistake in one field hides none in another', () => {
 });
 
 describe('a warning', () => {
-  const warnings: readonly Mistake[] = [
+  const warnings: readonly ErrorCase[] = [
     [
       'an unfamiliar type',
       connection('a').replace('database', 'databse'),
@@ -228,7 +237,7 @@ describe('a warning', () => {
   ];
   test.each(warnings)('%s', (_, text, expected, ...words) => {
     const { value, diagnostics } = load(text);
-    expect(told(diagnostics)).toEqual([`a.yaml:${expected}`]);
+    expect(toLines(diagnostics)).toEqual([`a.yaml:${expected}`]);
     expect(value?.notices).toEqual(diagnostics);
     for (const word of words) expect(`${diagnostics[0]?.message}\n${diagnostics[0]?.hint}`).toContain(word);
   });

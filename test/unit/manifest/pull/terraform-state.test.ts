@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { terraformProvider } from '../../../src/gateway/dialects/choose-dialect.ts';
-import { registry } from '../../../src/kinds/index.ts';
-import { handOverState, matchState, readTerraformState } from '../../../src/manifest/pull/terraform-state.ts';
-import type { Json, JsonObject } from '../../../src/model/json.ts';
-import { tries } from '../../support/chance.ts';
+import { terraformProvider } from '../../../../src/gateway/dialects/choose-dialect.ts';
+import { registry } from '../../../../src/kinds/index.ts';
+import { handOverState, matchState, readTerraformState } from '../../../../src/manifest/pull/terraform-state.ts';
+import type { Json, JsonObject } from '../../../../src/model/json.ts';
+import { tries } from '../../../support/chance.ts';
 
 import * as fc from 'fast-check';
 
@@ -26,7 +26,7 @@ const orders = {
   instances: [{ attributes: { name: 'orders-db' } }],
 };
 
-describe('a state that cannot be used says why, and repeats nothing of it', () => {
+describe('an unusable state is reported with a reason and without its content', () => {
   test.each<[string, Json | string, RegExp]>([
     ['no JSON', '{"version": 4, canary', /no JSON/],
     ['nothing', '', /no JSON/],
@@ -80,7 +80,7 @@ test.each([hoop, 'module.a["x"].provider["registry.terraform.io/hoophq/hoop"]', 
   },
 );
 
-test('what the state holds as sensitive, or with credentials, is known by its address alone', () => {
+test('sensitive names, and names with credentials, are reported only by address', () => {
   const hidden = {
     ...orders,
     instances: [{ attributes: { name: 'canary' }, sensitive_attributes: [[{ type: 'get_attr', value: 'name' }]] }],
@@ -95,7 +95,7 @@ test('what the state holds as sensitive, or with credentials, is known by its ad
   expect(told.gone).toEqual([{ address: 'hoop_connection.orders' }, { address: 'hoop_runbook_configuration.orders["eu"]' }]);
 });
 
-test('what is being replaced, and whatever shares its resource, stays with Terraform', () => {
+test('a deposed object and all instances of its resource stay with Terraform', () => {
   const two = {
     ...orders,
     instances: [

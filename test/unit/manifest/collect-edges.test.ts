@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { findDeferredReferences } from '../../../src/manifest/deferred-references.ts';
-import { connection, guardrail, load, manifest, told } from './loading.ts';
+import { connection, guardrail, load, manifest, toLines } from './loading.ts';
 
 const tagged = {
   'a.yaml': connection('a', 'connection_tags: { env: prod, team: x }'),
@@ -10,7 +10,7 @@ const tagged = {
 };
 
 describe('an edge', () => {
-  test('may be declared on either side and by a selector, and is one', () => {
+  test('can be declared on either side and by a selector, and counts once', () => {
     const files = {
       ...tagged,
       'c.yaml': connection('c', 'guardrail_rules: [r, other]'),
@@ -43,7 +43,7 @@ describe('an edge', () => {
     ]);
   });
 
-  test('is no field of spec', () => {
+  test('is not a field of spec', () => {
     const [, , , rule] = load({ ...tagged, 'r.yaml': manifest('DataMaskingRule', 'r', 'connection_ids: [a]') }).value?.resources ?? [];
     expect(rule?.spec).not.toHaveProperty('connection_ids');
     expect(rule?.spec).not.toHaveProperty('connection_selector');
@@ -52,29 +52,29 @@ describe('an edge', () => {
 });
 
 describe('a selector', () => {
-  test('takes connections that have all the tags, but those it names', () => {
+  test('matches connections with all tags, except the named ones', () => {
     expect(selected('{ match_tags: { env: prod } }')).toEqual(['a', 'b']);
     expect(selected('{ match_tags: { env: prod, team: x } }')).toEqual(['a']);
     expect(selected('{ match_tags: { env: prod }, except: [a] }')).toEqual(['b']);
     expect(selected('{ match_tags: { env: test }, allow_empty: true }')).toEqual([]);
   });
 
-  test('must match something', () => {
+  test('must match at least one manifest', () => {
     expect(selected('{ match_tags: { env: test } }')).toEqual(['r.yaml:6:3 error manifest/selector-empty']);
     expect(selected('{ match_tags: { env: dev }, except: [c] }')).toEqual(['r.yaml:6:3 error manifest/selector-empty']);
     expect(selected('{ match_tags: {} }')).toEqual(['r.yaml:6:38 error manifest/too-short']);
   });
 
-  test('names only manifests', () => {
+  test('accepts only names of manifests', () => {
     const { diagnostics } = load({
       'a.yaml': connection('orders', 'connection_tags: { env: prod }'),
       'r.yaml': guardrail('r', 'connection_selector: { match_tags: { env: prod }, except: [order] }'),
     });
-    expect(told(diagnostics)).toEqual(['r.yaml:6:62 error manifest/unknown-name']);
+    expect(toLines(diagnostics)).toEqual(['r.yaml:6:62 error manifest/unknown-name']);
     expect(diagnostics[0]?.hint).toBe('did you mean "orders"?');
   });
 
-  test('never asks for a tag that a connection ignores', () => {
+  test('must not match a tag that a connection ignores', () => {
     for (const ignored of ['/connection_tags', '/connection_tags/env']) {
       const files = { ...tagged, 'd.yaml': connection(`d\n  ignore: [${ignored}]`) };
       expect(selected('{ match_tags: { env: prod } }', files)).toEqual(['r.yaml:6:40 error manifest/selector-ignored-tag']);
@@ -86,18 +86,18 @@ describe('a selector', () => {
     ]);
   });
 
-  test('contradicts neither its own rule nor the connection', () => {
+  test('must contradict neither its own rule nor the connection', () => {
     const selector = 'connection_selector: { match_tags: { env: prod }, except: [b] }';
     const own = load({ ...tagged, 'r.yaml': guardrail('r', 'connection_ids: [b]', selector) });
-    expect(told(own.diagnostics)).toEqual(['r.yaml:6:20 error manifest/selector-contradiction']);
+    expect(toLines(own.diagnostics)).toEqual(['r.yaml:6:20 error manifest/selector-contradiction']);
     const other = load({ ...tagged, 'b.yaml': connection('b', 'guardrail_rules: [r]'), 'r.yaml': guardrail('r', selector) });
-    expect(told(other.diagnostics)).toEqual(['b.yaml:11:21 warning manifest/selector-contradiction']);
+    expect(toLines(other.diagnostics)).toEqual(['b.yaml:11:21 warning manifest/selector-contradiction']);
     expect(other.value?.edges.map((edge) => edge.connection.text)).toEqual(['a', 'b']);
   });
 });
 
 describe('a deferred reference', () => {
-  test('is told once for each name, as a warning where a manifest has nearly that name', () => {
+  test('is reported once for each name, as a warning if a manifest has a similar name', () => {
     const files = {
       ...tagged,
       'd.yaml': connection('d', 'guardrail_rules: [no-dorp, 5cbe7b1f-0000-4000-8000-000000000000]'),
@@ -105,7 +105,7 @@ describe('a deferred reference', () => {
     };
     const { value } = load(files);
     const notices = value === undefined ? [] : findDeferredReferences(value, registry);
-    expect(told(notices)).toEqual([
+    expect(toLines(notices)).toEqual([
       'a.yaml:7:13 notice manifest/deferred-reference',
       'd.yaml:11:30 notice manifest/deferred-reference',
       'd.yaml:11:21 warning manifest/deferred-reference',
@@ -118,7 +118,7 @@ describe('a deferred reference', () => {
 /** The connections that a rule's selector takes, or what is wrong with it. */
 function selected(selector: string, files: Readonly<Record<string, string>> = tagged): readonly string[] {
   const { value, diagnostics } = load({ ...files, 'r.yaml': guardrail('r', `connection_selector: ${selector}`) });
-  return value === undefined ? told(diagnostics) : value.edges.map((edge) => edge.connection.text);
+  return value === undefined ? toLines(diagnostics) : value.edges.map((edge) => edge.connection.text);
 }
 
 function listed(by: string, path: string): object {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connection, guardrail, load, told } from './loading.ts';
+import { connection, guardrail, load, toLines } from '../loading.ts';
 
 const withoutMetadata = 'apiVersion: ostiary/v1\nkind: GuardrailRule\nspec: {}\n';
 const selector = 'connection_selector: { match_tags: { a: b }, tags: {} }';
@@ -18,7 +18,7 @@ const hints: readonly (readonly [name: string, text: string, told: string, hint:
 
 test.each(hints)('%s', (_, text, expected, hint) => {
   const { diagnostics } = load(text);
-  expect(told(diagnostics)).toEqual([`a.yaml:${expected}`]);
+  expect(toLines(diagnostics)).toEqual([`a.yaml:${expected}`]);
   expect(diagnostics[0]?.hint).toContain(hint);
   expect(JSON.stringify(diagnostics)).not.toContain('hunter2');
 });

@@ -4,7 +4,7 @@ import { registry } from '../../../src/kinds/index.ts';
 import type { DesiredState } from '../../../src/model/desired.ts';
 import { isObject, type JsonObject } from '../../../src/model/json.ts';
 import type { SelectedPath } from '../../../src/manifest/select-manifests.ts';
-import { connection, guardrail, load, manifest, sources, told } from './loading.ts';
+import { connection, guardrail, load, manifest, sources, toLines } from './loading.ts';
 
 describe('a manifest', () => {
   test('is complete: every omitted field has its empty, derived or no value', () => {
@@ -31,7 +31,7 @@ describe('a manifest', () => {
     expect(resource?.stated.has('tags')).toBe(false);
   });
 
-  test('keeps what nobody derives and resets what is null', () => {
+  test('keeps omitted fields that are not derived, and resets null fields', () => {
     const [kept] = loaded(connection('a')).resources;
     expect(kept?.spec).not.toHaveProperty('command');
     expect(kept?.spec).not.toHaveProperty('resource_name');
@@ -40,13 +40,13 @@ describe('a manifest', () => {
     expect(reset?.stated.has('command')).toBe(true);
   });
 
-  test.each(['command: null', 'command: []'])('takes for %s what the gateway fills in', (line) => {
+  test.each(['command: null', 'command: []'])('derives the value that the gateway fills in for %s', (line) => {
     const [resource] = loaded(connection('a', 'subtype: mysql', line, 'redact_types: [X]', 'redact_enabled: null')).resources;
     expect(resource?.spec['command']).toContain('mysql');
     expect(resource?.spec['redact_enabled']).toBe(true);
   });
 
-  test('tells where it is, entry by entry', () => {
+  test('returns the position of each entry', () => {
     const [resource] = loaded(`# first\n${connection('a', 'reviewers: [b, a]', 'connection_tags:', '  env: prod')}`).resources;
     expect(resource?.locate('')).toEqual({ file: 'a.yaml', line: 2, column: 1 });
     expect(resource?.locate('/reviewers/a')).toEqual({ file: 'a.yaml', line: 12, column: 18 });
@@ -56,7 +56,7 @@ describe('a manifest', () => {
     expect(resource?.locate('/tags').line).toBe(7);
   });
 
-  test('tells where an entry of a keyed list is by its key', () => {
+  test('returns the position of an entry of a keyed list by its key', () => {
     const text = guardrail(
       'a',
       'input:',
@@ -82,7 +82,7 @@ describe('a manifest', () => {
     });
   });
 
-  test('of a kind without names is known by its identity', () => {
+  test('of a kind without names has its identity as key', () => {
     const [resource] = loaded(
       manifest('RunbookConfiguration', 'ops', 'git_url: git@example.com:ops/runbooks.git', 'git_password: null'),
     ).resources;
@@ -98,7 +98,7 @@ describe('several files', () => {
     expect(state.resources.map(({ id }) => id)).toEqual(['Connection/a', 'Connection/c', 'GuardrailRule/b']);
   });
 
-  test('may hold documents of others, told in one notice, and the config file', () => {
+  test('can contain documents of other tools, reported in one notice, and the config file', () => {
     const foreign = 'apiVersion: apps/v1\nkind: Deployment\n---\nname: workflow\n';
     const config = 'apiVersion: ostiary/v1\nkind: Config\ntargets: { prod: { url: https://x } }\n';
     const { value, diagnostics } = load({
@@ -107,14 +107,14 @@ describe('several files', () => {
       'access/ostiary.yaml': config,
       'empty.yaml': '# nothing\n',
     });
-    expect(told(diagnostics)).toEqual(['b.yaml:1:1 notice manifest/skipped']);
+    expect(toLines(diagnostics)).toEqual(['b.yaml:1:1 notice manifest/skipped']);
     expect(diagnostics[0]?.message).toContain('2 documents are not for Ostiary');
     expect(value?.notices).toEqual(diagnostics);
   });
 
   test('cannot declare one resource twice', () => {
     const { diagnostics } = load({ 'b.yaml': connection('x'), 'a.yaml': connection('x') });
-    expect(told(diagnostics)).toEqual(['b.yaml:4:9 error manifest/duplicate-name']);
+    expect(toLines(diagnostics)).toEqual(['b.yaml:4:9 error manifest/duplicate-name']);
     expect(diagnostics[0]?.hint).toContain('a.yaml:4:9');
   });
 
@@ -122,11 +122,11 @@ describe('several files', () => {
     const first = manifest('RunbookConfiguration', 'a', 'git_url: https://h/x.git');
     const second = manifest('RunbookConfiguration', 'b', 'git_url: git@h:x');
     const { diagnostics } = load({ 'a.yaml': first, 'b.yaml': second });
-    expect(told(diagnostics)).toEqual(['b.yaml:4:9 error manifest/duplicate-name']);
+    expect(toLines(diagnostics)).toEqual(['b.yaml:4:9 error manifest/duplicate-name']);
     expect(diagnostics[0]?.message).toContain('the same thing');
   });
 
-  test('may declare one name for different targets', () => {
+  test('can declare one name for different targets', () => {
     const files = {
       'a.yaml': connection('x\n  targets: [prod]', 'reviewers: [p]'),
       'b.yaml': connection('x\n  targets: [staging]', 'reviewers: [s]'),
@@ -135,13 +135,13 @@ describe('several files', () => {
     expect(load(files, { target: 'staging' }).value?.resources[0]?.spec['reviewers']).toEqual(['s']);
   });
 
-  test('names that only look the same are two', () => {
+  test('can declare two names that only look the same', () => {
     expect(loaded({ 'a.yaml': connection('caf\u00e9'), 'b.yaml': connection('cafe\u0301') }).resources).toHaveLength(2);
   });
 
-  test('must hold a manifest for the target', () => {
+  test('must contain a manifest for the target', () => {
     for (const files of [{}, { 'a.yaml': '' }, { 'a.yaml': connection('a\n  targets: [staging]') }]) {
-      expect(told(load(files).diagnostics)).toEqual(['- error manifest/none']);
+      expect(toLines(load(files).diagnostics)).toEqual(['- error manifest/none']);
     }
   });
 
@@ -168,7 +168,7 @@ describe('several files', () => {
 describe('a selection', () => {
   const files = { 'x/a.yaml': connection('a'), 'y/b.yaml': connection('b'), 'y/r.yaml': guardrail('r', 'connection_ids: [a, b]') };
 
-  test('leaves the others out, by name or by path', () => {
+  test('excludes other resources, by name or by path', () => {
     const named = load(files, { selection: { only: ['Connection/b'] } }).value;
     expect(named?.resources.map(({ id }) => id)).toEqual(['Connection/b']);
     expect(named?.unselected.map(({ key }) => key)).toEqual(['Connection/a', 'GuardrailRule/r']);
@@ -177,17 +177,17 @@ describe('a selection', () => {
     expect(placed?.resources.map(({ id }) => id)).toEqual(['Connection/b', 'GuardrailRule/r']);
   });
 
-  test('must match something', () => {
+  test('must match at least one manifest', () => {
     const { diagnostics } = load(files, { selection: { only: ['Connection/c', 'GuardrailRule/r'] } });
-    expect(told(diagnostics)).toEqual(['- error manifest/unknown-selection']);
+    expect(toLines(diagnostics)).toEqual(['- error manifest/unknown-selection']);
     expect(diagnostics[0]?.hint).toBe('did you mean "Connection/a"?');
     const { diagnostics: apart } = load(files, { selection: { only: ['Connection/a'], paths: [at('y/')] } });
-    expect(told(apart)).toEqual(['- error manifest/nothing-selected']);
+    expect(toLines(apart)).toEqual(['- error manifest/nothing-selected']);
     const pattern = load(files, { selection: { only: ['Connection/*'] } });
     expect(pattern.diagnostics[0]?.hint).toContain('patterns are not supported');
   });
 
-  test('must find something at each path', () => {
+  test('must match a manifest at each path', () => {
     const { value, diagnostics } = load(files, { selection: { only: [], paths: [at('y/'), at('z/'), at('z/b.yaml')] } });
     expect(value).toBeUndefined();
     expect(diagnostics.map(({ message }) => message)).toEqual([
@@ -197,7 +197,7 @@ describe('a selection', () => {
   });
 });
 
-test('the tree hash depends on paths and texts alone', () => {
+test('the tree hash depends only on paths and texts', () => {
   const files = sources({ 'a.yaml': connection('a'), 'b.yaml': connection('b') });
   const tree = (list: typeof files, overlays: typeof files = []): string | undefined =>
     load({}, { files: list, overlays: [overlays] }).value?.tree;
@@ -217,12 +217,12 @@ describe('the schemas', () => {
     for (const example of examples) {
       const connections = `${connection('tagged', 'connection_tags: { data: customer }')}---\n${connection('legacy-db')}`;
       const { value, diagnostics } = load({ 'a.yaml': JSON.stringify(example), 'b.yaml': connections });
-      expect(told(diagnostics)).toEqual([]);
+      expect(toLines(diagnostics)).toEqual([]);
       expect(value?.resources.length).toBe(3);
     }
   });
 
-  test('describe metadata alike but for names, and secrets alike', () => {
+  test('share the description of metadata, except names, and of secrets', () => {
     const shared = kinds.map(({ schema }) => {
       const { properties, ...rest } = definition(schema, 'metadata');
       const { name, replaces, renamedFrom, ...others } = isObject(properties) ? properties : {};
@@ -251,6 +251,6 @@ function definition(schema: unknown, name: string): JsonObject {
 
 function loaded(files: Parameters<typeof load>[0]): DesiredState {
   const { value, diagnostics } = load(files);
-  if (value === undefined) throw new Error(told(diagnostics).join('\n'));
+  if (value === undefined) throw new Error(toLines(diagnostics).join('\n'));
   return value;
 }

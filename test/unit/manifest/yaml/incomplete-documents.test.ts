@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { connection, guardrail, load, told } from './loading.ts';
+import { connection, guardrail, load, toLines } from '../loading.ts';
 
-test('a key that stands twice hides nothing else that is wrong in its document, in the others of the file, or in what refers to them', () => {
+test('a duplicate key hides no other error in its document, in the other documents of the file, or in references to them', () => {
   const text = [
     connection('a', 'reviewrs: [x]\n  type: custom'),
     `${guardrail('b')}spec: {}\ndescription: x\n`,
@@ -11,7 +11,7 @@ test('a key that stands twice hides nothing else that is wrong in its document, 
   ].join('---\n');
   const { value, diagnostics } = load(text);
   expect(value).toBeUndefined();
-  expect(told(diagnostics)).toEqual([
+  expect(toLines(diagnostics)).toEqual([
     'a.yaml:11:3 error manifest/unknown-field',
     'a.yaml:12:3 error manifest/duplicate-key',
     'a.yaml:20:1 error manifest/duplicate-key',
@@ -21,10 +21,10 @@ test('a key that stands twice hides nothing else that is wrong in its document, 
   ]);
 });
 
-test('a secret in a map that stands twice is shown in no frame', () => {
+test('a secret in a duplicate map is not shown in any frame', () => {
   const { diagnostics } = load(
     connection('a', 'secret:\n    envvar:PASS: { value: canary-1 }\n    envvar:PASS: { value: canary-2 }\n  bogus: 1'),
   );
-  expect(told(diagnostics)).toContain('a.yaml:14:3 error manifest/unknown-field');
+  expect(toLines(diagnostics)).toContain('a.yaml:14:3 error manifest/unknown-field');
   expect(JSON.stringify(diagnostics)).not.toContain('canary');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutCodeFrame } from '../../../src/manifest/yaml/code-frame.ts';
+import { cutCodeFrame } from '../../../../src/manifest/yaml/code-frame.ts';
 
 function at(line: number, column: number): { readonly file: string; readonly line: number; readonly column: number } {
   return { file: 'a.yaml', line, column };
@@ -8,25 +8,25 @@ function at(line: number, column: number): { readonly file: string; readonly lin
 describe('frameOf', () => {
   const text = 'first\nsecond: x\nthird\n';
 
-  it('shows the line and the one before it', () => {
+  it('shows the line and the line before it', () => {
     expect(cutCodeFrame(text, at(2, 9))).toStrictEqual({ line: 1, lines: ['first', 'second: x'], caret: { column: 9, length: 1 } });
   });
 
-  it('shows the first line alone', () => {
+  it('shows only the first line if there is none before it', () => {
     expect(cutCodeFrame(text, at(1, 1), 5)).toStrictEqual({ line: 1, lines: ['first'], caret: { column: 1, length: 5 } });
   });
 
-  it('marks no further than the line, and one character at least', () => {
+  it('marks at least one character and ends with the line', () => {
     expect(cutCodeFrame(text, at(3, 4), 90).caret).toStrictEqual({ column: 4, length: 2 });
     expect(cutCodeFrame(text, at(3, 6), 0).caret).toStrictEqual({ column: 6, length: 1 });
   });
 
-  it('stays within a text that is shorter', () => {
+  it('accepts a position after the end of the text', () => {
     expect(cutCodeFrame('', at(1, 1)).lines).toStrictEqual(['']);
     expect(cutCodeFrame('one\n', at(9, 9)).lines.at(-1)).toBe('');
   });
 
-  it('shows no control characters and no line end of Windows', () => {
+  it('shows no control characters and no carriage return', () => {
     expect(cutCodeFrame('a\tb\u001bc\r\nnext\r\n', at(2, 1)).lines).toStrictEqual(['a b\ufffdc', 'next']);
   });
 

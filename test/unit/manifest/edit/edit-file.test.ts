@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DocumentEdit } from '../../../src/manifest/edit/apply-edit.ts';
-import { editFile } from '../../../src/manifest/edit/edit-file.ts';
+import type { DocumentEdit } from '../../../../src/manifest/edit/apply-edit.ts';
+import { editFile } from '../../../../src/manifest/edit/edit-file.ts';
 
 const set = (path: string, value: string | number | null | readonly string[]): DocumentEdit => ({ edit: 'set', path, value });
 const add = (path: string, value: string): DocumentEdit => ({ edit: 'add', path, value });
@@ -72,7 +72,7 @@ describe('an edit changes', () => {
     });
   }
 
-  it('the document that is meant', () => {
+  it('the document with the given index', () => {
     const text = '# one\na: 1\n---\n# two\na: 1\n...\n---\n# three\na: 1\n';
     const edits = [0, 2].map((index) => ({ index, edit: set('/a', index + 5) }));
     const wished = text.replace('one\na: 1', 'one\na: 5').replace('three\na: 1', 'three\na: 7');
@@ -102,13 +102,13 @@ describe('an edit is refused', () => {
     });
   }
 
-  it('alone: what else is wished is done', () => {
+  it('alone, and the other edits are made', () => {
     const edits = [set('/a/b', 1), set('/c', 2)].map((edit) => ({ index: 0, edit }));
     const { value } = editFile({ path: 'a.yaml', text: 'a: x\nc: 1\n' }, edits);
     expect([value?.text, value?.refused.map(({ edit }) => edit)]).toEqual(['a: x\nc: 2\n', edits.slice(0, 1)]);
   });
 
-  it('in a text that cannot be read', () => {
+  it('in a text that cannot be parsed', () => {
     const { value, diagnostics } = editFile({ path: 'a.yaml', text: 'a: *x\n' }, []);
     expect([value, diagnostics.map(({ code }) => code)]).toEqual([undefined, ['manifest/yaml']]);
   });
