@@ -60,7 +60,7 @@ function changesOf({ outputs }: StepEnded): Readonly<Record<string, unknown>> {
   return Object.fromEntries(found.changes.map(({ id, own }: { readonly id: string; readonly own?: boolean }) => [id, own]));
 }
 
-test('a branch that is pushed by force is planned anew, on the main branch as it is now', patient, async () => {
+test('a force-pushed branch is planned again with the current main branch', patient, async () => {
   const github = bench.github();
   const cwd = cloneOf({ 'access/stays.yaml': connection('force-stays') });
   expect((await apply(cwd)).code).toBe(0);
@@ -120,7 +120,7 @@ test(
   },
 );
 
-test('the limits of the target branch hold for a pull request that raises them, and are told of', patient, async () => {
+test('the limits of the target branch apply to a pull request that raises them, and are reported', patient, async () => {
   const limited = config(gateway.url()).replace("' }", "', limits: { from: 2, updates: 30% } }");
   const cwd = cloneOf({ 'ostiary.yaml': limited, 'access/a.yaml': connection('limit-a'), 'access/b.yaml': connection('limit-b') });
   expect((await apply(cwd)).code).toBe(0);
@@ -142,7 +142,7 @@ test('the limits of the target branch hold for a pull request that raises them, 
   expect(await apply(cwd)).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
 });
 
-test('a manifest whose file is renamed, split and moved is no change, and nobody removed it', patient, async () => {
+test("renaming, splitting and moving a manifest's file is neither a change nor a removal", patient, async () => {
   const two = `${connection('moved-a')}---\n${connection('moved-b')}`;
   const cwd = cloneOf({ 'access/two.yaml': two });
   expect((await apply(cwd)).code).toBe(0);
@@ -155,7 +155,7 @@ test('a manifest whose file is renamed, split and moved is no change, and nobody
   expect(await commentsOn(bench.github(), pull.number)).toEqual([]);
 });
 
-test('in a private repository the record is read and written with the token of the job, which nothing tells', patient, async () => {
+test("a private repository's record is read and written with the job's token, which is never printed", patient, async () => {
   const root = makeProject({});
   const { token } = bench.github();
   git(root, 'init --quiet --bare --initial-branch=main access.git');

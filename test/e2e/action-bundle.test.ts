@@ -39,7 +39,7 @@ describe('the bundle', () => {
 
   const atOnce = /(?:^|;|\n)(?:import|export)\b[\w\s{},*$]*?(?:from\s*)?["']([^"'\s]+)["']/g;
 
-  test('is what action.yml names, for Node 24', () => {
+  test('is the file that action.yml names, for Node 24', () => {
     const { runs } = parse(readFileSync('action.yml', 'utf8'));
     expect(runs).toEqual({ using: 'node24', main: 'dist/action.js' });
     expect(readdirSync(dist)).toContain('action.js');
@@ -53,13 +53,13 @@ describe('the bundle', () => {
     expect(words.filter((text) => text.includes('@electric-sql/pglite'))).toEqual([]);
   });
 
-  test('leaves the command line without what the action alone needs', () => {
+  test('keeps packages of the action out of the command line', () => {
     const loaded = [...reach('cli.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
     const words = loaded.map((path) => readFileSync(join(dist, path), 'utf8'));
     expect(words.filter((text) => text.includes('GITHUB_STEP_SUMMARY'))).toEqual([]);
   });
 
-  test('is ready in half a second, where Node itself is in a tenth of one', async () => {
+  test('starts in half a second; Node itself takes a tenth', async () => {
     const times: number[] = [];
     const floors: number[] = [];
     for (let index = 0; index < 5; index += 1) {
@@ -89,7 +89,7 @@ describe('a wrong input', () => {
   });
 });
 
-test.each([{ GITHUB_REPOSITORY: '' }, { GITHUB_EVENT_PATH: '' }])('outside of a workflow it says so: %o', async (env) => {
+test.each([{ GITHUB_REPOSITORY: '' }, { GITHUB_EVENT_PATH: '' }])('outside a workflow it fails with one error: %o', async (env) => {
   const ended = await bench.bundled({ ...step({ mode: 'plan' }), env });
   expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('github/no-workflow') });
 });

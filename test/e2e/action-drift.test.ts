@@ -57,7 +57,7 @@ async function writes(work: () => Promise<unknown>): Promise<readonly string[]> 
 const home = `/repos/${place.owner}/${place.repo}`;
 
 describe('the issue of a drift', () => {
-  test('is opened, left alone, brought up to date, closed with a word, and opened again', async () => {
+  test('is opened, left unchanged, updated, closed with a comment, and reopened', async () => {
     const cwd = await applied('one', { 'access/a.yaml': connection('one-a', { reviewers: ['dba', 'sre'] }) });
     expect(await drift(cwd)).toMatchObject({ code: 0, outputs: { outcome: 'clean', changed: 'false' } });
     expect(await issuesOf('one')).toEqual([]);
@@ -97,7 +97,7 @@ describe('the issue of a drift', () => {
     expect(await issuesOf('one')).toMatchObject([{ number, state: 'open' }]);
   });
 
-  test('stays closed where somebody closed it, until there is something else to say', async () => {
+  test('stays closed after a user closed it, until the drift changes', async () => {
     const cwd = await applied('closed', { 'access/a.yaml': connection('closed-a', { reviewers: ['dba'] }) });
     await change('closed-a', { access_max_duration: 60 });
     const { outputs } = await drift(cwd);
@@ -109,7 +109,7 @@ describe('the issue of a drift', () => {
     expect(await issuesOf('closed')).toMatchObject([{ number, state: 'open' }]);
   });
 
-  test('is ours alone: by its author, also without its label; targets have one each', async () => {
+  test('is found by its author, also without its label; each target has one', async () => {
     const files = { 'access/a.yaml': connection('mine-a', { reviewers: ['dba'] }) };
     const cwd = await applied('mine', files);
     await change('mine-a', { reviewers: [] });
@@ -129,7 +129,7 @@ describe('the issue of a drift', () => {
     expect([second.code, second.outputs['issue'] === outputs['issue']]).toEqual([0, false]);
   });
 
-  test('holds no text of the gateway that would be more than text', async () => {
+  test('shows text of the gateway as plain text only', async () => {
     const cwd = await applied('text', { 'access/a.yaml': connection('text-a', { reviewers: ['dba'] }) });
     const nasty = ['@octo', '#1', '![x](https://evil.test)', '</details><script>', '<!-- ostiary -->'];
     await change('text-a', { reviewers: nasty });
@@ -146,7 +146,7 @@ describe('the issue of a drift', () => {
     ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'github/forbidden'],
     ['a repository without issues', { status: 410, body: { message: 'Issues has been disabled in this repository.' } }, 'github/refused'],
   ];
-  test.each(replies)('is missed, with a warning, for %s', async (_, reply, code) => {
+  test.each(replies)('is a warning for %s', async (_, reply, code) => {
     const target = `denied-${reply.status}`;
     const cwd = await applied(target, { 'access/a.yaml': connection(`${target}-a`, { reviewers: ['dba'] }) });
     await change(`${target}-a`, { reviewers: [] });
@@ -158,7 +158,7 @@ describe('the issue of a drift', () => {
   });
 });
 
-test('a drift fails the step only where that is wanted; without issue: true nothing is told', async () => {
+test('drift fails the step only with detailed-exitcode; issue: false opens no issue', async () => {
   const cwd = await applied('strict', { 'access/a.yaml': connection('strict-a', { reviewers: ['dba'] }) });
   await change('strict-a', { reviewers: [] });
   const strict = { 'detailed-exitcode': 'true', issue: 'false' };
@@ -167,7 +167,7 @@ test('a drift fails the step only where that is wanted; without issue: true noth
   );
 });
 
-test('what is pending or managed by others is no drift, and what is undone closes the issue', async () => {
+test('pending and managed changes are not drift; a revert closes the issue', async () => {
   const rule = guardrail('undo-rule', ['DROP'], { connection_ids: ['undo-a'] });
   const cwd = await applied('undo', { 'access/a.yaml': connection('undo-a', { reviewers: ['dba'] }), 'access/rule.yaml': rule });
   writeFiles(cwd, { 'access/b.yaml': connection('undo-b') });
@@ -184,7 +184,7 @@ test('what is pending or managed by others is no drift, and what is undone close
   expect(await gateway.names('/connections')).not.toContain('undo-b');
 });
 
-test('is not for a pull request, nor for a merge queue', async () => {
+test('is rejected for a pull request and for a merge queue', async () => {
   const cwd = await applied('early', { 'access/a.yaml': connection('early-a') });
   const sha = '1'.repeat(40);
   const asked = { cwd, inputs: { mode: 'drift' }, env: gateway.env() };
@@ -198,7 +198,7 @@ async function openRequests(): Promise<readonly { number: number; title: string;
   return data;
 }
 
-test('adopt: true opens one pull request, leaves it alone, brings it up to date, and closes it when there is no drift', async () => {
+test('adopt: true opens one pull request, leaves it unchanged, updates it, and closes it without drift', async () => {
   const cwd = await applied('taken', {
     'access/a.yaml': connection('taken-a', { reviewers: ['dba'] }),
     'access/b.yaml': connection('taken-b'),
@@ -243,7 +243,7 @@ test('adopt: true opens one pull request, leaves it alone, brings it up to date,
   expect((await drift(cwd, adopt)).outputs['pull-request']).not.toBe(again);
 });
 
-test('who may not push, or open pull requests, gets a warning and the issue', async () => {
+test('a token that may not push or open pull requests gives a warning and the issue', async () => {
   const cwd = await applied('barred', { 'access/a.yaml': connection('barred-a', { reviewers: ['dba'] }) });
   git(cwd, 'remote add origin file:///nowhere/at/all');
   await change('barred-a', { reviewers: [] });

@@ -59,7 +59,7 @@ async function look(hoop: HoopProject, path: string): Promise<Record<string, unk
   return typeof found === 'object' && found !== null ? { ...found } : {};
 }
 
-test('a pull request and its merge go to all targets: a comment, a record and a deployment each; one that is down stops nobody', async () => {
+test('a pull request and its merge run for all targets: each has a comment, a record and a deployment; an unreachable one does not stop the others', async () => {
   const hoop = await hoopProject();
   const files = {
     'shared/rule.yaml': guardrail('fleet-rule'),
@@ -116,7 +116,7 @@ test('a pull request and its merge go to all targets: a comment, a record and a 
   ]);
 });
 
-test('a drift has an issue and a pull request for each target', async () => {
+test('each target has its own drift issue and pull request', async () => {
   const hoop = await hoopProject();
   const cwd = makeProject({
     'ostiary.yaml': settings(hoop, false),
@@ -164,7 +164,7 @@ test('a drift has an issue and a pull request for each target', async () => {
   expect(git(origin, 'show ostiary/adopt/west:west/b.yaml')).not.toContain('dba');
 });
 
-test('no target is configured by the pull request, and no secret of one is printed with another', async () => {
+test('a pull request configures no target, and no output of one target contains a secret of another', async () => {
   const hoop = await hoopProject();
   const canary = 'canary-of-west';
   const secret = { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_WEST' } }, 'envvar:CA': { valueFrom: { file: 'ca.pem' } } };

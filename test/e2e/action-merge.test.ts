@@ -44,7 +44,7 @@ function apply(cwd: string, commit: string, { bundled, inputs = {} }: Applying =
 }
 
 describe('apply on merge', () => {
-  test('applies, tells the merged pull request once, and reports the deployment', async () => {
+  test('applies, comments once on the merged pull request, and reports the deployment', async () => {
     const github = bench.github();
     const cwd = checkout({ 'access/merged.yaml': connection('merged'), 'access/rule.yaml': guardrail('merged-rule') });
     const origin = makeProject({});
@@ -69,7 +69,7 @@ describe('apply on merge', () => {
     expect(deployment).toMatchObject({ environment: 'production', statuses: [{ state: 'success' }, { state: 'success' }] });
   });
 
-  test('is refused for what somebody else manages, and says so', async () => {
+  test('is refused for managed objects with an error', async () => {
     const body = connectionBody('managed-there', await agentId(gateway.call));
     await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
     const cwd = checkout({
@@ -89,7 +89,7 @@ describe('apply on merge', () => {
     ]);
   });
 
-  test('tells object by object what failed, at its manifest', async () => {
+  test('annotates each failed object at its manifest', async () => {
     const { url } = gateway.server();
     const before = await startFlakyServer((response, seen) => {
       if (seen.method === 'POST' && seen.body.includes('"breaks"')) json(422, { message: 'not this one' })(response, seen);
@@ -118,7 +118,7 @@ describe('apply on merge', () => {
     ]);
   });
 
-  test('does not write over what somebody changed between read and write', async () => {
+  test('does not overwrite a change made between read and write', async () => {
     const { url } = gateway.server();
     const first = checkout({ 'access/raced.yaml': connection('raced') });
     expect((await gateway.run('apply --yes', first)).code).toBe(0);
@@ -147,7 +147,7 @@ describe('apply on merge', () => {
     expect(statusesOf(commit)).toEqual([expect.objectContaining({ state: 'failure' })]);
   });
 
-  test('is not for a pull request that is not merged', async () => {
+  test('is rejected for an unmerged pull request', async () => {
     const cwd = checkout({ 'access/early.yaml': connection('early') });
     const pull = await openPullRequest(bench.github(), 'early');
     const payload = pullRequestPayload({ ...pull, base: pull.head });
@@ -177,7 +177,7 @@ function message(text: string): { readonly message: string } {
   return { message: text };
 }
 
-describe('what GitHub does not allow costs no run', () => {
+describe('requests that GitHub refuses never fail the run', () => {
   const replies: readonly (readonly [string, Reply, string])[] = [
     ['a missing permission', { status: 403, body: message('Resource not accessible by integration') }, 'github/forbidden'],
     ['a repository that the token does not see', { status: 404, body: message('Not Found') }, 'github/forbidden'],
@@ -208,7 +208,7 @@ describe('what GitHub does not allow costs no run', () => {
     expect(bench.github().heard.length - before).toBeLessThanOrEqual(6);
   });
 
-  test.each([403, 429])('a secondary rate limit (%i) is waited out', async (status) => {
+  test.each([403, 429])('waits after a secondary rate limit (%i)', async (status) => {
     const github = bench.github();
     const cwd = checkout({ 'access/limited.yaml': connection(`limited-${status}`) });
     const { number, commit } = await merge(`limited-${status}`);
@@ -223,7 +223,7 @@ describe('what GitHub does not allow costs no run', () => {
     expect(await commentsOn(github, number)).toHaveLength(1);
   });
 
-  test('no permission for deployments is no warning', async () => {
+  test('a missing permission for deployments is not a warning', async () => {
     const github = bench.github();
     const cwd = checkout({ 'access/undeployed.yaml': connection('undeployed') });
     const { number, commit } = await merge('undeployed');

@@ -18,7 +18,7 @@ function readingFrom(file: string): string {
 }
 
 describe('secrets', () => {
-  test('are masked, each line, before anything is printed', async () => {
+  test('are masked line by line before anything is printed', async () => {
     const secret = { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_KEY' } }, 'envvar:CA': { valueFrom: { file: 'ca.pem' } } };
     const there = checkout({ 'access/keyed.yaml': connection('keyed', { secret }), 'ca.pem': 'first line\nsecond 100% line\n' });
     const pull = await openPullRequest(bench.github(), 'keyed');
@@ -37,7 +37,7 @@ describe('secrets', () => {
     expect((await bodiesOn(pull.number)).join()).not.toContain('canary-value');
   });
 
-  test('come from no file outside the checkout, whatever a link says', async () => {
+  test('are never read from a file outside the checkout, even through a link', async () => {
     const outside = makeProject({ 'canary.pem': 'canary-outside' });
     const there = checkout({ 'access/outside.yaml': readingFrom('certs/ca.pem'), 'certs/README.md': '' });
     symlinkSync(join(outside, 'canary.pem'), join(there.cwd, 'certs', 'ca.pem'));
@@ -51,7 +51,7 @@ describe('secrets', () => {
     }
   });
 
-  test('are not for forks: their manifests are checked, and everybody is told', async () => {
+  test('are not available to forks: their manifests are validated, and the report states why', async () => {
     const there = checkout({ 'access/forked.yaml': connection('forked') });
     const pull = await openPullRequest(bench.github(), 'forked');
     const before = bench.github().heard.length;
@@ -66,7 +66,7 @@ describe('secrets', () => {
 });
 
 describe('a pull request does not configure its own checks', () => {
-  test('the token goes to the url of the target branch, and what is changed heads the report', async () => {
+  test('the token is sent to the URL of the target branch, and the report starts with the config changes', async () => {
     const there = checkout({ 'access/config.yaml': connection('configured') });
     writeFiles(there.cwd, {
       'ostiary.yaml': config('http://127.0.0.1:9').replace("9' }", "9', token: { env: HOME }, limits: { updates: 100% } }"),
@@ -82,7 +82,7 @@ describe('a pull request does not configure its own checks', () => {
     expect(body).toContain(`at \`${gateway.url()}\``);
   });
 
-  test('a target that comes with it is not asked', async () => {
+  test('a new target is not contacted', async () => {
     const there = checkout({ 'access/new.yaml': connection('new-target') });
     writeFiles(there.cwd, { 'ostiary.yaml': config({ production: gateway.url(), second: 'http://127.0.0.1:9' }) });
     commitAll(there.cwd);
@@ -92,7 +92,7 @@ describe('a pull request does not configure its own checks', () => {
     expect(await plan(there, pull, { inputs: { target: 'production' } })).toMatchObject({ code: 0, outputs: { outcome: 'planned' } });
   });
 
-  test('a checkout without the target branch says what it needs', async () => {
+  test('a checkout without the target branch is an error with a hint', async () => {
     const there = checkout({ 'access/shallow.yaml': connection('shallow') });
     const clone = makeProject({});
     git(clone, `clone --quiet --depth=1 file://${there.cwd} .`);

@@ -44,14 +44,14 @@ async function proposed(name: string): Promise<{
   };
 }
 
-test('secrets of manifests are not read on a pull request, unless that is asked for', async () => {
+test('secrets of manifests are not read on a pull request unless secrets: resolve is set', async () => {
   const { plan, comments } = await proposed('unread');
   expect(await plan()).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
   expect(await comments()).toContain('env:OSTIARY_SECRET_KEY');
   expect(await plan({ secrets: 'resolve' })).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
 });
 
-test('the digest of the pull request is that of the merge, where nothing changed; another one is refused', async () => {
+test('an unchanged plan has the same digest on the pull request and the merge; another digest is refused', async () => {
   const { plan, apply, comments } = await proposed('agreed');
   const { digest = '' } = (await plan()).outputs;
   const other = digest.replace(/^./, (first) => (first === '0' ? '1' : '0'));
@@ -62,7 +62,7 @@ test('the digest of the pull request is that of the merge, where nothing changed
   expect(await apply({ digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
 });
 
-test('a plan’s file is carried out, and holds no secret', async () => {
+test('a saved plan is applied and contains no secret', async () => {
   const { plan, apply, cwd } = await proposed('saved');
   const { 'plan-path': path = '', digest = '' } = (await plan({ out: 'plan.json' })).outputs;
   expect(path).toBe(`${cwd}/plan.json`);
@@ -74,7 +74,7 @@ test('a plan’s file is carried out, and holds no secret', async () => {
 describe('digest: comment', () => {
   const agreed = { digest: 'comment' };
 
-  test('applies what the comment on the pull request showed, and nothing where somebody edited it or GitHub does not tell', async () => {
+  test('applies the plan that the comment showed, and nothing if the comment was edited or cannot be verified', async () => {
     const { plan, apply, number, comments } = await proposed('shown');
     const { person, intercept } = bench.github();
     const { digest } = (await plan()).outputs;
@@ -94,7 +94,7 @@ describe('digest: comment', () => {
     expect(await apply(agreed)).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
   });
 
-  test('lets pass what changes nothing where nothing was shown, and no more', async () => {
+  test('without a comment applies only a plan without changes', async () => {
     const { plan, apply, cwd } = await proposed('settled');
     expect((await gateway.run('apply --yes --no-origin', cwd, withSecret())).code).toBe(0);
     await plan();

@@ -16,7 +16,7 @@ const bench = useAction(makeProject);
 const { checkout, plan, bodiesOn } = usePullRequests({ makeProject, gateway, bench });
 
 describe('the comment', () => {
-  test('is one, follows the pull request, and says in the end that there is nothing to do', async () => {
+  test('is a single comment that is updated with the pull request until there are no changes', async () => {
     const github = bench.github();
     const there = checkout({ 'access/orders.yaml': connection('orders'), 'access/rule.yaml': guardrail('no-drop') });
     const pull = await openPullRequest(github, 'follow');
@@ -55,7 +55,7 @@ describe('the comment', () => {
     expect(await commentsOn(github, pull.number)).toEqual([{ id: comment?.id, body: expect.stringContaining('No changes.') }]);
   });
 
-  test('is not made where there never was anything to say', async () => {
+  test('is not created if there never was a change', async () => {
     const there = checkout({ 'access/quiet.yaml': connection('quiet') });
     const pull = await openPullRequest(bench.github(), 'quiet');
     expect((await gateway.run('apply --yes --no-origin', there.cwd)).code).toBe(0);
@@ -63,7 +63,7 @@ describe('the comment', () => {
     expect(await bodiesOn(pull.number)).toEqual([]);
   });
 
-  test('is one for each target', async () => {
+  test('exists once per target', async () => {
     const there = checkout({ 'access/two.yaml': connection('two-targets') }, config({ one: gateway.url(), two: gateway.url() }));
     const pull = await openPullRequest(bench.github(), 'targets');
     for (const target of ['one', 'two', 'one']) expect((await plan(there, pull, { inputs: { target } })).code).toBe(0);
@@ -71,7 +71,7 @@ describe('the comment', () => {
     expect(bodies.map((body) => /### Plan for `(\w+)`/.exec(body)?.[1])).toEqual(['one', 'two']);
   });
 
-  test('fits, however large the plan, and says what it leaves out', async () => {
+  test('fits the limit for any plan, and states what it omits', async () => {
     const there = checkout(manyConnections('large', 150, { command: ['run', 'x'.repeat(500)] }));
     const pull = await openPullRequest(bench.github(), 'large');
     const planned = await plan(there, pull);
@@ -82,7 +82,7 @@ describe('the comment', () => {
     expect(body).toContain('**150 to create**');
   });
 
-  test('tells why there is no plan, and of the plan once there is one', async () => {
+  test('states why there is no plan, and later shows the plan', async () => {
     const there = checkout({ 'access/broken.yaml': connection('broken', { reviewers: 7 }) });
     const pull = await openPullRequest(bench.github(), 'broken');
     const failed = await plan(there, pull);
@@ -94,7 +94,7 @@ describe('the comment', () => {
     expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining('**1 to create**')]);
   });
 
-  test('of somebody else is left alone, whatever it begins with', async () => {
+  test('of another author is never edited, whatever its text', async () => {
     const github = bench.github();
     const there = checkout({ 'access/copied.yaml': connection('copied') });
     const pull = await openPullRequest(github, 'copied');
@@ -111,7 +111,7 @@ describe('the comment', () => {
     expect(data.filter(({ body }) => body?.startsWith('<!-- ostiary '))).toHaveLength(1);
   });
 
-  test('that GitHub does not take is a warning, and the summary has it all', async () => {
+  test('that GitHub rejects is a warning; the job summary has the full report', async () => {
     const there = checkout({ 'access/mute.yaml': connection('mute') });
     const pull = await openPullRequest(bench.github(), 'mute');
     bench
@@ -134,7 +134,7 @@ describe('the comment', () => {
   });
 });
 
-test('no manifest and no gateway commands GitHub or the runner', async () => {
+test('text of manifests and gateways never becomes a command of GitHub or the runner', async () => {
   const evil =
     '@octo #1 GH-1 ![x](https://evil.test/x.png) <img src=x> </details> | `a` ``` \n::error::evil\n##[error]evil\n::set-output name=digest::evil';
   const there = checkout({

@@ -52,7 +52,7 @@ function mask(connections: readonly string[]): string {
 }
 
 describe('drift --adopt', () => {
-  test('edits scalars, elements, keys, edges and exceptions in place on a branch, and nothing else; merged, there is no drift', async () => {
+  test('edits only the drifted values, in place, on a branch; after the merge there is no drift', async () => {
     const rule = guardrail('one-rule', ['DROP'], { connection_selector: { match_tags: { env: 'prod' } } });
     const repository = make({
       'ostiary.yaml': config(gateway.url()),
@@ -110,7 +110,7 @@ describe('drift --adopt', () => {
     expect(await run('plan', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   });
 
-  test('works in a clone that has only the last commit, behind a link, and never throws away what others committed on the branch', async () => {
+  test('works in a shallow clone and behind a link, and keeps commits of others on the branch', async () => {
     const repository = make({ 'ostiary.yaml': config(gateway.url()), 'teams/a.yaml': orders('two-a') });
     repository.link('access/a.yaml', '../teams/a.yaml');
     repository.commit();
@@ -132,7 +132,7 @@ describe('drift --adopt', () => {
     expect(await run('drift --adopt', theirs)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
   });
 
-  test('commits no work that is not committed, and edits files here where that is asked for', async () => {
+  test('commits no uncommitted work; --no-commit edits the files of the working tree', async () => {
     const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': orders('three-a') });
     expect((await run('apply --yes', repository)).code).toBe(0);
     await change('/connections/three-a', { access_max_duration: 600 });
@@ -155,7 +155,7 @@ describe('drift --adopt', () => {
     expect(repository.git('branch', '--list', branch)).toBe('');
   });
 
-  test('leaves what is pending alone, and tells what manifests cannot say', async () => {
+  test('skips pending changes and reports differences that manifests cannot declare', async () => {
     const repository = make({
       'ostiary.yaml': config(gateway.url()),
       'access/a.yaml': orders('four-a'),
@@ -175,7 +175,7 @@ describe('drift --adopt', () => {
     expect((await run('plan --only Connection/four-a', repository)).stdout).toContain('1 to update');
   });
 
-  test('writes to the overlay that set a value, apart from the other users of an anchor; a branch that is checked out is left alone', async () => {
+  test('edits the overlay that sets the value, separates it from shared anchors, and never moves a checked-out branch', async () => {
     const overlaid = `apiVersion: ostiary/v1
 kind: Connection
 metadata: { name: six-a }
@@ -207,7 +207,7 @@ spec: { access_max_duration: 1800 } # less in production
     expect(await run('drift --adopt', repository)).toMatchObject({ code: 3, stderr: expect.stringContaining('git/branch-checked-out') });
   });
 
-  test('an object that an interrupted apply left closed is not accepted', async () => {
+  test('does not adopt an object that an interrupted apply left closed', async () => {
     const first = { 'access/a.yaml': connection('seven-a'), 'access/mask.yaml': mask(['seven-a']) };
     const repository = make({ 'ostiary.yaml': config(gateway.url()), ...first });
     expect((await run('apply --yes', repository)).code).toBe(0);

@@ -13,7 +13,7 @@ const { make } = repositories();
 
 const nowhere = 'http://127.0.0.1:9';
 
-test('several targets in one run: each has its section, one that is down stops nobody, the worst exit code stands', async () => {
+test('several targets in one run: each has a section, an unreachable one does not stop the others, the most important exit code wins', async () => {
   const cwd = makeProject({
     'ostiary.yaml': config({ one: gateway.url(), down: nowhere, two: gateway.url() }),
     'access/a.yaml': connection('a'),
@@ -125,7 +125,7 @@ test.each([
   expect([text.code, readDocument(name, readFileSync(report('shut'), 'utf8'))]).toEqual([4, { [list]: [], failures: [uneven[0]] }]);
 });
 
-test('what is refused for one target is told with its plan', async () => {
+test('a refused plan of one target is in the merged document', async () => {
   const cwd = makeProject({
     'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }).replace(/( {2}two: {[^}]*) }/, '$1, overlays: [two/] }'),
     'access/a.yaml': connection('fleet-refused', { reviewers: ['dba'] }),
@@ -141,7 +141,7 @@ test('what is refused for one target is told with its plan', async () => {
   expect(readDocument('apply', report)).toEqual({ targets: [], plans: ['two'], failures: [two] });
 });
 
-test('what is undone for one target is told with its result, beside the drift of another, or the plan that may not be carried out', async () => {
+test('drift --revert merges the result of one target with the drift or the refused plan of another', async () => {
   const urls = config({ one: gateway.url(), two: gateway.url() });
   const repository = make({
     'ostiary.yaml': urls.replace(/( {2}two: {[^}]*) }/, '$1, token: { env: TOKEN_TWO } }'),
@@ -167,7 +167,7 @@ test('what is undone for one target is told with its result, beside the drift of
   expect(readDocument('drift', report)).toEqual({ drifts: [], plans: ['two'], failures });
 });
 
-test('a folder that reports cannot be written to is told once for each target, and stops none of them', async () => {
+test('a report folder that cannot be written is one error per target and stops no target', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': connection('a') });
   const { code, stdout, stderr } = await gateway.run('plan --all-targets --format json --report json=none/{target}.json', cwd);
   expect([code, readDocument('plan', stdout)]).toEqual([

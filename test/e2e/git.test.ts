@@ -24,7 +24,7 @@ function recorded({ git }: TestRepository): string {
 }
 
 describe('apply', () => {
-  test('records what it wholly applied, here and on origin; the next clone plans on it', async () => {
+  test('records a complete apply locally and on origin; the next clone uses it as base', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-whole') });
     const origin = makeOrigin(ours);
     const first = await gateway.run('plan', ours.folder);
@@ -44,7 +44,7 @@ describe('apply', () => {
     expect([recorded(ours), recorded(origin)]).toStrictEqual([next, head]);
   });
 
-  test('records nothing after a part, a failure, a refusal, or with files that are not committed', async () => {
+  test('records nothing after a partial apply, a failure or a refusal, or with uncommitted files', async () => {
     const ours = project({ 'access/a/g.yaml': guardrail('git-part'), 'access/b/g.yaml': guardrail('git-rest') });
     const [plain, failed] = [{ code: 0 }, { code: 5 }];
     expect(await gateway.run('apply --yes access/a', ours.folder)).toMatchObject(plain);
@@ -61,7 +61,7 @@ describe('apply', () => {
     expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 
-  test('records where what a manager has was skipped, not where it refused the run', async () => {
+  test('records an apply that skipped managed objects, but not one that they refused', async () => {
     const body = connectionBody('git-managed', await agentId(gateway.call), { subtype: 'postgres' });
     await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
     const ours = project({ 'access/m.yaml': connection('git-managed', { reviewers: ['dba'] }) });
@@ -71,7 +71,7 @@ describe('apply', () => {
     expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 
-  test('is done, and says so, where origin takes nothing', async () => {
+  test('succeeds with a warning if origin rejects the record', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-refused') });
     const origin = makeOrigin(ours);
     origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
@@ -83,8 +83,8 @@ describe('apply', () => {
   });
 });
 
-describe('a plan on what was applied', () => {
-  test('tells intent from drift, holds what was tightened by hand, and names who left an orphan', async () => {
+describe('a plan with a base', () => {
+  test('distinguishes intent from drift, holds stricter live values, and names the commit that removed an orphan', async () => {
     const before = { 'access/c.yaml': connection('git-both', { reviewers: ['dba'] }), 'access/o.yaml': guardrail('git-orphan') };
     const ours = project(before);
     expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
@@ -125,7 +125,7 @@ describe('a plan on what was applied', () => {
     expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 
-  test('labels what the pull request does not change as not its own', async () => {
+  test('labels changes outside the pull request as not its own', async () => {
     const ours = project({ 'access/c.yaml': connection('git-other', { reviewers: ['dba'] }) });
     expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
     const { body } = await gateway.call('GET', '/connections/git-other');
@@ -136,7 +136,7 @@ describe('a plan on what was applied', () => {
 });
 
 describe('plan and explain', () => {
-  test('take a base by hand, refuse one that is none, and go without', async () => {
+  test('accept --base, reject an unknown commit, and work without a base', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-base') });
     const broken = ours.save({ 'access/g.yaml': 'a: [\n' });
     ours.save({ 'access/g.yaml': guardrail('git-base') });
@@ -155,7 +155,7 @@ describe('plan and explain', () => {
       expect(await gateway.run(`plan ${flag}`, ours.folder)).toMatchObject({ code: 3, stderr: expect.stringContaining(`error ${code}`) });
   });
 
-  test('work on a detached HEAD, and say what a shallow clone is without', async () => {
+  test('work on a detached HEAD, and report what a shallow clone lacks', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-shallow') });
     const first = ours.git('rev-parse', 'HEAD');
     const origin = makeOrigin(ours);
@@ -177,7 +177,7 @@ describe('plan and explain', () => {
     expect(parted).toMatchObject({ code: 0, stderr: expect.stringMatching(/warning git\/no-merge-base[\s\S]*fetch-depth: 0/) });
   });
 
-  test('conclude nothing where origin cannot be asked and this clone knows nothing', async () => {
+  test('fail if origin is unreachable and the clone has no record', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-origin') });
     ours.git('remote', 'add', 'origin', `${ours.folder}-gone`);
     const lost = await gateway.run('plan', ours.folder);
@@ -185,7 +185,7 @@ describe('plan and explain', () => {
     expect((await gateway.run('plan --no-origin', ours.folder)).code).toBe(0);
   });
 
-  test('ask for git where there is a repository and no git', async () => {
+  test('require git if there is a repository', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-absent') });
     const absent = { PATH: '/nonexistent' };
     expect(await gateway.process('plan', ours.folder, absent)).toMatchObject({

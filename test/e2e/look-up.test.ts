@@ -26,7 +26,7 @@ beforeAll(async () => {
   standard = await createPerson(gateway.server(), 'somebody', ['devs']);
 });
 
-test('resources are listed with the names of their variables, to everybody, and never a value', async () => {
+test('resources are listed with the names of their variables, for every role, and never with values', async () => {
   for (const key of [gateway.server().key, standard.key]) {
     for (const format of ['text', 'json', 'yaml']) {
       const { code, stdout, stderr } = await gateway.run(`get resources --format ${format}`, folder, { OSTIARY_TOKEN: key });
@@ -39,14 +39,14 @@ test('resources are listed with the names of their variables, to everybody, and 
   expect(parse(stdout)).toMatchObject([{ name: 'orders', type: 'database', subtype: 'postgres', env_vars: { 'envvar:HOST': '***' } }]);
 });
 
-test('more resources than a page holds are listed whole', async () => {
+test('lists all pages of resources', async () => {
   for (let n = 0; n < 120; n += 1)
     await gateway.call('POST', '/resources', { body: { name: `r-${n}`, type: 'custom', subtype: 'x', env_vars: {} } });
   const { stdout } = await gateway.run('get resources --format json', folder);
   expect(JSON.parse(stdout)).toHaveLength(121);
 });
 
-test('a search prints what it found', async () => {
+test('a search prints its results', async () => {
   const found = await gateway.run('search ORDERS --format json', folder);
   expect([found.code, found.stderr]).toEqual([0, '']);
   expect(JSON.parse(found.stdout)).toMatchObject({

@@ -22,7 +22,7 @@ function twoTargets(manifests: string): string {
 }
 
 describe('the base', () => {
-  it('is none, without a word, outside git, before the first commit, and for another gateway', async () => {
+  it('is undefined without a diagnostic outside git, before the first commit, and for another gateway', async () => {
     const outside = at(place(), true);
     outside.write(files);
     const unborn = make();
@@ -40,11 +40,11 @@ describe('the base', () => {
     expect(await record(repository, { url: 'https://elsewhere.example.com' })).toStrictEqual([]);
   });
 
-  it('is told to be missing where nothing was recorded', async () => {
+  it('is undefined with a notice if nothing was recorded', async () => {
     expect(codes((await planBase(make(files))).diagnostics)).toStrictEqual(['notice git/no-base']);
   });
 
-  it('holds what was applied, whatever is committed since, and who took it away', async () => {
+  it('has the applied manifests whatever was committed since, and the commits that removed them', async () => {
     const { repository, commit } = await applied(make);
     repository.git('mv', 'access/a.yaml', 'access/moved.yaml');
     repository.save({ 'access/moved.yaml': connection('a', { reviewers: ['dba'] }), 'access/c.yaml': connection('c') });
@@ -60,7 +60,7 @@ describe('the base', () => {
     expect(base?.desired.resources[0]?.locate('').file).toBe(`${commit.slice(0, 10)}:access/a.yaml`);
   });
 
-  it('warns of a checkout that is older than what was applied, where that makes a difference', async () => {
+  it('warns when HEAD is older than the applied commit and the manifests differ', async () => {
     const { repository, commit } = await applied(make);
     repository.save({ 'README.md': '' });
     const readme = repository.git('rev-parse', 'HEAD');
@@ -80,14 +80,14 @@ describe('the base', () => {
     expect(await behind()).toStrictEqual([]);
   });
 
-  it('counts what a selection leaves out as there', async () => {
+  it('treats unselected manifests as present', async () => {
     const { repository } = await applied(make);
     const { base } = await planBase(repository, { only: ['Connection/a'] });
     expect(idsOf(base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
     expect(base?.removedIn.size).toBe(0);
   });
 
-  it('never resolves secrets', async () => {
+  it('does not read secrets', async () => {
     const secret = { 'envvar:P': { valueFrom: { env: 'OSTIARY_SECRET_P' } }, 'envvar:F': { valueFrom: { file: 'ca.pem' } } };
     const { repository } = await applied(make, { 'access/a.yaml': connection('a', { secret }) });
     const { base } = await planBase(repository);
@@ -97,7 +97,7 @@ describe('the base', () => {
     });
   });
 
-  it('reads folders, overlays and targets as the config of that commit says', async () => {
+  it('reads folders, overlays and targets of the config at that commit', async () => {
     const overlay = connection('a', { reviewers: ['security'] });
     const repository = make({ 'ostiary.yaml': twoTargets('before/'), 'before/a.yaml': connection('a'), 'overlays/prod/a.yaml': overlay });
     const flags = { target: 'prod' };
@@ -110,13 +110,13 @@ describe('the base', () => {
     expect(codes((await planBase(repository, { target: 'test' })).diagnostics)).toStrictEqual(['notice git/no-base']);
   });
 
-  it('leaves out the config file of that commit where manifests lie beside it', async () => {
+  it('skips the config file of that commit if manifests are in the same folder', async () => {
     const { repository } = await applied(make, { 'ostiary.yaml': files['ostiary.yaml'].replace(/^manifests:.*\n/m, '') });
     repository.save({ 'access/c.yaml': connection('c') });
     expect(idsOf((await planBase(repository)).base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
   });
 
-  it('is found again when the config file moves, from any folder and in a worktree', async () => {
+  it('is found after the config file moved, from any folder, and in a worktree', async () => {
     const { repository, commit } = await applied(make);
     repository.remove('ostiary.yaml', 'access');
     const moved = {
@@ -133,7 +133,7 @@ describe('the base', () => {
     expect((await planBase(worktree, {}, 'infra')).base?.commit).toBe(next);
   });
 
-  it('is not known to be that of a gateway that the target has only now', async () => {
+  it("is undefined with a warning after the target's URL changed", async () => {
     const { repository } = await applied(make);
     repository.save({ 'ostiary.yaml': config('https://moved.example.com') });
     const { base, diagnostics } = await planBase(repository);
@@ -141,7 +141,7 @@ describe('the base', () => {
     expect((await planBase(repository, { base: 'HEAD~1' })).base).toBeDefined();
   });
 
-  it('stays usable when its commit is in no branch any more', async () => {
+  it('works if no branch contains its commit', async () => {
     const { repository, commit } = await applied(make);
     repository.git('commit', '--quiet', '--amend', '--message', 'rewritten');
     repository.remove('access/b.yaml');
@@ -151,7 +151,7 @@ describe('the base', () => {
     expect([...(base?.removedIn ?? [])]).toMatchObject([['Connection/b', { id: removed }]]);
   });
 
-  it('is refused where it cannot be loaded, and never taken for empty', async () => {
+  it('throws if it cannot be loaded, instead of counting as empty', async () => {
     const { repository } = await applied(make);
     const broken = repository.save({
       'access/a.yaml': 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: a }\nspec: { type: 7 }\n',
@@ -172,14 +172,14 @@ describe('the base', () => {
     await expect(planBase(repository, { base: '--output=x' })).rejects.toMatchObject({ code: 'git/bad-ref', exitCode: 3 });
   });
 
-  it('is an error to ask for outside git', async () => {
+  it('throws outside git if --base or --own is set', async () => {
     const outside = at(place(), true);
     outside.write(files);
     for (const flags of [{ base: 'main' }, { own: 'main' }])
       await expect(planBase(outside, flags)).rejects.toMatchObject({ code: 'git/no-repository', exitCode: 3 });
   });
 
-  it('needs no config file where flags say everything, and then --base names it', async () => {
+  it('needs no config file if --base names the commit', async () => {
     const repository = make({ 'sub/access/a.yaml': connection('a') });
     repository.save({ 'sub/access/a.yaml': connection('a', { reviewers: ['dba'] }) });
     const flags = { url, paths: ['access'] };
@@ -191,7 +191,7 @@ describe('the base', () => {
 });
 
 describe('--own', () => {
-  it('is what the manifests were where the branch was left', async () => {
+  it('has the manifests at the branch point', async () => {
     const repository = make(files);
     repository.git('checkout', '--quiet', '-b', 'topic');
     repository.save({ 'access/c.yaml': connection('c') });
@@ -202,7 +202,7 @@ describe('--own', () => {
     expect([idsOf(own), diagnostics]).toStrictEqual([['Connection/a', 'Connection/b'], []]);
   });
 
-  it('is empty where there were no manifests yet', async () => {
+  it('is empty if the branch point has no manifests', async () => {
     const repository = make({ 'README.md': '' });
     repository.git('branch', 'before');
     repository.save(files);
@@ -210,7 +210,7 @@ describe('--own', () => {
     expect([idsOf(own), diagnostics]).toStrictEqual([[], []]);
   });
 
-  it('labels nothing where it cannot be loaded, and says so', async () => {
+  it('is undefined with a warning if it cannot be loaded', async () => {
     const repository = make({ ...files, 'access/a.yaml': 'a: [\n' });
     repository.git('branch', 'before');
     repository.save(files);
@@ -218,7 +218,7 @@ describe('--own', () => {
     expect([own, codes(diagnostics)]).toStrictEqual([undefined, ['warning git/own-unreadable']]);
   });
 
-  it('compares with the branch itself where a shallow clone hides where it was left', async () => {
+  it('uses the branch itself if a shallow clone hides the branch point', async () => {
     const repository = make(files);
     repository.save({ 'access/c.yaml': connection('c') });
     const shallow = clone(repository, '--depth=1');

@@ -33,7 +33,7 @@ const pulledFiles = [
   'access/runbook-configurations/ops-books.yaml',
 ];
 
-test('a gateway into an empty folder, and a plan there finds nothing to do', async () => {
+test('pulls a gateway into an empty folder; a plan there finds no changes', async () => {
   const cwd = makeProject({});
   const pulled = await gateway.run(`pull project --url ${gateway.url()}`, cwd);
   expect([pulled.code, pulled.stderr]).toEqual([0, '']);
@@ -73,7 +73,7 @@ spec:
   ]);
 });
 
-test('variables to fill in, references as they are, and a template that is only added to', async () => {
+test('--secrets stubs writes variables, keeps references and extends secrets.env.example', async () => {
   const cwd = makeProject({ 'secrets.env.example': 'MINE=\nOSTIARY_SECRET_ORDERS_DB_PASS=\n' });
   const pulled = await run(cwd, `pull --url ${gateway.url()} --secrets stubs`);
   expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringContaining('2 variables to fill in')]);
@@ -88,7 +88,7 @@ test('variables to fill in, references as they are, and a template that is only 
   expect((await run(cwd, 'plan --detailed-exitcode', { ...values, OSTIARY_SECRET_ORDERS_DB_PASS: 'other' })).code).toBe(2);
 });
 
-test('without secrets; and an auditor, who does not see them', async () => {
+test('--secrets omit writes no secrets; an auditor cannot read them', async () => {
   const cwd = makeProject({});
   const auditor = { OSTIARY_TOKEN: await createKey(gateway.call, 'auditor', ['auditor']) };
   for (const [name, flag, env] of [
@@ -103,7 +103,7 @@ test('without secrets; and an auditor, who does not see them', async () => {
   }
 });
 
-test('a project that declares something already gets what is missing, and says what is live where it stands', async () => {
+test('adds missing manifests to an existing project and edits the others in place', async () => {
   const rule = `# The rule of the house.
 apiVersion: ostiary/v1
 kind: GuardrailRule
@@ -146,7 +146,7 @@ spec:
   expect(JSON.parse(planned.stdout).plans[0].changes.map(({ id }: { id: string }) => id)).toEqual(['Connection/gone-db']);
 });
 
-test('a selector that is there takes in no new manifest that live it does not protect', async () => {
+test('edits a selector that would match a new manifest although the live rule does not', async () => {
   const selector = { connection_selector: { match_tags: { env: 'live' }, allow_empty: true } };
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('no-drop', ['x'], selector) });
   const { code, stdout } = await run(cwd, 'pull');
@@ -156,7 +156,7 @@ test('a selector that is there takes in no new manifest that live it does not pr
   expect((await run(cwd, 'pull')).stdout).toContain('Pulled 0 objects. 5 manifests as on the gateway.');
 });
 
-test('one object alone', async () => {
+test('--only pulls one object', async () => {
   const cwd = makeProject({});
   const { code } = await run(cwd, `pull --url ${gateway.url()} --only GuardrailRule/no-drop`);
   expect([code, filesBelow(join(cwd, 'access'))]).toEqual([0, ['guardrail-rules/no-drop.yaml']]);
@@ -166,7 +166,7 @@ test('one object alone', async () => {
   expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('did you mean "GuardrailRule/no-drop"?')]);
 });
 
-test('a link in the folder is never followed out, and nothing is half written', async () => {
+test('never follows a link out of the folder and leaves no partial files', async () => {
   const cwd = makeProject({ 'outside/keep': '' });
   mkdirSync(join(cwd, 'project', 'access'), { recursive: true });
   symlinkSync(join(cwd, 'outside'), join(cwd, 'project', 'access', 'connections'));
@@ -180,7 +180,7 @@ test('a link in the folder is never followed out, and nothing is half written', 
   expect([beside.code, readdirSync(join(linked, 'outside'))]).toEqual([3, ['keep']]);
 });
 
-test('what cannot be done is told before the gateway is asked', async () => {
+test('reports impossible options before it reads the gateway', async () => {
   const cwd = makeProject({ file: '', 'other/x.yaml': 'a: 1\n', 'broken/access/a.yaml': 'kind: Connection\nspec: {}\n' });
   writeFileSync(join(cwd, 'broken/access/b.yaml'), connection('b', { reviewer: [] }));
   writeFiles(join(cwd, 'begun'), { 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/.keep': '' });
@@ -204,14 +204,14 @@ test('what cannot be done is told before the gateway is asked', async () => {
   expect([wrong.code, existsSync(join(cwd, 'new'))]).toEqual([4, false]);
 });
 
-test('where there is nothing to pull, the folder is there that the config names', async () => {
+test('creates the manifest folder of the config even without objects', async () => {
   const cwd = makeProject({ state: stateOf([owned('hoop_connection', 'gone', { name: 'gone' })]) });
   const { code, stdout } = await run(cwd, `pull --url ${gateway.url()} --from-state state`);
   expect([code, stdout]).toEqual([0, expect.stringContaining('Pulled 0 objects.')]);
   expect(await run(cwd, 'plan')).toMatchObject({ code: 3, stderr: expect.stringContaining('manifest/none') });
 });
 
-test('what a state of Terraform owned, and blocks that make it forget', async () => {
+test('--from-state pulls the objects of a Terraform state and writes removed blocks', async () => {
   const { list } = await gateway.call('GET', '/datamasking-rules');
   const state = stateOf([
     owned('hoop_connection', 'orders', { name: 'orders-db' }, { module: 'module.teams["a.b]"].module.x[0]' }),

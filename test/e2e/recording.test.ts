@@ -10,7 +10,7 @@ function layered(folders: string): string {
 }
 
 describe('recording', () => {
-  it('needs the manifests to be those of HEAD, whatever else is changed', async () => {
+  it('requires the manifests of HEAD, whatever else changed', async () => {
     const { repository, commit } = await applied(make);
     repository.write({ 'README.md': 'changed', 'access/notes.txt': 'new' });
     expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
@@ -30,7 +30,7 @@ describe('recording', () => {
     expect((await planBase(repository)).base?.commit).toBe(commit);
   });
 
-  it('needs overlays to apply in the order of HEAD', async () => {
+  it('requires the overlay order of HEAD', async () => {
     const repository = make({
       ...files,
       'ostiary.yaml': layered('o/x, o/y'),
@@ -43,7 +43,7 @@ describe('recording', () => {
     expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
   });
 
-  it('does not mind how lines end in the files', async () => {
+  it('ignores line ends', async () => {
     const { repository } = await applied(make);
     repository.git('config', 'core.autocrlf', 'true');
     repository.remove('access/a.yaml');
@@ -51,7 +51,7 @@ describe('recording', () => {
     expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
   });
 
-  it('tells origin, from where a fresh clone knows; a refusal is a warning, and this clone knows still', async () => {
+  it('pushes the record to origin for other clones; a rejection is a warning and the local record stays', async () => {
     const repository = make(files);
     const origin = makeOrigin(repository);
     const [recorded] = await record(repository);
@@ -69,14 +69,14 @@ describe('recording', () => {
     expect((await planBase(repository)).base?.commit).toBe(next);
   });
 
-  it('keeps to this clone with --no-origin', async () => {
+  it('stays local with --no-origin', async () => {
     const repository = make(files);
     const origin = makeOrigin(repository);
     expect(codes(await record(repository, { origin: false }))).toStrictEqual(['notice git/applied-recorded']);
     expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
   });
 
-  it('tells once what is let go, and how it is deleted all the same', async () => {
+  it('warns once about removed objects that stay live, and how to delete them', async () => {
     const { repository, commit } = await applied(make);
     repository.remove('access/b.yaml');
     expect(codes(await recordLeaving(repository.folder, { orphans: [{ id: 'Connection/b' }], changes: [], base: commit }))).toStrictEqual([

@@ -73,7 +73,7 @@ test.concurrent.each(wrong)('ostiary %s: one clear line and a hint', async (line
   expect(server.seen).toHaveLength(0);
 });
 
-test('a process tells a usage error so', async () => {
+test('a process prints a usage error and its hint to stderr', async () => {
   for (const [line, message, hint] of wrong.filter(([one]) => ['paln', 'get', 'apply', 'serve x', 'plan --frobnicate'].includes(one)))
     expect(await ostiary(line.split(' '), { cwd: folder, env })).toMatchObject({ code: 3, stdout: '', stderr: usage(message, hint) });
 });
@@ -93,12 +93,12 @@ test.concurrent.each([
   expect(server.seen).toHaveLength(0);
 });
 
-describe('which gateway, which manifests', () => {
+describe('selection of gateway and manifests', () => {
   const address = 'it looks like https://gateway.example.com/api; the token belongs into an environment variable';
   const noAddress = 'no http(s) address without credentials, query and fragment';
   const config2 = config({ production: 'http://127.0.0.1:9', staging: 'http://127.0.0.1:9' });
 
-  test('several targets want one of them', async () => {
+  test('a config with several targets requires --target', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config2, 'access/rule.yaml': guardrail('no-drop') });
     for (const args of [['plan'], ['apply', '--yes'], ['get', 'agents'], ['explain', 'GuardrailRule/no-drop']]) {
       const { code, stderr } = await ostiaryHere(args, { cwd, env });
@@ -120,7 +120,7 @@ describe('which gateway, which manifests', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
   });
 
-  test('a name that nothing has is told where it would do something', async () => {
+  test('an unknown name in an option is a warning with a suggestion', async () => {
     const gateway = await startFlakyServer(json(200, []));
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/rule.yaml': guardrail('no-drop') });
     const line = ['plan', '--revert', 'GuardrailRule/no-drap', '--revert', 'GuardrailRule/no-drop', '--adopt', 'x'];
@@ -135,7 +135,7 @@ describe('which gateway, which manifests', () => {
     );
   });
 
-  test('without a config, a url and a folder are enough', async () => {
+  test('without a config file, a URL and a folder suffice', async () => {
     const cwd = makeProject({ 'some/rule.yaml': guardrail('no-drop') });
     const gateway = await startFlakyServer(json(200, []));
     const { code, stdout } = await ostiary(['plan', 'some'], { cwd, env: { ...env, OSTIARY_URL: gateway.url } });
@@ -144,7 +144,7 @@ describe('which gateway, which manifests', () => {
   });
 });
 
-test('--version says what package.json says', async () => {
+test('--version prints the version of package.json', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   for (const args of [['--version'], ['-V'], ['plan', '--version']])
     expect(await ostiary(args, { cwd: folder })).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -180,7 +180,7 @@ describe('help', () => {
     expect((await ostiaryHere(['help', name], { cwd: folder })).stdout).toBe(stdout);
   });
 
-  test('the program lists its commands and exit codes, asked or not', async () => {
+  test('the program lists its commands and exit codes with --help and without arguments', async () => {
     const { code, stdout, stderr } = await ostiary(['--help'], { cwd: folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const named = [...stdout.matchAll(/^ {2}(\w+)(?: \[| {2})/gm)].map((match) => match[1]);
@@ -200,7 +200,7 @@ describe('help', () => {
 });
 
 describe('init', () => {
-  test('writes a project that is valid, and does nothing the second time', async () => {
+  test('writes a valid project, and refuses to run a second time', async () => {
     const cwd = makeProject({});
     expect(await ostiary(['init'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('wrote ostiary.yaml\n') });
     expect(await ostiaryHere(['validate'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid. 2 resources.') });
@@ -211,7 +211,7 @@ describe('init', () => {
     expect(contentsOf(cwd)).toEqual(before);
   });
 
-  test('in a project that exists adds schemas alone', async () => {
+  test('adds only schemas to an existing project', async () => {
     const cwd = makeProject({ 'sub/ostiary.yml': config('http://127.0.0.1:9'), 'sub/access/rule.yaml': guardrail('no-drop') });
     expect(await ostiaryHere(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
     expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([

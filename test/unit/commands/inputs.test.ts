@@ -19,7 +19,7 @@ async function flagsOf(command: string): Promise<readonly string[]> {
 }
 
 describe('action.yml', () => {
-  test('names the inputs that are read', () => {
+  test('declares the inputs that the action reads', () => {
     expect(Object.keys(action.inputs).toSorted()).toEqual([...ownInputs, ...Object.keys(flagInputs)].toSorted());
   });
 
@@ -30,7 +30,7 @@ describe('action.yml', () => {
     expect((await flagsOf(mode)).filter((name) => !others.includes(name)).toSorted()).toEqual(meant.toSorted());
   });
 
-  test('says what the defaults are', () => {
+  test('has the defaults of the action', () => {
     const defaults = Object.entries<{ default?: string }>(action.inputs).flatMap(([name, one]) =>
       one.default === undefined || name === 'github-token' ? [] : [[name, one.default]],
     );

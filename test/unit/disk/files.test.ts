@@ -52,7 +52,7 @@ describe('findConfig', () => {
     expect(findConfig(root).value).toStrictEqual({ file: { path: 'ostiary.yaml', text: 'outer' }, folder: root });
   });
 
-  it('takes the explicit one', () => {
+  it('uses the explicit one', () => {
     put('ostiary.yaml');
     put('conf/other.yaml', 'other');
     expect(findConfig(root, 'conf/other.yaml').value).toStrictEqual({
@@ -61,7 +61,7 @@ describe('findConfig', () => {
     });
   });
 
-  it('may find none', () => {
+  it('returns neither value nor diagnostic if there is none', () => {
     mkdirSync(join(root, 'ostiary.yaml'));
     expect(findConfig(root)).toStrictEqual({ diagnostics: [] });
   });
@@ -127,7 +127,7 @@ describe('readSecretFile', () => {
     expect(diagnostics.map((found) => found.code)).toStrictEqual([code]);
   });
 
-  it('says why a file cannot be read', () => {
+  it('reports why a file cannot be read', () => {
     symlinkSync('loop', join(root, 'loop'));
     const [found] = readSecretFile(root, 'loop').diagnostics;
     expect(found).toMatchObject({ code: 'secret/unreadable-file', hint: 'check who may read it' });
@@ -152,7 +152,7 @@ describe('readSecretFile', () => {
     expect(codes).toStrictEqual([undefined, 'secret/file-ignored', 'secret/file-ignored', 'secret/file-ignored', undefined]);
   });
 
-  it('takes a root that is a link', () => {
+  it('accepts a root that is a link', () => {
     put('real/ca.pem');
     symlinkSync('real', join(root, 'root'));
     expect(readSecretFile(join(root, 'root'), 'ca.pem').diagnostics).toStrictEqual([]);
@@ -179,7 +179,7 @@ describe('openJournal', () => {
     expect(readFileSync(join(root, 'journal'), 'utf8')).toBe('{"a":1}\n{"b"\n{"c":3}\n');
   });
 
-  it('says why it cannot be opened', () => {
+  it('throws with the reason when it cannot be opened', () => {
     expect(failureOf(() => openJournal(join(root, 'none/journal')))).toStrictEqual({
       code: 'journal/cannot-write',
       exitCode: 3,
@@ -215,7 +215,7 @@ describe('writeReport', () => {
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
-  it('says why it cannot be written', () => {
+  it('throws with the reason when it cannot be written', () => {
     const failure = failureOf(() => writeReport(join(root, 'none/report'), 'x'));
     expect(failure).toMatchObject({ code: 'report/cannot-write', exitCode: 3 });
     expect(failure?.message).toContain('it does not exist');

@@ -33,7 +33,7 @@ function walk(paths: readonly string[] = ['.'], exclude: readonly string[] = [])
 }
 
 describe('readTree', () => {
-  it('finds YAML files at any depth, sorted by path, and leaves the rest', () => {
+  it('finds YAML files at any depth, sorted by path, and skips other files', () => {
     for (const path of [
       'b.yaml',
       'a/z.yml',
@@ -50,17 +50,17 @@ describe('readTree', () => {
     expect(walk()).toStrictEqual({ files: ['a-b/x.yaml', 'a.yaml', 'a/b/c/d.yaml', 'a/z.yml', 'b.yaml'], problems: [] });
   });
 
-  it('reads what overlapping paths reach once', () => {
+  it('reads each file of overlapping paths once', () => {
     for (const path of ['a/x.yaml', 'a/b/y.yaml']) put(path);
     expect(walk(['a/b', 'a', 'a/x.yaml', 'a/b/y.yaml'])).toStrictEqual({ files: ['a/b/y.yaml', 'a/x.yaml'], problems: [] });
   });
 
-  it('leaves excluded folders out', () => {
+  it('skips excluded folders', () => {
     for (const path of ['a/x.yaml', 'overlays/prod/y.yaml']) put(path);
     expect(walk(['.'], ['overlays/prod', 'missing'])).toStrictEqual({ files: ['a/x.yaml'], problems: [] });
   });
 
-  it('shows paths outside of where the user stands as absolute', () => {
+  it('displays paths outside the working directory as absolute', () => {
     put('a/x.yaml');
     put('here/y.yaml');
     const { value } = readTree([root], { root, cwd: join(root, 'here'), exclude: [] });
@@ -81,8 +81,8 @@ describe('readTree', () => {
   });
 });
 
-describe('what readTree refuses', () => {
-  it('tells of everything and reads the rest', () => {
+describe('errors of readTree', () => {
+  it('reports every unreadable file and reads the others', () => {
     put('good.yaml');
     put('large.yaml', 'x'.repeat(1_048_577));
     put('full.yaml', `#${'x'.repeat(1_048_575)}`);
@@ -110,7 +110,7 @@ describe('what readTree refuses', () => {
     );
   });
 
-  it('refuses names that break lines', () => {
+  it('rejects names that break lines', () => {
     put('a\nb.yaml');
     put('c\u001b[31m/d.yaml');
     put('e\n.txt');
@@ -120,7 +120,7 @@ describe('what readTree refuses', () => {
     });
   });
 
-  it('refuses a file that is not YAML when it is named', () => {
+  it('rejects a named file that is not YAML', () => {
     put('a.json');
     expect(walk(['a.json'])).toStrictEqual({ files: [], problems: ['a.json:1:1 manifest/unreadable'] });
   });
@@ -145,7 +145,7 @@ describe('what readTree refuses', () => {
 });
 
 describe('links', () => {
-  it('follows those that stay inside, each file once and by its own path', () => {
+  it('follows links inside the root, each file once and by its own path', () => {
     put('real/a.yaml');
     link('alias.yaml', 'real/a.yaml');
     link('again', 'real');
@@ -160,7 +160,7 @@ describe('links', () => {
     expect(walk(['access'])).toStrictEqual({ files: ['access/team/a.yaml'], problems: [] });
   });
 
-  it('refuses those that leave the root', () => {
+  it('rejects links out of the root', () => {
     put('repo/a.yaml');
     put('outside/b.yaml');
     link('repo/file.yaml', '../outside/b.yaml');
@@ -178,7 +178,7 @@ describe('links', () => {
     ]);
   });
 
-  it('refuses a named path that leads out through a link, and takes one that lies outside by name', () => {
+  it('rejects a named path that leads out through a link, and accepts a named path outside the root', () => {
     put('repo/a.yaml');
     put('outside/b.yaml');
     link('repo/folder', '../outside');
@@ -187,7 +187,7 @@ describe('links', () => {
     expect(readTree([join(root, 'outside')], options).value?.map(({ path }) => path)).toStrictEqual(['outside/b.yaml']);
   });
 
-  it('ends where links lead in circles or nowhere', () => {
+  it('ends for circular and broken links', () => {
     put('a/x.yaml');
     put('b/y.yaml');
     link('a/b', '../b');
@@ -202,7 +202,7 @@ describe('links', () => {
     });
   });
 
-  it('does not walk a folder as often as links lead to it', () => {
+  it('walks a folder once for any number of links', () => {
     for (let level = 0; level < 30; level += 1) {
       mkdirSync(join(root, `hidden/${level}`), { recursive: true });
       link(`hidden/${level}/x`, `../${level + 1}`);
@@ -215,7 +215,7 @@ describe('links', () => {
 });
 
 describe('missingPaths', () => {
-  it('names each path that is not there', () => {
+  it('reports each path that does not exist', () => {
     put('a/x.yaml');
     const paths = ['a', 'a/x.yaml', 'typo/', 'a/x.yaml/y', 'a/z.yaml'].map((path) => join(root, path));
     expect(missingPaths(paths, root).map(({ code, at }) => `${at?.file} ${code}`)).toStrictEqual([
