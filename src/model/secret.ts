@@ -1,9 +1,9 @@
-/** Makes the interface's spelling of a text. */
+/** Encodes a text the way the interface expects it. */
 type Encode = (text: string) => string;
 
 /**
- * Of ten thousand manifests there are eighty thousand: one object each, with methods that all share, and no closure. A copy
- * of its fields is no secret, and no type takes it for one.
+ * A secret value that is only revealed on request. Ten thousand manifests have eighty thousand of them, so it is one object
+ * without closures. A copy of its fields is not a secret, and no type accepts it as one.
  */
 class SealedText {
   readonly state = 'value';
@@ -21,7 +21,7 @@ class SealedText {
     return this.#spell === undefined ? this.#text : this.#spell(this.#text);
   }
 
-  /** The same value, told to be from elsewhere. */
+  /** Returns the same value with another source. */
   withSource(source: string): SealedText {
     return new SealedText(source, this.#text, this.#spell);
   }
@@ -34,23 +34,23 @@ class SealedText {
 
 /**
  * A secret value in memory. Only `source` may ever be printed: `inline`, `env:NAME`, `file:PATH`, `reference:TEXT` or `live`.
- * `reveal` is for comparing and for the write; it tells the value as the interface spells it (base64 or a reference for
+ * `reveal` is for comparing and for the write; it returns the value in the encoding of the interface (base64 or a reference for
  * maps, plain text for single fields).
  */
 export type Secret = SealedText;
 
-/** What a manifest says of one secret: a value, `keep` (not ours), or a source that was not resolved. */
+/** One secret in a manifest: a value, `keep` (not managed), or a source that was not resolved. */
 export type DesiredSecret =
   | Secret
   | { readonly state: 'keep'; readonly source: string }
   | { readonly state: 'unresolved'; readonly source: string };
 
-/** What the gateway says of one secret: a value, or that there is one that the caller may not see. */
+/** One secret on the gateway: a value, or a value that the token may not read. */
 export type LiveSecret = Secret | { readonly state: 'hidden'; readonly source: string };
 
 /**
- * Seals a value behind its source: printing or serialising the result shows the source alone. A value that is to be
- * spelled otherwise is spelled whenever it is asked for: most are only compared once.
+ * Seals a value: printing or serializing the result shows only the source. An encoded value is encoded on each request,
+ * because most values are compared only once.
  */
 export function seal(source: string, value: string, spell?: Encode): Secret {
   return new SealedText(source, value, spell);
@@ -58,7 +58,7 @@ export function seal(source: string, value: string, spell?: Encode): Secret {
 
 const credentialKey = /(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?|authorization)(?![A-Za-z0-9])/i;
 
-/** Tells by the key of a secret whether its value is likely to let somebody in. */
+/** Tells by the key of a secret whether its value is probably a credential. */
 export function looksLikeCredential(key: string): boolean {
   return credentialKey.test(key);
 }

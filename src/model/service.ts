@@ -18,7 +18,7 @@ export type ListedResource = {
   readonly updated_at: string;
 };
 
-/** A runbook of a repository; the repository is empty where the gateway does not tell it. */
+/** A runbook of a repository; `repository` is empty when the gateway does not report it. */
 export type RunbookTemplate = {
   readonly name: string;
   readonly repository: string;
@@ -52,7 +52,7 @@ export type Review = {
   readonly access_duration: number;
   readonly revoke_at: string;
   readonly review_groups_data: readonly ReviewGroup[];
-  /** Absent where the answer does not tell it. */
+  /** Absent when the response does not contain it. */
   readonly time_window?: TimeWindow | null;
 };
 
@@ -62,33 +62,33 @@ export type SearchResult = {
   readonly connections: readonly (Found & { readonly resource_name: string })[];
   readonly resources: readonly Found[];
   readonly runbooks: readonly { readonly name: string; readonly repository: string }[];
-  /** What could not be searched. */
+  /** The areas that could not be searched. */
   readonly errors: readonly string[];
 };
 
-/** What a reviewer wants to become of a review. */
+/** The decision of a reviewer about a review. */
 export type Decision = {
   readonly status: 'APPROVED' | 'REJECTED' | 'REVOKED';
   readonly force: boolean;
   readonly window?: TimeWindow | undefined;
 };
 
-/** What people look up and decide on a gateway beside its configuration. Failures throw an ApiError; lists have no value where they are not proven whole. */
+/** The port to everything on a gateway besides its configuration. Failures throw an ApiError; a list has no value when it could not be proven complete. */
 export interface Service {
   identify(): Promise<GatewayIdentity>;
   agents(): Promise<Checked<readonly Agent[]>>;
   resources(): Promise<Checked<readonly ListedResource[]>>;
   /** Warns of repositories that could not be read. */
   templates(): Promise<Checked<readonly RunbookTemplate[]>>;
-  /** The newest first. */
+  /** Lists reviews, newest first. */
   reviews(): Promise<Checked<readonly Review[]>>;
   search(term: string): Promise<SearchResult>;
-  /** One review; undefined where there is none that the caller may see. */
+  /** Returns one review; undefined when there is none that the token may read. */
   review(id: string): Promise<Review | undefined>;
-  /** Why this sort of gateway would not carry a decision out, before it is asked. */
+  /** Returns why this dialect cannot carry out a decision, before any request; undefined when it can. */
   objection(review: Review, decision: Decision): string | undefined;
   decide(id: string, decision: Decision): Promise<Review>;
-  /** The successful writes since a time, the newest first, not more than so many; undefined where the gateway has no log, or does not show it. */
+  /** Returns the successful writes since a time, newest first, at most `most`; undefined without a readable audit log. */
   writesSince(since: Date, most: number): Promise<readonly AuditedWrite[] | undefined>;
   close(): Promise<void>;
 }

@@ -1,26 +1,26 @@
 import type { Json } from './json.ts';
 
-/** A file the user wrote: its path as shown to the user (relative to where they stand, with `/`) and its text. */
+/** A file that the user wrote: its path relative to the working directory (with `/`) and its text. */
 export type SourceFile = {
   readonly path: string;
   readonly text: string;
-  /** What its one document says, where the text was made from it and need not be read. */
+  /** The value of its only document, when the text was generated from it and need not be parsed. */
   readonly said?: Json;
 };
 
-/** Tells whether a file of that name may hold manifests. */
+/** Tells whether a file with this name may contain manifests. */
 export function isManifestName(name: string): boolean {
   return name.endsWith('.yaml') || name.endsWith('.yml');
 }
 
-/** Tells whether manifests are looked for in a folder of that name. */
+/** Tells whether a folder with this name is searched for manifests. */
 export function isManifestFolder(name: string): boolean {
   return !name.startsWith('.') && name !== 'node_modules';
 }
 
 const badCharacters = /[\p{Cc}\u2028\u2029\ufffd]/u;
 
-/** Tells whether a name would not break lines of output, and is UTF-8. */
+/** Tells whether a name is valid UTF-8 and contains no control characters or line breaks. */
 export function isPrintableName(name: string): boolean {
   return !badCharacters.test(name);
 }

@@ -1,6 +1,6 @@
 import { compareText } from './json.ts';
 
-/** Returns the candidate that the text most likely meant, or undefined where none is near. */
+/** Returns the closest candidate for a misspelled text; undefined when none is close. */
 export function suggest(text: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(text.length / 3));
   let best: string | undefined;
@@ -16,7 +16,7 @@ export function suggest(text: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. */
+/** Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors. */
 function editDistance(left: string, right: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, index) => index);

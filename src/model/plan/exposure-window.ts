@@ -3,7 +3,7 @@ import { tokensOf, type Pointer } from '../pointer.ts';
 
 const named = 3;
 
-/** A window as a sentence: what is unprotected between which two writes. */
+/** Describes an exposure window in one sentence. */
 export function exposureWindowText({ from, lost, until, missing, connections }: ExposureWindow): string {
   const shown = connections.slice(0, named).join(', ');
   const more = connections.length > named ? ` and ${connections.length - named} more` : '';

@@ -2,15 +2,15 @@ import type { LiveState } from '../live.ts';
 import type { Change } from './plan.ts';
 import type { ResourceId } from '../resource.ts';
 
-/** Names to come by the names that live objects have so far. */
+/** New ids by the current ids of live objects. */
 export type Renames = ReadonlyMap<ResourceId, ResourceId>;
 
-/** The renames that a plan carries out, by the names that the objects have so far. */
+/** Returns the renames of a plan by the current ids of the objects. */
 export function renamesOf(changes: readonly Change[]): Renames {
   return new Map(changes.flatMap(({ id, key, action }) => (action === 'rename' && key !== undefined ? [[key, id] as const] : [])));
 }
 
-/** The live state as it is once the names have changed, edges included; nothing else is another. */
+/** Returns the live state after the renames, including edge ends; everything else is unchanged. */
 export function withNames(live: LiveState, renames: Renames): LiveState {
   if (renames.size === 0) return live;
   const named = (id: ResourceId): ResourceId => renames.get(id) ?? id;

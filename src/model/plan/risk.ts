@@ -1,32 +1,32 @@
 import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
 
-/** What a change may do to people and systems, from the safest to the most dangerous; `unknown` is never taken for safe. */
+/** The risk classes from the safest to the most dangerous; `unknown` never counts as safe. */
 export const riskClasses = ['strengthens', 'neutral', 'availability', 'reroutes', 'unknown', 'weakens'] as const;
 
 export type RiskClass = (typeof riskClasses)[number];
 
-/** One thing that a change does, by a reason code: a change that weakens one thing and strengthens another has both. */
+/** One effect of a change, by code. A change that weakens one control and strengthens another has two risks. */
 export type Risk = {
   readonly code: `risk/${string}`;
   readonly class: RiskClass;
-  /** The field, or what all fields that do it have in common; absent where an edge or the whole resource does it. */
+  /** The field, or the common path of several fields; absent when an edge or the whole resource is the cause. */
   readonly path?: Pointer;
-  /** The connections that it reaches, where it is not the connection's own. */
+  /** The affected connections, unless the resource is the connection itself. */
   readonly connections?: readonly ResourceId[];
-  /** Where a manifest says so: `file:line:column`. */
+  /** The position in a manifest: `file:line:column`. */
   readonly place?: string;
 };
 
-/** The risks of a resource whose manifest says something else than the base's, although nothing is written. */
+/** The risks of a resource whose manifest differs from the base although nothing is written. */
 export type UnwrittenRisks = { readonly id: ResourceId; readonly risks: readonly Risk[] };
 
-/** Tells whether a class is above another. */
+/** Tells whether a risk class is more dangerous than another. */
 export function isRiskierThan(one: RiskClass, other: RiskClass): boolean {
   return riskClasses.indexOf(one) > riskClasses.indexOf(other);
 }
 
-/** The highest class of risks; undefined where there are none. */
+/** Returns the highest class of the risks; undefined when there are none. */
 export function highestRisk(risks: readonly Pick<Risk, 'class'>[]): RiskClass | undefined {
   let highest: RiskClass | undefined;
   for (const risk of risks) if (highest === undefined || isRiskierThan(risk.class, highest)) highest = risk.class;

@@ -2,32 +2,32 @@ import type { Plan } from './plan.ts';
 import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
 
-/** Where the value of one secret comes from; never the value. */
+/** The source of one secret; never its value. */
 export type SecretProvenance = { readonly id: ResourceId; readonly path: Pointer; readonly source: string };
 
-/** What a live object was when it was planned, told without its values. */
+/** The state of a live object at planning time, without its values. */
 export type Fingerprint = {
-  /** What the gateway knows the object by, or will. */
+  /** The identity on the gateway, after the plan. */
   readonly id: ResourceId;
   /** The gateway's own id. */
   readonly uid: string;
-  /** A hash for every field that was compared. */
+  /** A hash of every compared field. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What was not compared: what is ignored or kept, and what the planning role cannot see. */
+  /** Paths that were not compared: ignored or kept ones, and those that the token cannot read. */
   readonly without: readonly Pointer[];
 };
 
-/** A plan as a file keeps it, with all that must still be so when it is carried out. */
+/** A plan file with the conditions that must still hold when it is applied. */
 export type SavedPlan = {
   readonly plan: Plan;
-  /** The version of the program that planned. */
+  /** The version of Ostiary that created the plan. */
   readonly tool: string;
-  /** Whether all manifests were planned, and not a selection of them. */
+  /** Whether the plan covers all manifests, not a selection. */
   readonly whole: boolean;
-  /** The first commits of the repository; empty where they are not known. */
+  /** The root commits of the repository; empty when they are unknown. */
   readonly repository: readonly string[];
-  /** The objects that the plan writes, as they were. */
+  /** The state of the objects that the plan writes. */
   readonly live: readonly Fingerprint[];
-  /** Where the secrets of all planned manifests come from. */
+  /** The sources of the secrets of all planned manifests. */
   readonly sources: readonly SecretProvenance[];
 };

@@ -1,23 +1,23 @@
 import type { Diagnostic, Position } from '../diagnostic.ts';
 import type { ResourceId } from '../resource.ts';
 
-/** One expression that has to be true. */
+/** One expression that must be true. */
 export type Requirement = {
   readonly expression: string;
-  /** What is said where it is not true, instead of what the policy says. */
+  /** The message for a violation, instead of that of the policy. */
   readonly message?: string;
-  /** Makes a diagnostic of what is wrong at a character of the expression. */
+  /** Converts a problem at a character of the expression (index from 0) to a diagnostic. */
   readonly diagnose: (problem: Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'>, offset: number) => Diagnostic;
 };
 
-/** A connection (`*` and `?` stand for characters) that need not do as a policy asks, up to and with a day. */
+/** An exemption of connections (a glob with `*` and `?`) from a policy, up to and including the day `until`. */
 export type Waiver = { readonly connection: string; readonly until: string; readonly reason: string; readonly at: Position };
 
-/** What connections have to be like once a plan is carried out. */
+/** Requirements on connections after a plan. */
 export type Policy = {
   readonly name: string;
   readonly at: Position;
-  /** All of it has to be true of a connection that the policy is about; an empty list asks for nothing. */
+  /** The policy applies to a connection that matches all of these; an empty list matches everything. */
   readonly match: {
     readonly tags: Readonly<Record<string, readonly string[]>>;
     readonly type: readonly string[];
@@ -28,11 +28,11 @@ export type Policy = {
   readonly message: string;
   readonly severity: 'error' | 'warning';
   readonly waivers: readonly Waiver[];
-  /** All that the document says, in one form. */
+  /** The content of the document in canonical form. */
   readonly text: string;
 };
 
-/** A connection that does not do as a policy asks, or of which nobody can tell. */
+/** A connection that violates a policy, or for which it cannot be evaluated. */
 export type PolicyFinding = {
   readonly policy: string;
   readonly connection: ResourceId;
@@ -43,29 +43,29 @@ export type PolicyFinding = {
   readonly at?: Position;
 };
 
-/** A finding that a waiver lets pass. */
+/** A finding that a waiver exempts. */
 export type WaivedFinding = Pick<PolicyFinding, 'policy' | 'connection' | 'result'> & Pick<Waiver, 'until' | 'reason'>;
 
-/** What became of policies on a day. */
+/** The result of all policies on one day. */
 export type PolicyReport = {
-  /** `YYYY-MM-DD`: waivers count by it. */
+  /** `YYYY-MM-DD`; waivers are compared with this day. */
   readonly today: string;
-  /** How many policies there are. */
+  /** The number of policies. */
   readonly policies: number;
-  /** How many connections any of them is about. */
+  /** The number of connections that at least one policy applies to. */
   readonly connections: number;
   readonly findings: readonly PolicyFinding[];
   readonly waived: readonly WaivedFinding[];
 };
 
-/** What one policy says of one connection. */
+/** The result of one policy for one connection. */
 export type PolicyResult = {
   readonly policy: string;
   readonly at: Position;
   readonly result: 'passes' | 'violated' | 'unknown' | 'waived';
-  /** What the connection lacks. */
+  /** The messages of the violated requirements. */
   readonly messages: readonly string[];
-  /** The last day of the waiver, and why there is one. */
+  /** The last day of the waiver, and its reason. */
   readonly until?: string;
   readonly reason?: string;
 };

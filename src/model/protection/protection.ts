@@ -4,10 +4,10 @@ import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
 import type { SampleSide } from '../result/sample-result.ts';
 
-/** Which way a change goes; `both` where it weakens one thing and strengthens another, `unknown` is never taken for safe. */
+/** The verdict on a change. `both`: one control is weaker and another stronger; `unknown`: incomparable, never counts as safe. */
 export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
 
-/** What stands between people and a connection, the weightiest first. */
+/** The types of controls between people and a connection, the most important first. */
 export const controlTypes = [
   'access',
   'review',
@@ -24,121 +24,122 @@ export const controlTypes = [
 ] as const;
 
 /**
- * `access` the open modes, `review` who must approve, `input` / `output` what guardrails block, `masking` and `redaction`
- * what is hidden, `force` who may approve alone, `duration` the longest session, `schema` whether it is shown, `metadata`
- * what a session must state, `attributes` what rules may hang on, `requests` access-request rules, which are not ours.
+ * `access`: open access modes; `review`: groups that must approve; `input` / `output`: what guardrails block; `masking` and
+ * `redaction`: what is hidden; `force`: groups that may approve alone; `duration`: the longest session in seconds; `schema`:
+ * whether the schema is shown; `metadata`: fields that a session must state; `attributes`: attributes that rules refer to;
+ * `requests`: access-request rules, which are never managed.
  */
 export type ControlType = (typeof controlTypes)[number];
 
-/** Why an aspect changes: a field of a resource or an edge, and where a manifest says so, or that somebody did it by hand. */
+/** The cause of a changed control: a field of a resource or an edge, with its position in a manifest or a mark for drift. */
 export type Cause = {
   readonly by: ResourceId;
   readonly path?: Pointer;
-  /** The other end, where an edge is the cause. */
+  /** The other end, if an edge is the cause. */
   readonly edge?: ResourceId;
-  /** Where a manifest says so: `file:line:column`. */
+  /** The position in a manifest: `file:line:column`. */
   readonly place?: string;
-  /** What is undone was done on the gateway. */
+  /** The plan reverts a drift. */
   readonly byHand?: true;
 };
 
 /**
- * What attaches a rule to a connection: `direct` a list of either end names the other, `selector` the selector of the rule
- * takes it, `attribute` both have it, `edge` the gateway says so and no known manifest does.
+ * How a rule is attached to a connection. `direct`: a list of one end names the other; `selector`: the selector of the rule
+ * matches; `attribute`: both share it; `edge`: the gateway has the edge and no known manifest declares it.
  */
 export type Attachment = {
   readonly how: 'direct' | 'selector' | 'attribute' | 'edge';
   readonly attribute?: string;
-  /** Where a manifest says so: `file:line:column`. */
+  /** The position in a manifest: `file:line:column`. */
   readonly place?: string;
 };
 
-/** What a rule does on a connection, and all that attaches it. */
+/** The control types of a rule on a connection, and everything that attaches it. */
 export type RuleEffect = { readonly aspects: readonly ControlType[]; readonly by: readonly Attachment[] };
 
-/** A rule that is on a connection before, after, or both. */
+/** A rule on a connection before the plan, after it, or both. */
 export type ConnectionRule = { readonly rule: ResourceId; readonly before?: RuleEffect; readonly after?: RuleEffect };
 
-/** One aspect of one connection, before and after. */
+/** One control type of one connection before and after. */
 export type ControlChange = {
   readonly aspect: ControlType;
   readonly way: ProtectionVerdict;
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** There may be more than can be seen. */
+  /** There may be more controls than can be read. */
   readonly atLeast?: true;
   readonly causes: readonly Cause[];
 };
 
-/** A connection whose protection changes, also where only a rule on it does. */
+/** A connection whose protection changes, directly or through a rule. */
 export type PostureChange = {
   readonly connection: ResourceId;
   readonly way: ProtectionVerdict;
-  /** It comes, or is opened for the first time: nobody had any protection to lose. */
+  /** The connection is created or opened for the first time, so it had no protection to lose. */
   readonly comes?: true;
   readonly goes?: true;
   readonly tags: JsonObject;
   readonly aspects: readonly ControlChange[];
-  /** All rules on it, also those that stay; absent where there are none. */
+  /** All rules on the connection, including unchanged ones; absent when there are none. */
   readonly rules?: readonly ConnectionRule[];
 };
 
-/** One sentence on several connections: `lose masking`, and which. */
+/** One statement about several connections, such as `lose masking`. */
 export type Headline = {
   readonly way: ProtectionVerdict;
   readonly text: string;
   readonly connections: readonly ResourceId[];
-  /** The tags that all of them have. */
+  /** The tags that all connections share. */
   readonly tags: JsonObject;
-  /** What brings it about, each named once. */
+  /** The causes, each listed once. */
   readonly causes: readonly Cause[];
 };
 
-/** A tag, and how many have it. */
+/** A tag and the number of connections with it. */
 export type TagCount = { readonly tag: string; readonly connections: number };
 
-/** How far one cause reaches: a field, edges that come or go, or a rule that comes or goes as a whole. */
+/** The connections that one cause affects: a field, attached or detached edges, or a created or deleted rule. */
 export type Impact = {
-  /** The rule; absent where the connections do it by themselves. */
+  /** The rule; absent when the connections' own fields are the cause. */
   readonly by?: ResourceId;
   readonly path?: Pointer;
-  /** Edges come or go; of a `path` it is the tag by which selectors took the connections. */
+  /** Edges are attached or detached; with a `path` it is the tag by which selectors matched the connections. */
   readonly edges?: true;
   readonly way: ProtectionVerdict;
-  /** Where manifests say so: `file:line:column`. */
+  /** The positions in manifests: `file:line:column`. */
   readonly places: readonly string[];
-  /** What is undone was done on the gateway. */
+  /** The plan reverts a drift. */
   readonly byHand?: true;
-  /** The connections whose protection it changes. */
+  /** The affected connections. */
   readonly connections: readonly ResourceId[];
-  /** Their tags, the most frequent first. */
+  /** Their tags, most frequent first. */
   readonly tags: readonly TagCount[];
 };
 
-/** A sample of a live rule that comes out otherwise after the plan: `blocked`, `allowed`, `masked`, `in clear`, or nobody can tell. */
+/** A sample of a live rule whose result changes with the plan: `blocked`, `allowed`, `masked`, `in clear`, or unknown. */
 export type SampleChange = {
   readonly rule: ResourceId;
   readonly name?: string;
   readonly side: SampleSide;
   readonly text: string;
-  /** The entity type, of a masking rule. */
+  /** The entity type, for a masking rule. */
   readonly type?: string;
   readonly before: string;
   readonly after: string;
-  /** Where the sample stands. */
+  /** The position of the sample. */
   readonly at?: Position;
-  /** It stands in the manifests that were applied last, and no more in these. */
+  /** The sample exists only in the manifests that were applied last. */
   readonly gone?: true;
 };
 
-/** What a plan means for the connections it touches. */
+/** The change of protection that a plan makes. */
 export type Protection = {
   readonly headlines: readonly Headline[];
   readonly connections: readonly PostureChange[];
-  /** Live connections that surely have less of something afterwards. */
+  /** Live connections that certainly lose a control. */
   readonly losing: readonly ResourceId[];
-  /** How far each cause reaches, what weakens first; absent where nothing has a cause. */
+  /** The impact of each cause, weakening ones first; absent when there is none. */
   readonly reach?: readonly Impact[];
-  /** Samples that come out otherwise; absent where there are none. */
+  /** Samples whose result changes; absent when there are none. */
   readonly flips?: readonly SampleChange[];
 };

@@ -4,37 +4,37 @@ import type { Protection } from '../protection/protection.ts';
 import type { WrittenManifest } from './pull-result.ts';
 import type { ResourceId } from '../resource.ts';
 
-/** One write to an object, as the gateway's audit log tells it. */
+/** One write to an object from the audit log of the gateway. */
 export type AuditedWrite = {
   /** RFC 3339. */
   readonly at: string;
-  /** Who; empty where the gateway does not know. */
+  /** The user; empty when unknown. */
   readonly by: string;
-  /** Whether it was the caller itself, such as an apply. */
+  /** Whether the caller itself wrote it, such as an apply. */
   readonly own: boolean;
-  /** The address that it came from. */
+  /** The address of the client. */
   readonly from: string;
   readonly method: string;
   readonly path: string;
-  /** The kind of what was written; empty where it is none of ours. */
+  /** The kind of the object; empty when it is not one of our kinds. */
   readonly kind: string;
-  /** The gateway's id or the name of what was written, as far as the log tells them. */
+  /** The id and name of the object, as far as the log contains them. */
   readonly names: readonly string[];
 };
 
-/** What somebody changed on a gateway since the manifests were last applied there. */
+/** The changes on a gateway outside Ostiary since the last apply. */
 export type Drift = {
-  /** What would undo it: of the plan only what the gateway moved, and what it holds. */
+  /** The plan that would revert the drift, including held changes. */
   readonly plan: Plan;
-  /** Changes of the manifests that are not applied yet; they are no drift. */
+  /** The number of pending changes in the manifests; they are not drift. */
   readonly pending: number;
-  /** Objects that an interrupted apply has created and not opened yet; they are no drift. */
+  /** The number of objects that an interrupted apply created and did not open; they are not drift. */
   readonly unfinished: number;
-  /** What it means for connections, seen from the manifests to what is live. */
+  /** The change of protection from the manifests to the live state. */
   readonly protection: Protection;
-  /** The last writes to each object that differs, the newest first; absent where the gateway keeps no log, or does not show it. */
+  /** The last writes to each changed object, newest first; absent without a readable audit log. */
   readonly writes?: ReadonlyMap<ResourceId, readonly AuditedWrite[]>;
-  /** What became of it where it was to be accepted. */
+  /** The result of adopting the drift, if requested. */
   readonly adoption?: Adoption;
 };
 
@@ -42,24 +42,24 @@ export type Drift = {
 export type Branch = {
   readonly name: string;
   readonly commit: string;
-  /** Whether the branch was at that commit before. */
+  /** Whether the branch already was at that commit. */
   readonly unchanged: boolean;
-  /** Whether origin has it. */
+  /** Whether the branch was pushed to origin. */
   readonly pushed: boolean;
 };
 
-/** What became of the wish that manifests say what is live. */
+/** The result of adopting a drift into the manifests. */
 export type Adoption = {
-  /** The part of the drift that the edited manifests say; absent where that is none of it. */
+  /** The adopted part of the drift; absent when there is none. */
   readonly accepted?: Drift;
-  /** The files that were edited, as the user would name them. */
+  /** The edited files, as paths for the user. */
   readonly files: readonly string[];
-  /** Manifests that were made of live objects that had none. */
+  /** New manifests for live objects. */
   readonly created?: readonly WrittenManifest[];
-  /** What the manifests cannot say, or not without doubt. */
+  /** Drift that manifests cannot express, or not unambiguously. */
   readonly left: readonly Diagnostic[];
-  /** The branch on which edits for this target are made. */
+  /** The branch for edits of this target. */
   readonly home?: string;
-  /** Where the edits are; absent where the files themselves were edited, or nothing was. */
+  /** The branch with the edits; absent when the working files were edited, or nothing was. */
   readonly branch?: Branch;
 };

@@ -7,10 +7,10 @@ import type { ResourceId } from '../resource.ts';
 
 export type ExplanationStatus = 'same' | 'differs' | 'kept' | 'ignored' | 'derived' | 'unknown' | 'secret' | 'foreign' | 'held' | 'blocked';
 
-/** Who moved, and what becomes of it: `pending` is what an earlier merge changed and nobody has applied. */
+/** Which side changed, and what apply does with it; `pending`: merged and not applied yet. */
 export type ExplainedOrigin = Origin | 'pending' | 'adoption' | 'held';
 
-/** One element, key or entry of a field that differs. */
+/** One differing element, key or entry of a field. */
 export type ExplainedPart = {
   readonly path: Pointer;
   readonly before: Value;
@@ -20,37 +20,37 @@ export type ExplainedPart = {
   readonly why: string;
 };
 
-/** Whose an edge is: a foreign, an orphan's or a manager's one is never removed. */
+/** The owner of an edge; edges of foreign rules, orphans and managers are never removed. */
 export type EdgeOwner = 'manifests' | 'foreign' | 'orphan' | 'manager';
 
-/** Why one field is, or is not, a change; never a secret's value. */
+/** The reason why one field is or is not a change; never the value of a secret. */
 export type ExplanationRow = {
   readonly path: Pointer;
   readonly desired?: Value;
   readonly live?: Value;
-  /** What was last applied. */
+  /** The value that was last applied. */
   readonly base?: Value;
   readonly status: ExplanationStatus;
   readonly origin?: ExplainedOrigin;
   readonly at?: Position;
   readonly why: string;
-  /** What differs, where it is not the field as a whole. */
+  /** The differing parts, if not the whole field differs. */
   readonly parts?: readonly ExplainedPart[];
   readonly owner?: EdgeOwner;
-  /** Where manifests declare an edge: `file:line:column`. */
+  /** The positions that declare an edge: `file:line:column`. */
   readonly declared?: readonly string[];
 };
 
-/** One resource, field by field. */
+/** The explanation of one resource, field by field. */
 export type Explanation = {
   readonly id: ResourceId;
   readonly at?: Position;
-  /** The commit that was last wholly applied, where one is known. */
+  /** The last completely applied commit, if known. */
   readonly base?: string;
   readonly summary: string;
   readonly rows: readonly ExplanationRow[];
-  /** The rules on it, live and after the plan; absent where there are none. */
+  /** The rules on the connection before and after the plan; absent when there are none. */
   readonly rules?: readonly ConnectionRule[];
-  /** What policies say of it; absent where none is about it. */
+  /** The results of the policies; absent when none applies. */
   readonly policies?: readonly PolicyResult[];
 };

@@ -1,14 +1,14 @@
 import type { Action, Allowance, TargetIdentity } from '../plan/plan.ts';
 import type { ResourceId } from '../resource.ts';
 
-/** What became of one change: `done` and read back, `already` there, `failed`, `skipped` for a need that failed, `blocked` by a manager, `held` as somebody tightened it, `interrupted`. */
+/** The outcome of one change. `done`: written and read back; `already`: nothing left to write; `skipped`: a needed change failed; `blocked`: managed by another tool; `held`: stricter on the gateway. */
 export type OutcomeStatus = 'done' | 'already' | 'failed' | 'skipped' | 'blocked' | 'held' | 'interrupted';
 
 export type Outcome = {
   readonly id: ResourceId;
   readonly action: Action;
   readonly status: OutcomeStatus;
-  /** The first of its two writes is done, the last one is not. */
+  /** The first of its two writes is done, the second is not. */
   readonly begun?: boolean;
   readonly code?: `${string}/${string}`;
   readonly message?: string;
@@ -17,22 +17,22 @@ export type Outcome = {
 
 export type ApplyResult = { readonly outcomes: readonly Outcome[]; readonly interrupted: boolean };
 
-/** Something that happened while a plan was carried out. */
+/** An event during an apply. */
 export type ApplyEvent = {
   readonly event: 'begin' | 'write' | 'written' | 'failed' | 'verified' | 'skipped' | 'end';
   readonly id?: ResourceId;
   readonly step?: string;
   readonly detail?: string;
-  /** Of `begin`: what is carried out where, and what was overridden for it. */
+  /** For `begin`: the target, the plan and the overridden refusals. */
   readonly target?: Pick<TargetIdentity, 'name' | 'url'>;
   readonly digest?: string;
   readonly writes?: number;
   readonly allowed?: readonly Allowance[];
-  /** Of `end`: how many changes ended how. */
+  /** For `end`: the number of changes by outcome. */
   readonly counts?: Readonly<Record<OutcomeStatus, number>>;
 };
 
-/** One try of one request, and what was answered: a status, or the code of what went wrong. */
+/** One attempt of one request, with the status of the response or the code of the failure. */
 export type RequestEvent = {
   readonly method: string;
   readonly path: string;
@@ -42,5 +42,5 @@ export type RequestEvent = {
   readonly code?: string;
 };
 
-/** One line of the journal: what was asked and what came of it, never a secret. */
+/** One line of the journal; it never contains a secret. */
 export type JournalEntry = { readonly at: string } & (ApplyEvent | ({ readonly event: 'request' } & RequestEvent));

@@ -2,55 +2,55 @@ import type { Diagnostic, Position } from '../diagnostic.ts';
 import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
 
-/** What becomes of live secrets in pulled manifests: kept by key, named by variables, or not spoken of. */
+/** How pulled manifests represent live secrets: `keep` by key, `stubs` for environment variables, or `omit`. */
 export type PulledSecrets = 'keep' | 'stubs' | 'omit';
 
-/** A manifest, and the file that it stands in. */
+/** A manifest and its file. */
 export type WrittenManifest = { readonly id: ResourceId; readonly file: string };
 
-/** A live object that is in no manifest, and why. */
+/** A live object without a manifest, and the reason. */
 export type SkippedObject = { readonly id: ResourceId; readonly why: 'managed' | 'inexpressible'; readonly reason: string };
 
-/** A manifest that does not say what is live, and the fields in which it differs. */
+/** A manifest that differs from the live object, and the fields. */
 export type DifferingManifest = { readonly id: ResourceId; readonly at?: Position; readonly fields: readonly Pointer[] };
 
-/** A part of a live object that its manifest leaves alone. */
+/** A part of a live object that its manifest does not state. */
 export type UnstatedPart = { readonly id: ResourceId; readonly path: Pointer; readonly reason: string };
 
-/** What a state of Terraform says of the gateway. */
+/** The handover of objects from a Terraform state. */
 export type TerraformHandover = {
-  /** Objects that are ours now: Terraform may forget them. */
+  /** Objects that Ostiary manages now; Terraform may forget them. */
   readonly taken: readonly TerraformObject[];
-  /** What the state names and the gateway has not. */
+  /** Objects in the state that do not exist on the gateway. */
   readonly gone: readonly TerraformObject[];
-  /** What Terraform keeps, and why. */
+  /** Objects that stay with Terraform, and the reason. */
   readonly kept: readonly (TerraformObject & { readonly reason: string })[];
-  /** Whether there is anything to forget. */
+  /** The file with the removal blocks, if any. */
   readonly file?: string;
 };
 
-/** An object that a state of Terraform owns, by its address there. */
+/** An object in a Terraform state, by its address. */
 export type TerraformObject = { readonly address: string; readonly id?: ResourceId };
 
-/** What a pull did. */
+/** The result of a pull. */
 export type PullResult = {
   readonly target: { readonly name: string; readonly url: string; readonly dialect: string };
-  /** The folder of the project as the user would name it. */
+  /** The project folder, as a path for the user. */
   readonly folder: string;
   readonly written: readonly WrittenManifest[];
-  /** Manifests that say now what is live, and did not before. */
+  /** Manifests that were updated to the live state. */
   readonly updated: readonly WrittenManifest[];
-  /** The files that were edited for them. */
+  /** The files edited for the updates. */
   readonly edited: readonly string[];
-  /** How many manifests say what is live already. */
+  /** The number of manifests in sync. */
   readonly unchanged: number;
   readonly differing: readonly DifferingManifest[];
-  /** Manifests of what is not live. */
+  /** Manifests whose object is not live. */
   readonly gone: readonly DifferingManifest[];
   readonly leftOut: readonly SkippedObject[];
   readonly unstated: readonly UnstatedPart[];
   readonly secrets: { readonly form: PulledSecrets; readonly kept: number; readonly stubs: number; readonly unseen: number };
-  /** Files beside the manifests. */
+  /** Other files next to the manifests. */
   readonly files: readonly string[];
   readonly terraform?: TerraformHandover;
   readonly diagnostics: readonly Diagnostic[];

@@ -4,12 +4,12 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
 import { tokensOf, type Pointer } from '../pointer.ts';
 
-/** A value to put at a path; undefined takes it away (a field falls back to its empty value). */
+/** A value to set at a path; undefined removes it (a field gets its empty value). */
 export type Edit = { readonly path: Pointer; readonly value: Json | undefined };
 
 type TokenEdit = { readonly tokens: readonly string[]; readonly value: Json | undefined };
 
-/** Carries out edits on a normalised spec and returns the normalised result; what no edit names stays as it is. */
+/** Applies edits to a normalized spec and returns the normalized result; other values stay unchanged. */
 export function editSpec(fields: readonly FieldRule[], spec: JsonObject, edits: readonly Edit[]): JsonObject {
   return editObject(
     fields,
@@ -18,7 +18,7 @@ export function editSpec(fields: readonly FieldRule[], spec: JsonObject, edits: 
   );
 }
 
-/** Returns the value at a path of a normalised spec, undefined where there is none. */
+/** Returns the value at a path of a normalized spec; undefined when there is none. */
 export function specValueAt(fields: readonly FieldRule[], spec: JsonObject, path: Pointer): Json | undefined {
   return objectAt(fields, spec, tokensOf(path));
 }
@@ -87,7 +87,7 @@ function editMap(map: JsonObject, steps: readonly TokenEdit[]): JsonObject {
   return Object.fromEntries(result);
 }
 
-/** An entry that is edited inside becomes the only one of its key: a joined list holds it twice. */
+/** Edits keyed entries. An entry that is edited inside becomes the only one with its key, because a merged list holds it twice. */
 function editEntries(field: KeyedRule, entries: readonly Json[], steps: readonly TokenEdit[]): readonly Json[] {
   const groups = groupByToken(steps);
   const inside = new Set<Json | undefined>([...groups].filter(([, group]) => !group.some(isWhole)).map(([token]) => token));
@@ -109,7 +109,7 @@ function isWhole(step: TokenEdit): boolean {
   return step.tokens.length === 0;
 }
 
-/** Groups by the first token, which the grouped steps no longer have. */
+/** Groups edits by their first token and removes that token. */
 function groupByToken(steps: readonly TokenEdit[]): ReadonlyMap<string, readonly TokenEdit[]> {
   const groups = new Map<string, TokenEdit[]>();
   for (const step of steps) {

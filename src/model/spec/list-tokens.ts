@@ -4,14 +4,14 @@ import { canonical, isObject, type Json } from '../json.ts';
 /** The rule of a field that is a keyed list. */
 export type KeyedRule = Extract<FieldRule, { readonly shape: 'keyed' }>;
 
-/** The pointer token of a set's element: its text, or its canonical JSON where it is none. */
+/** Returns the pointer token of a set element: the text itself, or canonical JSON for other values. */
 export function elementToken(element: Json): string {
   return typeof element === 'string' ? element : canonical(element);
 }
 
 /**
- * A keyed list's entries by their pointer tokens, all different: the key, or the canonical JSON of what we know of the
- * entry where it has no key or another entry had it first.
+ * Indexes the entries of a keyed list by unique pointer tokens: the key, or the canonical JSON of the known fields when the
+ * entry has no key or an earlier entry has the same key.
  */
 export function entriesByToken(rule: KeyedRule, entries: readonly Json[]): ReadonlyMap<string, Json> {
   const result = new Map<string, Json>();

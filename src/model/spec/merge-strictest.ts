@@ -4,8 +4,8 @@ import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
 
 /**
- * The spec that protects at least as much as both: sets and entries joined (a same-named entry with other content
- * stands twice), the stricter number and switch; fields that do not protect stay as live has them.
+ * Merges two specs into one that protects at least as much as both: sets and entries are merged (an entry with the same name
+ * and other content is listed twice), numbers and switches take the stricter value. Other fields keep their live value.
  */
 export function mergeStrictest(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...live };
@@ -17,8 +17,8 @@ export function mergeStrictest(fields: readonly FieldRule[], desired: JsonObject
 }
 
 /**
- * Takes back what a union added to live entries: of those that stand twice by name, the one that is as desired. What is
- * left is what was live before; without twins it is the spec itself.
+ * Reverts `mergeStrictest` for keyed entries: of two entries with the same name it removes the desired one. The result is the
+ * live spec from before the merge; a spec without such pairs is returned unchanged.
  */
 export function unmerge(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...live };

@@ -2,8 +2,8 @@ import type { FieldRule } from '../field.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../json.ts';
 
 /**
- * Brings an object into its one form: every known field present (null and absent are its empty value), sets and
- * keyed lists sorted and free of doubles. Unknown keys stay as they are. Idempotent.
+ * Normalizes an object: every known field is present (null and absent become its empty value), sets and keyed lists are
+ * sorted, sets have no duplicates. Unknown keys stay unchanged. Idempotent.
  */
 export function normalizeObject(fields: readonly FieldRule[], value: JsonObject): JsonObject {
   const result: Record<string, Json> = {};
@@ -15,7 +15,7 @@ export function normalizeObject(fields: readonly FieldRule[], value: JsonObject)
   return result;
 }
 
-/** Brings one field's value into its one form. */
+/** Normalizes the value of one field. */
 export function normalizeValue(field: FieldRule, value: Json | undefined): Json {
   if (value === undefined || value === null) return field.empty;
   switch (field.shape) {
@@ -43,7 +43,7 @@ function sortedSet(values: readonly Json[]): readonly Json[] {
   return [...byText].toSorted(([left], [right]) => compareText(left, right)).map(([, value]) => value);
 }
 
-/** Tells whether the values are in their order already, none twice. */
+/** Tells whether the values are already sorted and unique. */
 function isAscending(values: readonly Json[]): boolean {
   let before = '';
   for (const value of values) {
@@ -54,7 +54,7 @@ function isAscending(values: readonly Json[]): boolean {
   return true;
 }
 
-/** In texts of these characters nothing is escaped, and none comes before the quote that ends a text: they sort as they are. */
+/** Texts of these characters sort like their JSON form: nothing is escaped, and no character sorts before the closing quote. */
 const plain = /^[\w$%*+,\-./:;=@~]+$/;
 
 function isAscendingText(texts: readonly string[]): boolean {

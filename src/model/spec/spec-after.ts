@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { Kind } from '../kind.ts';
 import type { Change } from '../plan/plan.ts';
 
-/** The spec after the change: the live one with the plan's fields put in; what is held stays as it is. */
+/** Returns the spec after a change: the live spec with the planned fields; held fields stay unchanged. */
 export function specAfter(change: Change, kind: Pick<Kind, 'fields'>, live: JsonObject): JsonObject {
   const edits = change.fields.flatMap((field): readonly Edit[] => {
     if (field.held === true) return [];

@@ -1,6 +1,6 @@
 import type { SampleSide } from '../../model/result/sample-result.ts';
 
-/** What nobody means to block or mask; a rule that matches one of these is likelier too wide than meant so. */
+/** Harmless texts by side; a rule that matches one of them is probably too broad. */
 export const harmlessTexts: Readonly<Record<SampleSide, readonly string[]>> = {
   input: [
     'SELECT 1',

@@ -12,7 +12,7 @@ import { missingSpellings } from './spellings.ts';
 type GuardrailSide = 'input' | 'output';
 type Word = { readonly text: string; readonly at: Pointer };
 
-/** Looks through words and patterns of a guardrail, each side by itself. */
+/** Finds problems of the words and patterns of a guardrail, separately for input and output. */
 export function lintGuardrail(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   return (['input', 'output'] as const).flatMap((side) => lintSide(spec, side, patterns));
 }
@@ -44,12 +44,12 @@ function patternOf({ type, pattern_regex: text }: JsonObject, side: GuardrailSid
   return type === 'pattern_match' && typeof text === 'string' && text !== '' ? [{ text, at, side }] : [];
 }
 
-/** Of what stands there several times, the first. */
+/** Keeps the first of equal texts. */
 function withoutDuplicates<T extends { readonly text: string }>(all: readonly T[]): readonly T[] {
   return [...new Map(all.toReversed().map((one) => [one.text, one])).values()].toReversed();
 }
 
-/** What stands in two entries of one side. */
+/** Reports texts that two entries repeat. */
 export function duplicateFindings(all: readonly Word[], what: string): readonly DocumentDiagnostic[] {
   const seen = new Set<string>();
   return all.flatMap(({ text, at }): readonly DocumentDiagnostic[] => {
@@ -65,7 +65,7 @@ export function duplicateFindings(all: readonly Word[], what: string): readonly 
 // Comparing each with each: beyond that, lists are generated and nobody reads what is said of them.
 const mostWords = 2_000;
 
-/** A word that contains a shorter one never decides. */
+/** Reports words that a shorter word makes redundant. */
 function shadowedWords(words: readonly Word[]): readonly DocumentDiagnostic[] {
   const byLength = words.map(({ text }) => text).toSorted((one, other) => one.length - other.length);
   return words.slice(0, mostWords).flatMap(({ text, at }): readonly DocumentDiagnostic[] => {

@@ -9,7 +9,7 @@ import { harmlessTexts } from './harmless.ts';
 import { duplicateFindings } from './lint-guardrail.ts';
 import { lintPattern, harmlessFinding } from './lint-pattern.ts';
 
-/** Looks through the custom entity types of a masking rule: their patterns, their words, and whether their scores are enough. */
+/** Finds problems of the custom entity types of a masking rule: patterns, words and scores. */
 export function lintMasking(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   const entities = objectsIn(spec['custom_entity_types']);
   const words = entities.flatMap(({ deny_list: list }, index) =>
@@ -33,7 +33,7 @@ function placeOf(index: number, field: string): Pointer {
   return pointer('spec', 'custom_entity_types', String(index), field);
 }
 
-/** Entity types whose score never reaches the threshold; where that leaves nothing to mask, the rule cannot work. */
+/** Reports entity types whose score is below the threshold; an error when the rule then masks nothing. */
 function lowScores(spec: JsonObject, entities: readonly JsonObject[]): readonly DocumentDiagnostic[] {
   const threshold = spec['score_threshold'];
   const low = entities.flatMap((entity, index) => (isTooLow(scoreOf(entity), threshold) ? [{ entity, index }] : []));

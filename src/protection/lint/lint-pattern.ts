@@ -6,10 +6,10 @@ import type { PatternError } from '../pattern/syntax.ts';
 import { shortText } from '../short-text.ts';
 import { harmlessTexts } from './harmless.ts';
 
-/** A pattern, where it stands, and what it is tried on. */
+/** A pattern with its pointer and its side. */
 export type LocatedPattern = { readonly text: string; readonly at: Pointer; readonly side: SampleSide };
 
-/** Looks through one pattern: RE2 must take it, and it should not match what is harmless, nor explode elsewhere. */
+/** Finds problems of one pattern: RE2 rejects it, it matches harmless texts, or it is slow in backtracking engines. */
 export function lintPattern(place: LocatedPattern, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   const compiled = patterns(place.text);
   if ('refusal' in compiled) return [syntaxFinding(place, compiled.refusal)];
@@ -17,7 +17,7 @@ export function lintPattern(place: LocatedPattern, patterns: PatternCompiler): r
   return [...matchesTooMuch(place, compiled), ...slownessFindings(place, compiled.pattern)];
 }
 
-/** A guardrail is compiled by RE2; what masks may be another engine, that takes more. */
+/** Reports a syntax error. It is only a warning for masking, because the provider's engine may accept more than RE2. */
 function syntaxFinding({ text, at, side }: LocatedPattern, { what, index, hint, elsewhere }: PatternError): DocumentDiagnostic {
   const mayWork = side === 'text' && elsewhere === true;
   return {
@@ -55,7 +55,7 @@ function matchesTooMuch({ text, at, side }: LocatedPattern, compiled: CompiledPa
   return found === undefined ? [] : [harmlessFinding({ what: `the pattern ${shortText(text)}`, at, side }, found)];
 }
 
-/** The finding that something matches a text that it should not. */
+/** Returns the finding for a word or pattern that matches a harmless text. */
 export function harmlessFinding(
   { what, at, side }: { readonly what: string; readonly at: Pointer; readonly side: SampleSide },
   found: string,
@@ -69,7 +69,7 @@ export function harmlessFinding(
   };
 }
 
-/** Where time grows with the square of the text, long texts are slow; with more, or exponentially, shorter ones are as well. */
+/** Reports slowness in backtracking engines: a notice for quadratic time, a warning for more. */
 function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): readonly DocumentDiagnostic[] {
   const found = slowness();
   if (found === undefined) return [];

@@ -5,7 +5,7 @@ import type { PatternCompiler } from '../pattern/compile.ts';
 import { lintGuardrail } from './lint-guardrail.ts';
 import { lintMasking } from './lint-masking.ts';
 
-/** Finds rules that cannot work, that match too much or too little, or that say something twice; of what is no rule nothing. */
+/** Finds problems of a guardrail or masking rule; returns nothing for other kinds. */
 export function lintRule({ id, written, spec }: DesiredResource, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   switch (kindOf(id)) {
     case 'GuardrailRule':

@@ -8,7 +8,7 @@ type LocatedText = { readonly text: string; readonly at: Pointer };
 const statements =
   /^\s*(?:select|insert|update|delete|drop|truncate|alter|create|grant|revoke|merge|replace|exec|execute|call|copy|union|into|rename|shutdown)\b/i;
 
-/** Words that people may type in upper or lower case alike, and that block only one of the two. */
+/** Reports words that block only one of two spellings that differ in case. */
 export function missingSpellings(
   words: readonly LocatedText[],
   others: readonly LocatedText[],
@@ -29,7 +29,7 @@ export function missingSpellings(
   });
 }
 
-/** Statements in both cases; of other words in capitals, the one in small letters. Commands of a shell are spelled in one way. */
+/** Returns the other spellings of a word: both cases for SQL statements, lower case for other words in capitals. Shell commands have one spelling. */
 function spellingsOf(text: string): readonly string[] {
   const [lower, upper] = [text.toLowerCase(), text.toUpperCase()];
   if (statements.test(text)) return [lower, upper].filter((one) => one !== text);

@@ -1,21 +1,21 @@
 import { contains, type CharSet } from './char-set.ts';
 import type { Assertion, PatternNode } from './syntax.ts';
 
-/** A step from one character of the pattern to another; `guards` must hold in between. */
+/** A transition from one character of the pattern to another; all `guards` must hold between them. */
 export type Transition = { readonly to: number; readonly guards: readonly Assertion[] };
 
-/** A pattern as the characters it names and the ways between them; a way that can be gone in two manners stands there twice. */
+/** A pattern as character sets and the transitions between them (a Glushkov automaton). A transition with two derivations is listed twice. */
 export type Automaton = {
   readonly sets: readonly CharSet[];
   readonly first: readonly Transition[];
   readonly next: readonly (readonly Transition[])[];
-  /** The characters that a match may end with, and what must hold there. */
+  /** The characters that can end a match, and the assertions that must hold there. */
   readonly last: readonly Transition[];
-  /** A match may have no character at all, where one of these holds whole. */
+  /** A match may be empty where all assertions of one of these lists hold. */
   readonly empty: readonly (readonly Assertion[])[];
 };
 
-/** The ways in and out of a part of a pattern; `empty` are the ways through it without any character. */
+/** The entries and exits of a part of a pattern; `empty` lists the paths through it without any character. */
 type Fragment = {
   readonly first: readonly Transition[];
   readonly last: readonly Transition[];
@@ -24,12 +24,12 @@ type Fragment = {
 
 type Building = { readonly sets: CharSet[]; readonly next: Transition[][]; steps: number };
 
-/** Ends the building of an automaton that has too much in it; it never leaves this file. */
+/** Aborts the construction of an automaton that is too large; it never leaves this file. */
 class TooLarge extends Error {}
 
 const maxTransitions = 20_000;
 
-/** Makes the automaton of a pattern, or undefined where it would have more characters than that. */
+/** Builds the automaton of a pattern; returns undefined when it would have more than `most` characters. */
 export function buildAutomaton(node: PatternNode, most: number): Automaton | undefined {
   const building: Building = { sets: [], next: [], steps: 0 };
   try {
@@ -108,14 +108,14 @@ function through(empty: Fragment['empty'], steps: readonly Transition[]): readon
   return empty.flatMap((guards) => steps.map((step) => ({ to: step.to, guards: [...guards, ...step.guards] })));
 }
 
-/** What can be gone through without a character in several manners counts once: engines do not repeat what is empty. */
+/** Removes duplicate empty paths: engines do not repeat an empty match. */
 function distinct(ways: Fragment['empty']): Fragment['empty'] {
   const seen = new Map(ways.map((guards) => [[...new Set(guards)].toSorted().join(' '), [...new Set(guards)]]));
   if (seen.size > 64) throw new TooLarge();
   return [...seen.values()];
 }
 
-/** Where the ways through a text end that begin with it, and whether some part of it from its beginning on is a match. */
+/** Runs the automaton from the start of a text. Returns the reachable characters and whether a prefix of the text matches. */
 export function runAutomaton(
   { sets, first, next, last, empty }: Automaton,
   text: string,
@@ -137,7 +137,7 @@ export function runAutomaton(
   return { at, matches };
 }
 
-/** What holds between two characters; an empty text stands for the end. */
+/** Returns a test for assertions between two characters; an empty string stands for the end of the text. */
 export function holdsBetween(before: string, after: string): (what: Assertion) => boolean {
   const isEdge = /\w/.test(before) !== /\w/.test(after);
   return (what) => {

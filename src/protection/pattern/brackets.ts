@@ -2,7 +2,7 @@ import { complement, oneChar, unionOf, type CharSet } from './char-set.ts';
 import { takeClassEscape, takeEscape, takePosixClass } from './escape.ts';
 import { nextRune, PatternSyntaxError, consumeText, type PatternCursor } from './syntax.ts';
 
-/** Reads the characters in brackets; the cursor stands on the opening one. */
+/** Reads a bracket expression; the cursor is on its opening bracket. */
 export function takeBrackets(cursor: PatternCursor): CharSet {
   const start = cursor.at;
   cursor.at += 1;

@@ -1,4 +1,4 @@
-/** Some characters: code points from and to, in turn; `opaque` names a class of Unicode whose characters are not known here. */
+/** A set of characters: pairs of code points (first, last), sorted. `opaque` names a Unicode class whose members are not listed here. */
 export type CharSet = { readonly ranges: readonly number[]; readonly opaque?: string };
 
 const last = 0x10_ffff;
@@ -6,21 +6,21 @@ const last = 0x10_ffff;
 /** Every character. */
 export const anyChar: CharSet = { ranges: [0, last] };
 
-/** Every character but the line feed. */
+/** Every character except the line feed. */
 export const anyButNewline: CharSet = { ranges: [0, 9, 11, last] };
 
-/** One character. */
+/** Returns the set of one character. */
 export function oneChar(rune: number): CharSet {
   return { ranges: [rune, rune] };
 }
 
-/** Joins sets; the ranges come sorted and apart. */
+/** Returns the union of sets, with sorted and disjoint ranges. */
 export function unionOf(sets: readonly CharSet[]): CharSet {
   const opaque = sets.flatMap((set) => set.opaque ?? []).join('');
   return { ranges: tidy(sets.map(({ ranges }) => ranges)), ...(opaque === '' ? {} : { opaque }) };
 }
 
-/** Everything else; of a class that is not known, nobody knows what else there is. */
+/** Returns the complement of a set; that of an opaque class stays opaque. */
 export function complement({ ranges, opaque }: CharSet): CharSet {
   if (opaque !== undefined) return { ranges: [], opaque: `^${opaque}` };
   const rest: number[] = [];
@@ -34,7 +34,7 @@ export function complement({ ranges, opaque }: CharSet): CharSet {
   return { ranges: rest };
 }
 
-/** The set with both cases of its Latin letters. */
+/** Adds the other case of all Latin letters in the set. */
 export function withBothCases(set: CharSet): CharSet {
   const others = [...shifted(set, 65, 32), ...shifted(set, 97, -32)];
   return others.length === 0 ? set : unionOf([set, { ranges: others }]);
@@ -50,7 +50,7 @@ function shifted({ ranges }: CharSet, first: number, by: number): readonly numbe
   return found;
 }
 
-/** A character that is in both, one that can be printed where there is one. */
+/** Returns a character that is in both sets, preferably `a` or `!`. */
 export function someCommon(one: CharSet | undefined, other: CharSet | undefined): string | undefined {
   let found: number | undefined;
   const [left, right] = [one?.ranges ?? [], other?.ranges ?? []];
@@ -66,7 +66,7 @@ export function someCommon(one: CharSet | undefined, other: CharSet | undefined)
   return found === undefined ? undefined : String.fromCodePoint(found);
 }
 
-/** Tells whether the character is in the ranges. */
+/** Tells whether the code point is in the set. */
 export function contains(set: CharSet | undefined, rune: number): boolean {
   const ranges = set?.ranges ?? [];
   for (let index = 0; index < ranges.length; index += 2) {

@@ -4,42 +4,42 @@ import { findSlowness, type Slowness } from './slowness.ts';
 import { hasFewStates } from './few-states.ts';
 import type { PatternNode, PatternError } from './syntax.ts';
 
-/** A pattern that can be tried on texts: whether some part of the text matches, or undefined where trying takes too long. */
+/** A compiled pattern. `finds` tells whether a part of the text matches, or returns undefined when the search exceeds the budget. */
 export type Pattern = {
   readonly node: PatternNode;
   readonly size: number;
   readonly finds: (text: string) => boolean | undefined;
-  /** How slow engines that go back are, where that is worth a word and found within reason. */
+  /** Returns how slow a backtracking engine can become; undefined when it stays linear or the search exceeds the budget. */
   readonly slowness: () => Slowness | undefined;
 };
 
-/** What becomes of a pattern: it can be tried, RE2 does not take it, or it is too large to be tried here. */
+/** The result of compiling: a pattern, an RE2 syntax error, or a pattern that is too large to simulate. */
 export type CompiledPattern = { readonly pattern: Pattern } | { readonly refusal: PatternError } | { readonly tooLarge: true };
 
-/** Longer patterns are not even read. */
+/** The maximum length of a pattern in UTF-16 units. */
 const maxLength = 100_000;
-/** Larger patterns are not compiled: what they need in memory grows with their size. */
+/** The maximum number of instructions; memory grows with it. */
 const maxInstructions = 5_000;
 /**
- * The most instructions times characters that are gone through, whatever pattern and text: well below a second. Patterns that
- * need few states are faster than that, and tried on any text.
+ * The maximum work of one search: instructions times characters, well below one second. Patterns with few states are faster
+ * and have no limit.
  */
 const maxWork = 30_000_000;
-/** The most of it for all patterns and texts of one run together: a file of patterns and samples ends as well. */
+/** The maximum work of one run for all patterns and texts together, so that a large file of samples terminates. */
 const maxTotalWork = 300_000_000;
-/** How many patterns are looked through for whether they need few states. */
+/** The maximum number of patterns that are checked for few states. */
 const maxChecks = 100;
 
-/** The most steps in which all of them are searched for what is slow elsewhere. */
+/** The maximum number of steps for all searches for slow texts. */
 const maxSteps = 20_000_000;
 
-/** What all patterns of a run may still take; it only goes down. */
+/** The remaining budget of a run, shared by all patterns; it only decreases. */
 export type PatternBudget = { work: number; steps: number; checks: number };
 
-/** What becomes of patterns. */
+/** Compiles the text of a pattern. */
 export type PatternCompiler = (text: string) => CompiledPattern;
 
-/** Compiles patterns; each is compiled once, and what trying them takes is limited for all of them together. */
+/** Returns a compiler that caches patterns and limits the work of all of them together. */
 export function patternCache(budget: PatternBudget = fullBudget()): PatternCompiler {
   const known = new Map<string, CompiledPattern>();
   return (text) => {
@@ -53,7 +53,7 @@ function fullBudget(): PatternBudget {
   return { work: maxTotalWork, steps: maxSteps, checks: maxChecks };
 }
 
-/** Compiles a pattern as RE2 does: matching takes time that grows with the text alone, never with the ways to match it. */
+/** Compiles a pattern with RE2 semantics: the time of a match is linear in the text. */
 export function compilePattern(text: string, budget: PatternBudget = fullBudget()): CompiledPattern {
   if (text.length > maxLength) return { tooLarge: true };
   const read = parsePattern(text);
@@ -81,14 +81,14 @@ export function compilePattern(text: string, budget: PatternBudget = fullBudget(
   return { pattern: { node: read.node, size, finds, slowness: () => findSlowness(read.node, budget) } };
 }
 
-/** What the library says of a pattern, with the place of the part that it quotes. */
+/** Converts an error of the library re2js; the index is that of the part that the message quotes. */
 function libraryError(text: string, error: unknown): PatternError {
   const message = error instanceof Error ? error.message : String(error);
   const [, what = message, part = ''] = /^error parsing regexp: (.*?)(?:: `(.*)`)?$/s.exec(message) ?? [];
   return { what, index: Math.max(0, text.indexOf(part)), elsewhere: true };
 }
 
-/** How many instructions a pattern has once its repeats are written out; at least as many as the library makes. */
+/** Returns an upper bound for the number of instructions of the pattern with its repeats expanded. */
 function sizeOf(node: PatternNode): number {
   switch (node.op) {
     case 'empty':

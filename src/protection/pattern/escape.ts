@@ -14,7 +14,7 @@ const perl: Readonly<Record<string, CharSet>> = {
   W: complement(word),
 };
 
-/** The class that `\d`, `\w`, `\pL` and the like stand for, or undefined where the cursor stands on none of them. */
+/** Reads a class escape such as `\d`, `\w` or `\pL`; returns undefined when the cursor is not on one. */
 export function takeClassEscape(cursor: PatternCursor): CharSet | undefined {
   const letter = cursor.text[cursor.at + 1] ?? '';
   if (Object.hasOwn(perl, letter)) {
@@ -54,7 +54,7 @@ const rewritten: Readonly<Record<string, readonly [string, string]>> = {
   E: ['\\E without its \\Q', 'leave it out'],
 };
 
-/** The character that an escape stands for. */
+/** Reads an escaped character; the cursor is on the backslash. Throws PatternSyntaxError when RE2 rejects it. */
 export function takeEscape(cursor: PatternCursor): number {
   const start = cursor.at;
   cursor.at += 1;
@@ -85,7 +85,7 @@ function backreference(number: string, start: number): PatternSyntaxError {
   });
 }
 
-/** A single digit refers to a group; with more digits, or with 0, it is a code. */
+/** Reads an octal code. A single digit other than 0 is a backreference, which RE2 rejects. */
 function octal(cursor: PatternCursor, first: string, start: number): number {
   const [digits = ''] = /^[0-7]{0,2}/.exec(cursor.text.slice(cursor.at, cursor.at + 2)) ?? [];
   if (first !== '0' && digits === '') throw backreference(first, start);
@@ -120,7 +120,7 @@ const posix: Readonly<Record<string, CharSet>> = {
   xdigit: { ranges: [48, 57, 65, 70, 97, 102] },
 };
 
-/** The class that `[:alpha:]` and the like stand for inside brackets, or undefined where the cursor stands on none. */
+/** Reads a POSIX class such as `[:alpha:]` inside brackets; returns undefined when the cursor is not on one. */
 export function takePosixClass(cursor: PatternCursor): CharSet | undefined {
   if (!cursor.text.startsWith('[:', cursor.at)) return undefined;
   const end = cursor.text.indexOf(':]', cursor.at + 2);

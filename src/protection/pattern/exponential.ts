@@ -2,16 +2,16 @@ import { buildAutomaton, runAutomaton, type Automaton } from './automaton.ts';
 import { someCommon } from './char-set.ts';
 import type { PatternNode } from './syntax.ts';
 
-/** Patterns with more characters are not looked through. */
+/** The maximum number of characters of a pattern that is searched. */
 export const maxCharacters = 120;
 const maxWork = 1_000_000;
-/** What even a pattern without repeats costs. */
+/** The minimum cost of a search, even without repeats. */
 const minCost = 1_000;
 
 /**
- * Finds a text on which an engine that goes back takes time that doubles with each repeat of its middle: the same stretch
- * can be matched in two manners, over and over, and what follows fails. The text is tried before it is told, so nothing is
- * said of a pattern that has none; of a very large one nothing is said at all, nor once `together` is used up.
+ * Finds a text on which a backtracking engine takes exponential time: its middle can be matched in two ways, repeatedly, and
+ * the end fails. The text is verified before it is returned, so there are no false alarms. Returns undefined for very large
+ * patterns and when `budget` (shared by all patterns of a run) is used up.
  */
 export function findExponential(node: PatternNode, budget: { steps: number } = { steps: maxWork }): string | undefined {
   if (budget.steps <= 0) return undefined;
@@ -37,12 +37,12 @@ function searchExponential(node: PatternNode, budget: { left: number }): string 
   return undefined;
 }
 
-/** One of these makes a match fail, if anything does. */
+/** Characters that are tried in order to make a match fail after the loop. */
 export const failingEndings: readonly string[] = ['!', '\u0001', '\n', '0', 'z', ' ', ';'];
 
 type Attempt = { readonly index: number; readonly stem: string; readonly ending: string };
 
-/** The text leads to the character, again and again, and nothing of it from its beginning on is a match. */
+/** Tells whether the stem reaches the character again and no prefix of stem and ending matches. */
 export function failsAfterLoop(automaton: Automaton, { index, stem, ending }: Attempt): boolean {
   return runAutomaton(automaton, stem, ending).at.has(index) && !runAutomaton(automaton, `${stem}${ending}`, '').matches;
 }
@@ -50,7 +50,7 @@ export function failsAfterLoop(automaton: Automaton, { index, stem, ending }: At
 type Search = { readonly start: number; readonly circle: ReadonlySet<number>; readonly budget: { left: number } };
 type Pair = { readonly one: number; readonly other: number; readonly diverged: boolean; readonly text: string };
 
-/** A text that leads from the character back to it on two different ways, none of which leaves the circle. */
+/** Returns a text that leads from the start back to it on two different paths within the cycle. */
 function ambiguousText({ sets, next }: Automaton, { start, circle, budget }: Search): string | undefined {
   const seen = new Set<string>();
   const open: Pair[] = [{ one: start, other: start, diverged: false, text: '' }];
@@ -77,7 +77,7 @@ function stepsWithin(steps: Automaton['first'] = [], circle: ReadonlySet<number>
   return steps.filter(({ to, guards }) => guards.length === 0 && circle.has(to)).map(({ to }) => to);
 }
 
-/** The shortest text that leads by one of the steps to the character, as if nothing had to hold in between. */
+/** Returns the shortest text that reaches the goal from the given transitions, ignoring assertions. */
 export function pathTo({ sets, next }: Automaton, by: Automaton['first'], goal: number): string | undefined {
   const texts = new Map<number, string>();
   const open = by.map(({ to }) => ({ to, text: '' }));
@@ -91,7 +91,7 @@ export function pathTo({ sets, next }: Automaton, by: Automaton['first'], goal: 
   return texts.get(goal);
 }
 
-/** For each character those that it can reach and be reached from again; undefined where no way leads back. */
+/** Returns for each character its strongly connected component; undefined when no path leads back to it. */
 export function cyclesOf({ next }: Automaton): readonly (ReadonlySet<number> | undefined)[] {
   const reach = next.map((steps) => reachable(next, steps));
   return reach.map((found, index) => {

@@ -7,8 +7,8 @@ const maxStates = 300;
 const maxWork = 3_000_000;
 
 /**
- * Tells whether a machine that remembers where it has been needs few states for the pattern, whatever the text: then each
- * further character costs a look into a table, however large the pattern is.
+ * Tells whether a deterministic automaton for the pattern has few states. Then each character costs one table lookup, however
+ * large the pattern is.
  */
 export function hasFewStates(node: PatternNode): boolean {
   const automaton = buildAutomaton(node, maxCharacters);
@@ -35,12 +35,12 @@ export function hasFewStates(node: PatternNode): boolean {
   return true;
 }
 
-/** What a character is to the assertions behind it. */
+/** Returns the class of a character that matters for the next assertion: line feed, word character or other. */
 function characterClass(letter: string): string {
   return letter === '\n' ? 'line' : /\w/.test(letter) ? 'word' : 'other';
 }
 
-/** A character for each stretch that no set of the pattern, and no assertion, tells apart. */
+/** Returns one representative for each range of characters that the pattern does not distinguish. */
 function alphabetOf({ sets }: Automaton): readonly string[] {
   const edges = new Set([0, 10, 11, 48, 58, 65, 91, 95, 96, 97, 123]);
   for (const { ranges } of sets) {

@@ -1,16 +1,16 @@
 import { PatternSyntaxError, consumeText, type PatternCursor } from './syntax.ts';
 
-/** `fold` both cases, `lines` ^ and $ at each line, `dots` a dot is also a line feed. */
+/** `fold`: ignore case; `lines`: ^ and $ match at each line; `dots`: a dot matches a line feed. */
 export type Flags = { readonly fold: boolean; readonly lines: boolean; readonly dots: boolean };
 
-/** What an opening bracket begins: a group, or flags for the rest of the one it stands in. */
+/** The meaning of an opening parenthesis: a group, or flags for the rest of the enclosing group. */
 export type Opening =
   | { readonly is: 'group'; readonly captures: boolean; readonly flags: Flags }
   | { readonly is: 'flags'; readonly flags: Flags };
 
 const twice = 'block it with a second entry, or write out what may stand there';
 
-/** What other engines have behind `(?`, longest first. */
+/** Constructs of other engines that begin with `(?`, longest first, with the description and a replacement. */
 const foreign: readonly (readonly [RegExp, string, string])[] = [
   [/^\(\?=/, 'a look-ahead (?=', twice],
   [/^\(\?!/, 'a negative look-ahead (?!', twice],
@@ -25,7 +25,7 @@ const foreign: readonly (readonly [RegExp, string, string])[] = [
   [/^\(\?'/, "a group named in quotes (?'", 'write (?P<name>…)'],
 ];
 
-/** Reads how a group begins; the cursor stands on its bracket. */
+/** Reads the beginning of a group; the cursor is on its parenthesis. */
 export function readGroup(cursor: PatternCursor, flags: Flags, names: Set<string>): Opening {
   const start = cursor.at;
   if (!cursor.text.startsWith('(?', start)) {

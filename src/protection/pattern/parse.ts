@@ -5,7 +5,7 @@ import { readGroup, type Flags } from './group.ts';
 import { isRepeat, takeRepeat } from './repeat.ts';
 import { nextRune, PatternSyntaxError, consumeText, type PatternCursor, type PatternNode, type PatternError } from './syntax.ts';
 
-/** Reads a pattern as RE2 does; what it does not take is told with its place. */
+/** Parses a pattern with the syntax of RE2; an unsupported construct is returned with its index. */
 export function parsePattern(text: string): { readonly node: PatternNode } | { readonly refusal: PatternError } {
   try {
     const cursor = { text, at: 0 };
@@ -56,7 +56,7 @@ function nothingToRepeat({ text, at }: PatternCursor): PatternSyntaxError {
   return new PatternSyntaxError({ what: `a ${sign} with nothing to repeat`, index: at, hint: `write \\${sign} for the character itself` });
 }
 
-/** The next thing that may be repeated, with what stands before it in the same breath; flags are nothing by themselves. */
+/** Reads the next node that may be repeated. Flags produce no node; a quoted text (`\Q…\E`) produces several. */
 function takeAtom(reader: Reader): readonly PatternNode[] {
   const { cursor, flags } = reader;
   switch (cursor.text[cursor.at] ?? '') {

@@ -4,12 +4,12 @@ type Count = { readonly min: number; readonly max: number | undefined; readonly 
 
 const maxRepeats = 1000;
 
-/** Tells whether a repeat count stands at the cursor. */
+/** Tells whether the cursor is on a repeat count. */
 export function isRepeat(cursor: PatternCursor): boolean {
   return countAt(cursor) !== undefined;
 }
 
-/** Reads how often the node stands there, if that is said behind it. */
+/** Wraps the node in the repeat count at the cursor, if there is one. */
 export function takeRepeat(cursor: PatternCursor, node: PatternNode, from: number): PatternNode {
   const start = cursor.at;
   const count = countAt(cursor);
@@ -71,7 +71,7 @@ function countAt({ text, at }: PatternCursor): Count | undefined {
   }
 }
 
-/** How often what is innermost may be written out, as RE2 counts it. */
+/** Returns the product of nested repeat counts, as RE2 counts them. */
 function repeatsOf(node: PatternNode): number {
   switch (node.op) {
     case 'repeat': {

@@ -4,17 +4,17 @@ import { contains, someCommon } from './char-set.ts';
 import type { PatternNode } from './syntax.ts';
 
 /**
- * How slow an engine that goes back is on longer texts like the sample, which the pattern does not match: the time grows with
- * this power of the length, or doubles with each repeat where it is Infinity.
+ * The slowness of a backtracking engine on longer texts like `sample`, which the pattern does not match. The time grows with
+ * this power of the length; Infinity means exponential.
  */
 export type Slowness = { readonly power: number; readonly sample: string };
 
 const maxWork = 400_000;
-/** More pairs of repeats are not looked at. */
+/** The maximum number of pairs of loops that are searched. */
 const maxPairs = 200;
 const maxChains = 8;
 
-/** Finds what a pattern is slow on, if it is more than linear from one beginning; every sample was tried. */
+/** Finds a text on which a backtracking engine takes more than linear time from one start; the text is verified. */
 export function findSlowness(node: PatternNode, budget: { steps: number }): Slowness | undefined {
   const sample = findExponential(node, budget);
   if (sample !== undefined) return { power: Number.POSITIVE_INFINITY, sample };
@@ -27,7 +27,7 @@ export function findSlowness(node: PatternNode, budget: { steps: number }): Slow
 }
 
 type Budget = { left: number };
-/** Two repeats, the second behind the first, that the same text can be shared out to in as many ways as it is long. */
+/** Two loops, one after the other, that can split the same text in as many ways as it is long. */
 type Pair = { readonly from: number; readonly to: number; readonly text: string };
 
 function findPolynomial(node: PatternNode, budget: Budget): Slowness | undefined {
@@ -43,7 +43,7 @@ function findPolynomial(node: PatternNode, budget: Budget): Slowness | undefined
   return undefined;
 }
 
-/** A text that the chain is slow on, if some ending makes it fail. */
+/** Returns the slowness of a chain of loops, if some ending makes the match fail. */
 function confirmChain(chain: readonly Link[], automaton: Automaton, budget: Budget): Slowness | undefined {
   const [first] = chain;
   const before = first === undefined ? undefined : pathTo(automaton, automaton.first, first.from);
@@ -57,7 +57,7 @@ function confirmChain(chain: readonly Link[], automaton: Automaton, budget: Budg
   return power < 2 ? undefined : { power, sample: `${stem}${ending}` };
 }
 
-/** All pairs of characters in different circles between which a text can be shared out. */
+/** Finds all pairs of characters in different cycles that can split the same text. */
 function findPairs(automaton: Automaton, budget: Budget): readonly Pair[] {
   const circles = cyclesOf(automaton);
   const pairs: Pair[] = [];
@@ -73,7 +73,7 @@ function findPairs(automaton: Automaton, budget: Budget): readonly Pair[] {
 
 type Ends = { readonly from: number; readonly to: number; readonly circle: ReadonlySet<number>; readonly other: ReadonlySet<number> };
 
-/** A text that leads around the first circle, around the second, and from the first to the second. */
+/** Returns a text that loops in the first cycle, loops in the second, and leads from the first to the second. */
 function sharedText({ sets, next }: Automaton, { from, to, circle, other }: Ends, budget: Budget): string | undefined {
   const seen = new Set<string>();
   const open = [{ first: from, middle: from, last: to, text: '' }];
@@ -100,7 +100,7 @@ function steps(all: Automaton['first'] = [], within?: ReadonlySet<number>): read
   return all.flatMap(({ to, guards }) => (guards.length === 0 && within?.has(to) !== false ? [to] : []));
 }
 
-/** A character that all three name. */
+/** Returns a character that is in all three sets. */
 function someOfAll(sets: Automaton['sets'], one: number, two: number, three: number): string | undefined {
   const some = someCommon(sets[one], sets[two]);
   const rune = some?.codePointAt(0);
@@ -114,7 +114,7 @@ function someOfAll(sets: Automaton['sets'], one: number, two: number, three: num
 
 type Link = Pair & { readonly join: string };
 
-/** For each pair the most that follow it, one behind another, the longest first; `join` leads from one to the next. */
+/** Finds for each pair the longest chain of pairs after it, longest first; `join` is the text between two pairs. */
 function findChains(pairs: readonly Pair[], automaton: Automaton, budget: Budget): readonly (readonly Link[])[] {
   const joins = new Map<string, string | undefined>();
   const joinOf = (from: number, to: number): string | undefined => {
@@ -140,7 +140,7 @@ function findChains(pairs: readonly Pair[], automaton: Automaton, budget: Budget
   return pairs.map(chainFrom).toSorted((one, other) => other.length - one.length);
 }
 
-/** How many steps an engine takes that goes all the ways through a text from its beginning. */
+/** Counts the steps of an engine that follows all paths through a text from its start. */
 function countPaths({ sets, first, next }: Automaton, text: string, budget: Budget): number {
   const characters = Array.from(text);
   let at = new Map<number, number>();

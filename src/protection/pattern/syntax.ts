@@ -1,9 +1,9 @@
 import type { CharSet } from './char-set.ts';
 
-/** What holds between two characters. */
+/** An assertion between two characters. */
 export type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 'word-edge' | 'no-word-edge';
 
-/** A pattern as it was read; groups are transparent. */
+/** A node of a parsed pattern. */
 export type PatternNode =
   | { readonly op: 'empty' }
   | { readonly op: 'char'; readonly set: CharSet }
@@ -14,12 +14,12 @@ export type PatternNode =
   | { readonly op: 'repeat'; readonly of: PatternNode; readonly min: number; readonly max: number | undefined };
 
 /**
- * What RE2 does not take: in words, from which character (from 0) on, and what to write instead; `elsewhere` where other
- * engines take it.
+ * A construct that RE2 rejects: its description, its index (from 0), and a replacement. `elsewhere` means that other engines
+ * accept it.
  */
 export type PatternError = { readonly what: string; readonly index: number; readonly hint?: string; readonly elsewhere?: true };
 
-/** Ends the reading of a pattern; it never leaves this folder. */
+/** Aborts the parsing of a pattern; it never leaves this folder. */
 export class PatternSyntaxError extends Error {
   readonly refusal: PatternError;
 
@@ -29,17 +29,17 @@ export class PatternSyntaxError extends Error {
   }
 }
 
-/** The text of a pattern and how far it was read. */
+/** The text of a pattern and the index of the next character. */
 export type PatternCursor = { readonly text: string; at: number };
 
-/** The character at the cursor as a code point; the cursor moves on. */
+/** Reads the code point at the cursor and moves past it. */
 export function nextRune(cursor: PatternCursor): number {
   const rune = cursor.text.codePointAt(cursor.at) ?? 0;
   cursor.at += rune > 0xffff ? 2 : 1;
   return rune;
 }
 
-/** Moves past the text where the cursor stands on it. */
+/** Moves past the given text; returns false when the cursor is not on it. */
 export function consumeText(cursor: PatternCursor, text: string): boolean {
   if (!cursor.text.startsWith(text, cursor.at)) return false;
   cursor.at += text.length;

@@ -12,7 +12,7 @@ import { variablesOf, type VariableProvider, type PolicySubject } from './subjec
 import { connectionFieldTypes, UnavailableError } from './variables.ts';
 import { waiverFor, waiverDiagnostics } from './waivers.ts';
 
-/** What policies are held against, and the day by which waivers count. */
+/** The input of a policy check; waivers count by the day `today` (`YYYY-MM-DD`). */
 export type PolicyCheckInput = {
   readonly rules: readonly CompiledPolicy[];
   readonly snapshot: ProtectionSnapshot;
@@ -22,7 +22,7 @@ export type PolicyCheckInput = {
   readonly today: string;
 };
 
-/** Holds all connections that manifests declare against all policies; what nobody can tell is no pass. */
+/** Checks all declared connections against all policies. An expression that cannot be evaluated does not pass. */
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
   const { rules, snapshot, resources, live, registry, today } = checking;
   const found = new Map(live.map((resource) => [resource.id, resource]));
@@ -56,7 +56,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
   };
 }
 
-/** What every policy that is about one connection says of it, those that it fulfils included. */
+/** Returns the result of every policy that applies to one connection, including those that pass. */
 export function policiesOn(
   id: ResourceId,
   { rules, snapshot, resources, live, registry, today }: PolicyCheckInput,
@@ -79,7 +79,7 @@ export function policiesOn(
   });
 }
 
-/** What a connection lacks of one policy; undefined where that is not about it. */
+/** Returns the findings of one policy for a connection; undefined when the policy does not apply to it. */
 function findingsOf(
   { policy, require }: CompiledPolicy,
   subject: PolicySubject,
@@ -108,7 +108,7 @@ function findingsOf(
   });
 }
 
-/** Whether it is true, or why nobody can tell. */
+/** Evaluates a requirement; returns the reason as text when it cannot be evaluated. */
 function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableProvider): boolean | string {
   try {
     const value = evaluate(asked());
@@ -120,7 +120,7 @@ function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableP
   }
 }
 
-/** The first field of the manifest that the expression names, else the manifest. */
+/** Returns the position of the first stated field that the expression names, else that of the manifest. */
 function placeOf({ desired }: PolicySubject, fields: readonly string[]): PolicyFinding['at'] {
   const field = fields.find((name) => desired?.stated.has(name));
   return desired?.locate(field === undefined ? '' : `/${field}`);

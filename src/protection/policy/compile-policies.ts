@@ -7,18 +7,18 @@ import { patternCache, type PatternCompiler } from '../pattern/compile.ts';
 import { fieldsNamed, findsPattern, maxLength, missingField, findObjection, type FieldTypes } from './expression.ts';
 import { connectionFieldTypes, defineFields, fieldTypes, celClasses, type PolicyVariables } from './variables.ts';
 
-/** A requirement whose expression was found to be sound and true or false. */
+/** A requirement whose expression compiled and has the type bool. */
 export type CompiledRequirement = {
   readonly requirement: Requirement;
   readonly evaluate: (variables: PolicyVariables) => unknown;
-  /** The fields of the connection that it names. */
+  /** The fields of the connection that the expression names. */
   readonly fields: readonly string[];
 };
 
-/** A policy that can be checked. */
+/** A policy with its compiled requirements. */
 export type CompiledPolicy = { readonly policy: Policy; readonly require: readonly CompiledRequirement[] };
 
-/** Checks the types of all expressions; what is wrong is told at its character, and such an expression is left out. */
+/** Compiles the expressions of all policies. An invalid expression becomes a diagnostic at its character and is left out. */
 export function compilePolicies(
   policies: readonly Policy[],
   registry: Registry,

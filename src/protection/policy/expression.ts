@@ -2,14 +2,14 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { UnavailableError } from './variables.ts';
 
-/** What an expression may not be, at a character of it. */
+/** A reason to reject an expression, at a character of it. */
 export type Objection = { readonly message: string; readonly hint: string; readonly start: number };
 
-/** More than this nobody reads, and 1 MB of it would take its time. */
+/** The maximum length of an expression in characters. */
 export const maxLength = 2000;
-/** How deep macros may stand in each other: rules, their entries, the entries' words. */
+/** The maximum nesting of macros: rules, their entries, the words of entries. */
 const maxDepth = 3;
-/** How often the innermost part may be gone through for lists that are written out. */
+/** The maximum number of iterations of the innermost macro over literal lists. */
 const maxIterations = 20_000;
 
 const macros = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
@@ -29,7 +29,7 @@ const functions = new Set([
   're',
 ]);
 
-/** Looks through an expression for what would take too long or could mean anything; undefined where it is sound. */
+/** Finds a construct that could take too long or is not supported; returns undefined for a valid expression. */
 export function findObjection(root: ASTNode, patterns: PatternCompiler): Objection | undefined {
   let found: Objection | undefined;
   const visit = (node: ASTNode, depth: number, turns: number): void => {
@@ -59,7 +59,7 @@ function objectionAt(
   return undefined;
 }
 
-/** Patterns are compiled when a policy is loaded, so each has to stand there. */
+/** Checks the pattern of `re`. It must be a literal, because patterns are compiled when a policy is loaded. */
 function patternObjection(node: ASTNode, patterns: PatternCompiler): Objection | undefined {
   const { start } = node;
   const pattern = node.op === 'rcall' ? node.args[2][0] : undefined;
@@ -72,7 +72,7 @@ function patternObjection(node: ASTNode, patterns: PatternCompiler): Objection |
   return { message: `RE2 refuses the pattern: ${what}`, hint, start: pattern.start };
 }
 
-/** Tells whether a pattern, which was compiled before, is somewhere in the text; throws where that takes too long. */
+/** Tells whether a compiled pattern matches a part of the text. Throws UnavailableError when the search exceeds the budget. */
 export function findsPattern(text: string, pattern: string, patterns: PatternCompiler): boolean {
   const made = patterns(pattern);
   const found = 'pattern' in made ? made.pattern.finds(text) : undefined;
@@ -80,10 +80,10 @@ export function findsPattern(text: string, pattern: string, patterns: PatternCom
   return found;
 }
 
-/** The fields of types, and their types. */
+/** The CEL types of fields, by type and field. */
 export type FieldTypes = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** A field that `has` is asked for and that no value has: it would be false for ever, and no type check tells. */
+/** Finds a field in `has(…)` that no type declares: it would always be false, and the type check does not report it. */
 export function missingField(root: ASTNode, types: FieldTypes): (Pick<Objection, 'start'> & { readonly field: string }) | undefined {
   const all = new Map(Object.values(types).flatMap((fields) => Object.entries(fields)));
   let found: ReturnType<typeof missingField>;
@@ -101,7 +101,7 @@ export function missingField(root: ASTNode, types: FieldTypes): (Pick<Objection,
   return found;
 }
 
-/** The fields of a variable that an expression names, in the order in which they stand. */
+/** Lists the fields of a variable that an expression names, in order of appearance. */
 export function fieldsNamed(root: ASTNode, variable: string): readonly string[] {
   const names = new Set<string>();
   const visit = (node: ASTNode): void => {
@@ -116,7 +116,7 @@ function calledIn(node: ASTNode): string | undefined {
   return node.op === 'call' || node.op === 'rcall' ? node.args[0] : undefined;
 }
 
-/** How many entries the lists and maps have that a macro is called on and that are written out. */
+/** Counts the entries of literal lists and maps that a macro is called on. */
 function literalSize(node: ASTNode): number {
   const receiver = node.op === 'rcall' ? node.args[1] : undefined;
   let size = 0;

@@ -9,10 +9,10 @@ import { controlsOf, type Posture } from '../posture/posture.ts';
 import { objectsIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { celValue, fieldTypes, UnavailableError, CelObject, celClasses, type FieldReader, type PolicyVariables } from './variables.ts';
 
-/** How much one expression may go through, for one connection. */
+/** The maximum weight of the values that one expression may read for one connection. */
 const maxReads = 200_000;
 
-/** A connection as a policy looks at it. */
+/** A connection with everything that a policy may read. */
 export type PolicySubject = {
   readonly id: ResourceId;
   readonly snapshot: ProtectionSnapshot;
@@ -22,10 +22,10 @@ export type PolicySubject = {
   readonly live: LiveResource | undefined;
 };
 
-/** The variables, for one more expression. */
+/** Returns the variables for one more expression and resets its read budget. */
 export type VariableProvider = () => PolicyVariables;
 
-/** What expressions may ask of a connection; what cannot be seen throws when it is asked for. */
+/** Returns the variables of a connection. Reading a hidden value throws UnavailableError. */
 export function variablesOf(subject: PolicySubject): VariableProvider {
   const { id, snapshot, posture } = subject;
   let left = maxReads;
@@ -85,7 +85,7 @@ function isUnseen(unknown: readonly Pointer[], field: string): boolean {
 
 const secretField = '/secret';
 
-/** The secrets that a connection has afterwards, each by where the manifest takes it from; what is not the manifest's is kept. */
+/** Returns the secrets after the plan by key, each with its source; a secret outside the manifest has the source `kept`. */
 function secretsOf(desired: DesiredResource | undefined, live: LiveResource | undefined): ReadonlyMap<string, CelObject> {
   const all = new Map<string, string>();
   const isWhole =

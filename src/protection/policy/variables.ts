@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { controlTypes } from '../../model/protection/protection.ts';
 
-/** Something that cannot be seen, or not within reason: an expression that rests on it has no answer. */
+/** A value that is hidden or too large to read; an expression that depends on it cannot be evaluated. */
 export class UnavailableError extends Error {}
 
-/** Reads a field of a value of a type; throws where it cannot be seen. */
+/** Reads a field of a value; throws UnavailableError when it is hidden. */
 export type FieldReader = (field: string) => unknown;
 
-/** What expressions are about. */
+/** The variables of an expression. */
 export type PolicyVariables = {
   readonly connection: CelObject;
   readonly guardrails: readonly CelObject[];
@@ -15,7 +15,7 @@ export type PolicyVariables = {
   readonly posture: CelObject;
 };
 
-/** A value whose fields are read when an expression asks for them. */
+/** A CEL value whose fields are read on demand. */
 export class CelObject {
   readonly #read: FieldReader;
 
@@ -23,7 +23,7 @@ export class CelObject {
     this.#read = read;
   }
 
-  /** Reads a field that the type of the value has. */
+  /** Reads a field of the value. */
   ask(field: string): unknown {
     return this.#read(field);
   }
@@ -41,7 +41,7 @@ class PostureView extends CelObject {}
 
 type CelClass = new (read: FieldReader) => CelObject;
 
-/** The class of each type, by its name: CEL tells types apart by it. */
+/** The class of each CEL type by name; CEL distinguishes types by their class. */
 export const celClasses: Readonly<Record<string, CelClass>> = {
   Secret: SecretView,
   Entry: EntryView,
@@ -54,7 +54,7 @@ export const celClasses: Readonly<Record<string, CelClass>> = {
   Connection: ConnectionView,
 };
 
-/** Gives the values of a type their fields. */
+/** Defines the fields of a CEL type as getters of its class. */
 export function defineFields(type: CelClass, fields: readonly string[]): void {
   for (const field of fields) {
     const get = function get(this: CelObject): unknown {
@@ -64,7 +64,7 @@ export function defineFields(type: CelClass, fields: readonly string[]): void {
   }
 }
 
-/** The fields of all types but the connection's own, in the words of the interface; nested types first. */
+/** The fields of all CEL types except Connection, with the names of the interface; nested types come first. */
 export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Secret: { source: 'string', credential: 'bool' },
   Entry: { name: 'string', type: 'string', words: 'list<string>', pattern_regex: 'string' },
@@ -82,7 +82,7 @@ export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>
   Posture: { ...Object.fromEntries(controlTypes.map((aspect) => [aspect, 'list<string>'])), approvals: 'int' },
 };
 
-/** The fields of a connection, as its schema describes them, with its name, who manages it, and its secrets without values. */
+/** Returns the CEL types of a connection's fields from its schema, plus name, manager and secrets (without values). */
 export function connectionFieldTypes(schema: JsonObject): Readonly<Record<string, string>> {
   const spec = below(below(schema, '$defs'), 'spec');
   const fields = Object.entries(below(spec, 'properties')).flatMap(([name, node]) =>
@@ -108,14 +108,14 @@ function typeOf({ type }: JsonObject): string {
   return types.flatMap((one) => (typeof one === 'string' ? (names[one] ?? []) : []))[0] ?? 'string';
 }
 
-/** A value as CEL takes it; nothing where there is none. */
+/** Converts a JSON value to CEL; returns undefined for a missing number. */
 export function celValue(value: Json | undefined, type: string): unknown {
   if (value === undefined || value === null) return empty(type);
   if (type === 'int') return typeof value === 'number' ? BigInt(Math.trunc(value)) : undefined;
   return isObject(value) ? new Map(Object.entries(value)) : value;
 }
 
-/** What is not set is empty, but for numbers: nobody could tell which. */
+/** Returns the value of an unset field: empty, or undefined for numbers, which have no empty value. */
 function empty(type: string): unknown {
   if (type === 'string') return '';
   if (type === 'bool') return false;

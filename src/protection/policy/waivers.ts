@@ -4,15 +4,15 @@ import type { Policy, Waiver } from '../../model/protection/policy.ts';
 import { suggest } from '../../model/suggest.ts';
 import { matchesGlob } from './policy-match.ts';
 
-/** From so many days before its end on a waiver is warned of. */
+/** A waiver is reported this many days before it ends. */
 const noticeDays = 14;
 
-/** The waiver that lets a policy pass for a connection today. */
+/** Returns the first valid waiver of a policy for a connection. */
 export function waiverFor({ waivers }: Policy, name: string, today: string): Waiver | undefined {
   return waivers.find(({ connection, until }) => until >= today && matchesGlob(connection, name));
 }
 
-/** What there is to say of waivers: one that has ended is an error, one that ends soon or lets nothing pass a warning. */
+/** Reports waivers: an ended one is an error; one that ends soon or matches no connection is a warning. */
 export function waiverDiagnostics(policies: readonly Policy[], names: readonly string[], today: string): readonly Diagnostic[] {
   return policies.flatMap(({ name, waivers }) =>
     waivers.flatMap((waiver): readonly Diagnostic[] => {

@@ -2,7 +2,7 @@ import type { Diagnostic, DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { RuleSampleResults } from '../../model/result/sample-result.ts';
 import { shortText } from '../short-text.ts';
 
-/** The samples that a rule fails, as findings in its manifest. */
+/** Converts failed samples to findings in the manifest of the rule. */
 export function sampleFindings({ trials }: RuleSampleResults, severity: DocumentDiagnostic['severity']): readonly DocumentDiagnostic[] {
   return trials.flatMap((trial, index) => {
     if (trial.outcome !== 'failed') return [];
@@ -21,7 +21,7 @@ export function sampleFindings({ trials }: RuleSampleResults, severity: Document
   });
 }
 
-/** Says once that samples were not simulated, so that nobody takes their silence for success; the same sample counts once. */
+/** Returns one notice about samples that were not simulated; equal positions count once. */
 export function notSimulatedNotice(all: readonly RuleSampleResults[]): readonly Diagnostic[] {
   const open = all.flatMap(({ rule, trials }) =>
     trials.filter(({ outcome }) => outcome === 'not-simulated').map((trial) => ({ rule, trial })),

@@ -3,22 +3,22 @@ import type { CompiledPattern, PatternCompiler } from '../pattern/compile.ts';
 import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 import { cutText, shortText } from '../short-text.ts';
 
-/** An entry of a guardrail that blocks a text, and its word or pattern that does. */
+/** A guardrail entry that blocks a text, and the word or pattern that matches. */
 export type GuardrailHit = { readonly entry: number; readonly name?: string; readonly part: string };
 
-/** An entry of which nobody can tell here what it does; `broken` where no gateway could use it either. */
+/** An entry that cannot be simulated; `broken` means that no gateway could use it either. */
 export type UncertainEntry = { readonly entry: number; readonly name?: string; readonly why: string; readonly broken: boolean };
 
-/** What one side of a guardrail makes of a text: each entry by itself, and any hit blocks. */
+/** The result of one side of a guardrail for a text; any hit blocks it. */
 export type GuardrailResult = { readonly hits: readonly GuardrailHit[]; readonly uncertain: readonly UncertainEntry[] };
 
-/** The entries of one side of a guardrail, in their order. */
+/** Returns the entries of one side of a guardrail in their order. */
 export function guardrailEntries(spec: JsonObject, side: 'input' | 'output'): readonly JsonObject[] {
   const rules = spec[side];
   return objectsIn(isObject(rules) ? rules['rules'] : undefined);
 }
 
-/** Tries a text on one side of a guardrail: words are case-sensitive parts of it, patterns are found anywhere in it. */
+/** Simulates one side of a guardrail: a word blocks as a case-sensitive substring, a pattern when it matches anywhere. */
 export function simulateGuardrail(entries: readonly JsonObject[], text: string, patterns: PatternCompiler): GuardrailResult {
   const hits: GuardrailHit[] = [];
   const doubts: UncertainEntry[] = [];
@@ -52,16 +52,16 @@ function searchPattern(compiled: CompiledPattern, text: string): PatternSearch {
     : { found, broken: false };
 }
 
-/** What a masking rule makes of a text, by the names of entity types. */
+/** The result of a masking rule for a text, by names of entity types. */
 export type MaskingResult = {
   readonly found: readonly string[];
-  /** Found, but with a score below the threshold. */
+  /** Found with a score below the threshold. */
   readonly below: readonly string[];
-  /** Of these nobody can tell here. */
+  /** Entity types that cannot be simulated, with the reason. */
   readonly uncertain: ReadonlyMap<string, string>;
 };
 
-/** Tries a text on the custom entity types of a masking rule; a score below the threshold masks nothing. */
+/** Simulates the custom entity types of a masking rule; a score below the threshold masks nothing. */
 export function simulateMasking(spec: JsonObject, text: string, patterns: PatternCompiler): MaskingResult {
   const threshold = spec['score_threshold'];
   const found: string[] = [];
@@ -82,7 +82,7 @@ export function simulateMasking(spec: JsonObject, text: string, patterns: Patter
 
 const letter = /[\p{L}\p{N}_]/u;
 
-/** Tells whether the word stands in the text by itself, not as a part of a longer one. */
+/** Tells whether the text contains the word as a whole word. */
 function hasWord(text: string, word: string): boolean {
   if (word === '') return false;
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
@@ -91,12 +91,12 @@ function hasWord(text: string, word: string): boolean {
   return false;
 }
 
-/** The entity types that the gateway registers and the rule asks for. */
+/** Lists the registered entity types that the rule uses. */
 export function registeredTypes(spec: JsonObject): readonly string[] {
   return objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
 }
 
-/** The custom entity types of a masking rule. */
+/** Lists the names of the custom entity types of a masking rule. */
 export function customTypes(spec: JsonObject): readonly string[] {
   return objectsIn(spec['custom_entity_types']).flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
 }

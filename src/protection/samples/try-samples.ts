@@ -15,7 +15,7 @@ import {
   type GuardrailResult,
 } from './simulate.ts';
 
-/** Tries a rule on its samples; undefined for what is no rule. */
+/** Simulates a rule on its samples; returns undefined for kinds without samples. */
 export function trySamples(resource: DesiredResource, patterns: PatternCompiler): RuleSampleResults | undefined {
   const kind = kindOf(resource.id);
   const spec = resource.written ?? resource.spec;
@@ -32,7 +32,7 @@ export function trySamples(resource: DesiredResource, patterns: PatternCompiler)
   return { ...rule, trials, untried: customTypes(spec).filter((name) => !found.has(name)), notSimulated: registeredTypes(spec) };
 }
 
-/** What a sample is, before anybody knows what becomes of it. */
+/** Returns the position and name of a sample result. */
 function headOf({ given, at }: Sample): Pick<SampleResult, 'at' | 'name'> {
   const { name } = given;
   return { at, ...(typeof name === 'string' ? { name } : {}) };
@@ -65,7 +65,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The entry that a sample names comes first. */
+/** Formats the result of a guardrail; the entry that the sample names comes first. */
 function foundText({ hits, uncertain: doubts }: GuardrailResult, by: string | undefined, side: string): string {
   const [first] = hits.toSorted((one, other) => Number(other.name === by) - Number(one.name === by));
   if (first !== undefined) return `blocked by ${entryName(first, side)} (${first.part})`;
@@ -119,7 +119,7 @@ function untriedEntries(spec: JsonObject, hit: ReadonlySet<string>): readonly st
 
 type MaskingContext = { readonly patterns: PatternCompiler; readonly found: Set<string> };
 
-/** Of registered types nobody can tell; all others must be found exactly as the sample says. */
+/** Simulates a masking rule on a sample. Registered types cannot be simulated; all others must match the sample exactly. */
 function tryOnMasking(sample: Sample, spec: JsonObject, { patterns, found: everFound }: MaskingContext): SampleResult {
   const { given } = sample;
   const text = textOf(given['text']);
