@@ -130,7 +130,8 @@ function requireOwnCommonFolder(top: string, gitFolder: string): void {
   throw untrustedRepository(top, `${gitFolder} shares the settings of ${common ?? 'nothing'}, and is no worktree of it`);
 }
 
-function isInside(path: string, folder: string): boolean {
+/** Tells whether a path is the folder or lies in it; both without symbolic links. */
+export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
@@ -144,6 +145,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-function realPath(path: string): string | undefined {
+/** The path without symbolic links; undefined where nothing is there. */
+export function realPath(path: string): string | undefined {
   return statOf(path) === undefined ? undefined : realpathSync(path);
 }

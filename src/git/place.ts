@@ -1,3 +1,4 @@
+import { delimiter, isAbsolute } from 'node:path';
 import type { Setting } from './programs.ts';
 
 /** Where git runs, and what it sees of the environment. */
@@ -67,7 +68,10 @@ const foreign = new Set([
 
 /** Returns what git may see: no secret of ours, and nothing that leads it into another repository. */
 export function environmentOf({ folder, env, gitFolder, overrides = [], protocols = [] }: Place): Readonly<Record<string, string>> {
-  const seen = Object.entries(env).flatMap(([name, value]) => (value !== undefined && isSeen(name) ? [[name, value] as const] : []));
+  const seen = Object.entries(env).flatMap(([name, value]) => {
+    if (value === undefined || !isSeen(name)) return [];
+    return [[name, name === 'PATH' ? absolutePath(value) : value] as const];
+  });
   return {
     // Empty: no proxy for git://, whatever `core.gitProxy` says, of which git takes the first value.
     GIT_PROXY_COMMAND: '',
@@ -78,6 +82,14 @@ export function environmentOf({ folder, env, gitFolder, overrides = [], protocol
     ...(gitFolder === undefined ? {} : { GIT_DIR: gitFolder, GIT_WORK_TREE: folder }),
     ...settingsIn(env, overrides),
   };
+}
+
+/** Git runs in the repository, where a relative folder would hold programs of a pull request. */
+function absolutePath(text: string): string {
+  return text
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .join(delimiter);
 }
 
 function isSeen(name: string): boolean {

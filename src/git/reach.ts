@@ -1,3 +1,7 @@
+import { resolve } from 'node:path';
+import { AppError } from '../model/errors.ts';
+import { askGit } from './ask-git.ts';
+import { isInside, realPath } from './locate.ts';
 import type { Place } from './place.ts';
 import { withGit } from './porcelain.ts';
 import type { Repository } from './repository.ts';
@@ -24,9 +28,26 @@ export async function fetchOrigin(repository: Repository, refs: string, depth: n
 
 /** Pushes a commit to a ref of origin, unless it is no longer what was expected; empty: it was not there. */
 export async function pushOrigin(repository: Repository, commit: string, ref: string, expected: string): Promise<void> {
+  await requireOriginOutside(repository);
   const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   const all = [...quiet, receivePack(repository), `--force-with-lease=${ref}:${expected}`];
   await withGit(reaching(repository), (git) => git.raw('push', ...all, 'origin', `${commit}:${ref}`), { patience: 4 * patience });
+}
+
+/** A push runs the hooks of a repository on this machine, and files that are checked out can look like one. */
+async function requireOriginOutside(repository: Repository): Promise<void> {
+  const { folder } = repository;
+  const { stdout } = await askGit(repository, ['remote', 'get-url', '--push', '--all', 'origin']);
+  const paths = stdout.toString().split('\n').flatMap(localPath);
+  const places = paths.map((path) => resolve(folder, path)).flatMap((path) => [path, realPath(path) ?? path]);
+  if (!places.some((place) => isInside(place, folder))) return;
+  throw new AppError('git/failed', 4, 'the address of origin is a folder in this repository', { hint: 'change the address of origin' });
+}
+
+/** The path that an address is, as git decides it: no scheme, and no host before a colon. */
+function localPath(url: string): readonly string[] {
+  if (/^file:\/\//i.test(url)) return [url.slice('file://'.length)];
+  return url === '' || /^[^/]*:/.test(url) ? [] : [url];
 }
 
 /** Of several values git takes the first one, so only an option outranks the repository's. */

@@ -4,7 +4,7 @@ import { writeFiles } from '../e2e/project.ts';
 
 /** A program that leaves a file, and what it left. */
 export type Witness = {
-  /** The command line that leaves a file of this name. */
+  /** The path of a program that leaves a file of this name, and fails. */
   readonly command: (name: string) => string;
   /** The names of what ran. */
   readonly ran: () => readonly string[];
@@ -14,10 +14,15 @@ export type Witness = {
 export function makeWitness(folder: string): Witness {
   const files = join(folder, 'ran');
   mkdirSync(files, { recursive: true });
-  const program = join(folder, 'witness.sh');
-  writeFileSync(program, `#!/bin/sh\n: > "${files}/$1"\nexit 1\n`);
-  chmodSync(program, 0o755);
-  return { command: (name) => `${program} ${name}`, ran: () => readdirSync(files).toSorted() };
+  return {
+    command(name) {
+      const program = join(folder, `run-${name}`);
+      writeFileSync(program, `#!/bin/sh\n: > "${join(files, name)}"\nexit 1\n`);
+      chmodSync(program, 0o755);
+      return program;
+    },
+    ran: () => readdirSync(files).toSorted(),
+  };
 }
 
 /** Every key of git's configuration that names a program, by `git help --config` of 2.39 and the documentation up to 2.55. */
@@ -55,9 +60,16 @@ const triggers: readonly (readonly [string, string])[] = [
   ['safe.bareRepository', 'all'],
 ];
 
+type HostileOptions = {
+  /** Further settings. */
+  readonly more?: readonly (readonly [string, string])[];
+  /** The keys that name the witness; all unless given. */
+  readonly keys?: readonly string[];
+};
+
 /** The text of a configuration that names the witness wherever it can, and leads to the address. */
-export function hostileConfig(witness: Witness, url: string, more: readonly (readonly [string, string])[] = []): string {
-  const named = programKeys.map((key): readonly [string, string] => {
+export function hostileConfig(witness: Witness, url: string, { more = [], keys = programKeys }: HostileOptions = {}): string {
+  const named = keys.map((key): readonly [string, string] => {
     const command = witness.command(key.replaceAll('/', '_'));
     return [key, /^(?:alias\.|credential\.|submodule\.)/.test(key) ? `!${command}` : command];
   });
@@ -83,9 +95,9 @@ const hooks = [
 ];
 
 /** Puts hooks of every event that git has on its own side into a folder of git's. */
-export function plantHooks(gitFolder: string, witness: Witness): void {
-  writeFiles(gitFolder, Object.fromEntries(hooks.map((name) => [`hooks/${name}`, `#!/bin/sh\n${witness.command(`hook-${name}`)}\n`])));
-  for (const name of hooks) chmodSync(join(gitFolder, 'hooks', name), 0o755);
+export function plantHooks(gitFolder: string, witness: Witness, names: readonly string[] = hooks): void {
+  writeFiles(gitFolder, Object.fromEntries(names.map((name) => [`hooks/${name}`, `#!/bin/sh\n${witness.command(`hook-${name}`)}\n`])));
+  for (const name of names) chmodSync(join(gitFolder, 'hooks', name), 0o755);
 }
 
 /** Makes of the folder what git takes for a bare repository, as a pull request can: of plain files. */
@@ -97,7 +109,7 @@ export function plantRepository(folder: string, witness: Witness, url: string): 
   ];
   writeFiles(folder, {
     HEAD: 'ref: refs/heads/main\n',
-    config: hostileConfig(witness, url, more),
+    config: hostileConfig(witness, url, { more }),
     'objects/k': '',
     'refs/k': '',
     // In case that git follows them: a folder of git's own, and one of a worktree.

@@ -1,0 +1,235 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askOrigin, pushApplied } from '../../src/git/applied.ts';
+import { askGit } from '../../src/git/ask-git.ts';
+import type { Place } from '../../src/git/place.ts';
+import { reaching } from '../../src/git/reach.ts';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { commitFiles, putProgram, startGitServer, type GitServer } from '../support/git-repository.ts';
+import { hostileConfig, makeWitness, plantHooks, plantRepository } from '../support/planted.ts';
+import { gitEnv, repositories, type TestRepository } from '../support/repository.ts';
+
+const { make, makeOrigin, place } = repositories();
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-programs-')));
+const login = { user: 'ada', password: 'canary' };
+let server: GitServer;
+const run = promisify(execFile);
+
+beforeAll(async () => {
+  await commitFiles(join(root, 'served', 'x.git'), { 'a.yaml': '' });
+  server = await startGitServer({ root: join(root, 'served'), login });
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+async function opened(repository: TestRepository, env: Place['env'] = {}): Promise<Repository> {
+  const found = await openRepository({ folder: repository.folder, env: { ...gitEnv, ...env } });
+  if (found === undefined) throw new Error('there is no repository');
+  return found;
+}
+
+/** A repository with two branches, a signed commit, attributes and alternates: all that a program of a key may wait for. */
+function tempting(): { readonly repository: TestRepository; readonly origin: TestRepository } {
+  const repository = make({ '.gitattributes': 'a.* filter=x diff=x merge=x\n', 'a.yaml': 'one\n', 'b.yaml': 'one\n' });
+  const origin = makeOrigin(repository);
+  repository.git('checkout', '--quiet', '-b', 'topic');
+  repository.save({ 'a.yaml': 'two\n' });
+  repository.git('checkout', '--quiet', 'main');
+  repository.save({ 'a.yaml': 'three\n', 'b.yaml': 'two\n' });
+  mkdirSync(join(repository.folder, '.git/objects/info'), { recursive: true });
+  const other = make({ 'c.yaml': '' });
+  writeFileSync(join(repository.folder, '.git/objects/info/alternates'), `${other.folder}/.git/objects\n`);
+  const signed = repository
+    .git('cat-file', 'commit', 'HEAD')
+    .replace('\n\n', '\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n');
+  const { stdout } = spawnSync('git', ['hash-object', '-t', 'commit', '-w', '--stdin'], {
+    cwd: repository.folder,
+    env: gitEnv,
+    input: signed,
+  });
+  repository.git('tag', 'signed', stdout.toString().trim());
+  return { repository, origin };
+}
+
+/** Commands that make git run the program of a key, where nothing prevents it. */
+const commands: readonly (readonly [string, readonly string[]])[] = [
+  ['core.sshCommand', ['ls-remote', 'ssh://127.0.0.1:1/x']],
+  ['core.gitProxy', ['ls-remote', 'git://127.0.0.1:1/x']],
+  ['core.askPass', ['ls-remote', 'SERVER']],
+  ['credential.helper', ['ls-remote', 'SERVER']],
+  ['credential.http://127.0.0.1:PORT.helper', ['ls-remote', 'SERVER']],
+  ['core.alternateRefsCommand', ['fetch', 'ORIGIN']],
+  ['core.fsmonitor', ['status']],
+  ['core.editor', ['commit', '--allow-empty', '--no-gpg-sign']],
+  ['gpg.program', ['log', '-1', 'signed']],
+  ['gpg.openpgp.program', ['show', 'signed']],
+  ['alias.x', ['x']],
+  ['diff.external', ['diff', 'HEAD~', 'HEAD', '--', 'b.yaml']],
+  ['diff.x.command', ['diff', 'HEAD~', 'HEAD', '--', 'a.yaml']],
+  ['diff.x.textconv', ['log', '-p', '-1', 'HEAD', '--', 'a.yaml']],
+  ['filter.x.clean', ['hash-object', 'a.yaml']],
+  ['filter.x.process', ['hash-object', 'a.yaml']],
+  ['filter.x.smudge', ['cat-file', '--filters', 'HEAD:a.yaml']],
+  ['merge.x.driver', ['merge', '--no-commit', 'topic']],
+  ['sequence.editor', ['rebase', '--interactive', 'HEAD~']],
+  ['tar.x.command', ['archive', '--format=x', 'HEAD']],
+  ['trailer.x.cmd', ['interpret-trailers', '--trailer', 'x=1', 'a.yaml']],
+  ['trailer.x.command', ['interpret-trailers', 'a.yaml']],
+  ['hook-reference-transaction', ['update-ref', 'refs/x', 'HEAD']],
+  ['hook-post-checkout', ['checkout', '--quiet', '--detach']],
+  ['hook-post-index-change', ['update-index', '--add', '--cacheinfo', '100644,HASH,z']],
+];
+
+describe('a program that the repository names', () => {
+  test.each(commands)('%s runs under git alone, and not under Ostiary: git %j', async (name, words) => {
+    const key = name.replace('PORT', new URL(server.url).port);
+    for (const isOurs of [false, true]) {
+      const { repository, origin } = tempting();
+      const witness = makeWitness(place());
+      const hash = repository.git('rev-parse', 'HEAD:b.yaml');
+      const args = words.map((word) => ({ SERVER: `${server.url}/x.git`, ORIGIN: origin.folder })[word] ?? word.replace('HASH', hash));
+      if (name.startsWith('hook-')) plantHooks(join(repository.folder, '.git'), witness, [name.slice('hook-'.length)]);
+      const keys = name.startsWith('hook-') ? [] : [key];
+      appendFileSync(join(repository.folder, '.git/config'), hostileConfig(witness, origin.folder, { keys }));
+      // As much as a user may allow.
+      const env = { ...gitEnv, GIT_ALLOW_PROTOCOL: 'https:http:git:ssh:file:ext:fd', GIT_TERMINAL_PROMPT: '0', TERM: 'xterm' };
+      if (isOurs) await askGit(reaching(await opened(repository, env)), args).catch(() => undefined);
+      else await run('git', args, { cwd: repository.folder, env }).catch(() => undefined);
+      expect(witness.ran()).toEqual(isOurs ? [] : [key.replaceAll('/', '_')]);
+    }
+  });
+
+  test('on the side of origin does not run, also where origin is a folder', async () => {
+    const { repository, origin } = tempting();
+    const witness = makeWitness(place());
+    appendFileSync(join(repository.folder, '.git/config'), hostileConfig(witness, origin.folder));
+    const ours = await opened(repository);
+    expect(await askOrigin(ours)).toEqual(new Map());
+    expect(await pushApplied(ours, 'prod', repository.git('rev-parse', 'HEAD'))).toBeUndefined();
+    expect(witness.ran()).toEqual([]);
+    expect(origin.git('for-each-ref', 'refs/ostiary/applied/prod')).not.toBe('');
+  });
+
+  test.each(['infra/planted', 'file://TOP/infra/planted', './infra/../infra/planted'])(
+    'is no hook of checked-out files: %s',
+    async (url) => {
+      const repository = make({ 'x.yaml': '' });
+      const witness = makeWitness(place());
+      const planted = join(repository.folder, 'infra/planted');
+      execFileSync('git', ['init', '--quiet', '--bare', planted]);
+      writeFileSync(join(planted, 'hooks/pre-receive'), `#!/bin/sh\n${witness.command('pre-receive')}\n`);
+      chmodSync(join(planted, 'hooks/pre-receive'), 0o755);
+      repository.git('remote', 'add', 'origin', url.replace('TOP', repository.folder));
+      const failure = await pushApplied(await opened(repository), 'prod', repository.git('rev-parse', 'HEAD'));
+      expect(failure).toMatchObject({ message: 'the address of origin is a folder in this repository' });
+      expect(witness.ran()).toEqual([]);
+    },
+  );
+
+  test('is not found through a relative folder of the path', async () => {
+    const witness = makeWitness(place());
+    const repository = make({ 'x.yaml': '', 'bin/git': `#!/bin/sh\n${witness.command('git')}\n` });
+    repository.allow('bin/git');
+    for (const first of ['bin', '', '.'])
+      expect(await opened(repository, { PATH: `${first}:${gitEnv['PATH']}` })).toMatchObject({ folder: repository.folder });
+    expect(witness.ran()).toEqual([]);
+  });
+
+  test('does not run for a repository of plain files that git is led to', async () => {
+    const witness = makeWitness(place());
+    const repository = make({ 'infra/x.yaml': '' });
+    plantRepository(join(repository.folder, 'infra'), witness, `ext::${witness.command('address')}`);
+    const ours = await openRepository({ folder: join(repository.folder, 'infra'), env: gitEnv });
+    expect(ours).toMatchObject({ folder: repository.folder, gitFolder: join(repository.folder, '.git'), prefix: 'infra' });
+  });
+});
+
+/** A repository whose origin wants a login, and which names helpers of its own. */
+function locked(more: string): { readonly repository: TestRepository; readonly ran: () => readonly string[] } {
+  const repository = make({ 'x.yaml': '' });
+  const witness = makeWitness(place());
+  appendFileSync(join(repository.folder, '.git/config'), `${hostileConfig(witness, `${server.url}/x.git`)}${more}`);
+  return { repository, ran: witness.ran };
+}
+
+describe('what opens origin', () => {
+  test('is the credential helper of the user, or their program that asks', async () => {
+    const folder = place();
+    const PATH = `${(await putProgram(folder, 'answers', `echo username=${login.user}; echo password=${login.password}\n`))['PATH']}`;
+    await putProgram(folder, 'says', `case "$1" in User*) echo ${login.user} ;; *) echo ${login.password} ;; esac\n`);
+    const file = join(folder, 'gitconfig');
+    const both = [
+      `[credential]\n\thelper = !answers\n`,
+      `[credential "${server.url}"]\n\thelper = !answers\n`,
+      `[core]\n\taskPass = says\n`,
+    ];
+    for (const text of both) {
+      writeFileSync(file, text);
+      const { repository, ran } = locked('');
+      expect(await askOrigin(await opened(repository, { PATH, GIT_CONFIG_GLOBAL: file }))).toEqual(new Map());
+      expect(ran()).toEqual([]);
+    }
+    const { repository, ran } = locked('');
+    const variables = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'credential.helper', GIT_CONFIG_VALUE_0: '!answers' };
+    expect(await askOrigin(await opened(repository, { PATH, ...variables }))).toEqual(new Map());
+    expect(await askOrigin(await opened(repository, { PATH, GIT_ASKPASS: 'says' }))).toEqual(new Map());
+    expect(ran()).toEqual([]);
+  });
+
+  test('is a header that the checkout keeps', async () => {
+    const basic = Buffer.from(`${login.user}:${login.password}`).toString('base64');
+    const { repository, ran } = locked(`[http "${server.url}/"]\n\textraheader = AUTHORIZATION: basic ${basic}\n`);
+    expect(await askOrigin(await opened(repository))).toEqual(new Map());
+    expect(ran()).toEqual([]);
+  });
+
+  test('is never a helper of the repository', async () => {
+    const { repository, ran } = locked('');
+    expect(await askOrigin(await opened(repository))).toMatchObject({ code: 'git/failed' });
+    expect(ran()).toEqual([]);
+  });
+});
+
+/** Why origin is not reached at an address, whatever the repository allows. */
+async function failureAt(url: string, env: Place['env'] = {}): Promise<string> {
+  const repository = make({ 'x.yaml': '' });
+  repository.git('remote', 'add', 'origin', url);
+  repository.git('config', 'protocol.allow', 'always');
+  const asked = await askOrigin(await opened(repository, env));
+  return asked instanceof Error ? asked.message : 'none';
+}
+
+describe('a protocol', () => {
+  test.each(['ext::touch x', 'fd::1', 'git://127.0.0.1:1/x', 'http://example.invalid/x', 'ftp://127.0.0.1/x'])(
+    'is refused: %s',
+    async (url) => {
+      const [protocol] = url.split(':');
+      expect(await failureAt(url)).toContain(`the protocol ${protocol} is not allowed`);
+      expect(await failureAt(url, { GIT_ALLOW_PROTOCOL: 'ext:fd:https' })).toContain(`the protocol ${protocol} is not allowed`);
+    },
+  );
+
+  test('is refused where a setting rewrites the address', async () => {
+    const repository = make({ 'x.yaml': '' });
+    const witness = makeWitness(place());
+    repository.git('remote', 'add', 'origin', 'https://example.invalid/x');
+    repository.git('config', `url.ext::${witness.command('address')} %S .insteadOf`, 'https://example.invalid/');
+    repository.git('config', 'protocol.ext.allow', 'always');
+    expect(await askOrigin(await opened(repository))).toMatchObject({
+      message: expect.stringContaining('the protocol ext is not allowed'),
+    });
+    await run('git', ['ls-remote', 'origin'], { cwd: repository.folder, env: gitEnv }).catch(() => undefined);
+    expect(witness.ran()).toEqual(['address']);
+  });
+
+  test('is allowed by the variable of the user alone', async () => {
+    expect(await failureAt('http://example.invalid/x', { GIT_ALLOW_PROTOCOL: 'http' })).not.toContain('not allowed');
+    expect(await failureAt('https://127.0.0.1:1/x', { GIT_ALLOW_PROTOCOL: 'ssh' })).toContain('the protocol https is not allowed');
+  });
+});
