@@ -2,8 +2,8 @@ import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { DeclaredEdge, EdgeDeclaration } from '../model/desired.ts';
 import { compareText, isObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
+import { readStrings } from './json-values.ts';
 import type { Manifest } from './manifest.ts';
-import { textsOf } from './to-resource.ts';
 import { createTagSelector } from './tag-selector.ts';
 
 /** A diagnostic and the manifest that it is about. */
@@ -24,7 +24,7 @@ export function collectEdges(manifests: readonly Manifest[]): {
   for (const manifest of manifests) {
     const own = { kind: manifest.view.kind.name, text: manifest.name };
     for (const field of manifest.view.edges) {
-      for (const text of textsOf(manifest.spec[field.name])) {
+      for (const text of readStrings(manifest.spec[field.name])) {
         addDeclaration(edges, toEnds(field, own, text), { by: manifest.id, how: 'listed', path: pointer(field.name, text) });
       }
     }
@@ -34,7 +34,7 @@ export function collectEdges(manifests: readonly Manifest[]): {
       if (field === undefined || !isObject(value)) continue;
       const selected = select(manifest, selector, field.refers, value);
       diagnostics.push(...selected.diagnostics.map((diagnostic) => ({ manifest, diagnostic })));
-      excepted.push(...textsOf(value['except']).map((name) => toEnds(field, own, name)));
+      excepted.push(...readStrings(value['except']).map((name) => toEnds(field, own, name)));
       for (const name of selected.names) {
         addDeclaration(edges, toEnds(field, own, name), { by: manifest.id, how: 'selector', path: pointer(selector.name) });
       }
@@ -73,7 +73,7 @@ function warnOfContradictions(
 /** Returns the path of a list entry with its index instead of its text. */
 function findListPath(manifest: Manifest, path: Pointer): Pointer {
   const [field = '', text = ''] = tokensOf(path);
-  return pointer(field, String(textsOf(manifest.spec[field]).indexOf(text)));
+  return pointer(field, String(readStrings(manifest.spec[field]).indexOf(text)));
 }
 
 type End = EdgeEnds['rule'];

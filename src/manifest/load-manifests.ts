@@ -7,6 +7,7 @@ import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
+import { readStrings } from './json-values.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { removeDuplicates, readDocuments } from './read-documents.ts';
@@ -15,7 +16,7 @@ import { createKindView } from './kind-view.ts';
 import { toGatewayKey, createManifestLocate, type Manifest } from './manifest.ts';
 import { mergeOverlays } from './merge-overlays.ts';
 import { policyKind, readPolicies } from './read-policies.ts';
-import { checkSecrets, textsOf, toResource } from './to-resource.ts';
+import { checkSecrets, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
 import { isSelected, selectManifests, type Selection } from './select-manifests.ts';
 import { hasOnlyKnownValues, checkKnownValues } from './validate/known-values.ts';
@@ -188,7 +189,7 @@ function findFurtherProblems(manifest: Manifest, places: readonly Pointer[], inp
 }
 
 function isFor(manifest: Manifest, target: string): boolean {
-  const targets = textsOf(manifest.metadata['targets']);
+  const targets = readStrings(manifest.metadata['targets']);
   return targets.length === 0 || targets.includes(target);
 }
 

@@ -3,9 +3,9 @@ import type { FieldRule } from '../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
+import { toText } from './json-values.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 import type { KindView } from './kind-view.ts';
-import { textOf } from './wording.ts';
 
 /** A valid manifest of one resource: its document, with overlays merged into it. */
 export type Manifest = {
@@ -28,7 +28,7 @@ export type ManifestValue = { readonly metadata: JsonObject; readonly spec: Json
 
 /** Creates the manifest of a valid document, or of a merged value and the documents that it was merged from. */
 export function makeManifest(view: KindView, value: ManifestValue, layers: Manifest['layers']): Manifest {
-  const name = textOf(value.metadata['name']);
+  const name = toText(value.metadata['name']);
   return {
     view,
     id: `${view.kind.name}/${name}`,

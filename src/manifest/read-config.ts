@@ -5,10 +5,10 @@ import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type Documen
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { SourceFile } from '../model/source.ts';
+import { readStrings, toText } from './json-values.ts';
 import { locateDiagnostic, createSourceMap, maskFrames } from './source-map.ts';
 import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';
-import { formatPlace, quoteValue, describeType, textOf } from './wording.ts';
-import { textsOf } from './to-resource.ts';
+import { formatPlace, quoteValue, describeType } from './wording.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { config as validator } from './validate/validators.js';
 
@@ -61,7 +61,7 @@ function problemsOf(document: ManifestDocument): readonly DocumentDiagnostic[] {
 }
 
 function targetProblems(name: string, target: JsonObject): readonly DocumentDiagnostic[] {
-  return [...urlProblems(textOf(target['url']), pointer('targets', name, 'url')), ...pathProblems(target, ['targets', name])];
+  return [...urlProblems(toText(target['url']), pointer('targets', name, 'url')), ...pathProblems(target, ['targets', name])];
 }
 
 function urlProblems(text: string, at: string): readonly DocumentDiagnostic[] {
@@ -90,7 +90,7 @@ export function isSecureUrl(url: URL): boolean {
 
 function pathProblems(value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {
   return ['manifests', 'overlays'].flatMap((field) =>
-    textsOf(value[field]).flatMap((path, index) => {
+    readStrings(value[field]).flatMap((path, index) => {
       if (normalizePath(path) !== undefined) return [];
       const at = [...tokens, field, String(index)];
       return [
@@ -116,7 +116,7 @@ function findPathPlaces(value: JsonObject, root: string): ReadonlyMap<string, st
   ];
   for (const [tokens, holder] of holders) {
     for (const field of ['manifests', 'overlays']) {
-      for (const [index, path] of textsOf(holder[field]).entries()) {
+      for (const [index, path] of readStrings(holder[field]).entries()) {
         const full = joinPath(root, normalizePath(path) ?? '');
         if (!names.has(full)) names.set(full, pointer(...tokens, field, String(index)));
       }
@@ -139,7 +139,7 @@ function normalizePath(path: string): string | undefined {
 
 function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   const root = folder.length > 1 ? folder.replace(/\/+$/, '') : folder;
-  const paths = (list: Json | undefined): readonly string[] => textsOf(list).map((path) => joinPath(root, normalizePath(path) ?? ''));
+  const paths = (list: Json | undefined): readonly string[] => readStrings(list).map((path) => joinPath(root, normalizePath(path) ?? ''));
   const shared = paths(value['manifests']);
   const targets = targetsOf(value).map(([name, target]) => {
     const manifests = [...new Set([...shared, ...paths(target['manifests'])])];
@@ -151,10 +151,10 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
 function toTarget(name: string, target: JsonObject, manifests: readonly string[], overlays: readonly string[]): Target {
   const { url, dialect, auth, token } = target;
   const variable = isObject(token) ? token['env'] : undefined;
-  const prefixes = textsOf(target['secret_prefixes']);
+  const prefixes = readStrings(target['secret_prefixes']);
   return {
     name,
-    url: withoutFinalSlash(textOf(url)),
+    url: withoutFinalSlash(toText(url)),
     dialect: dialectNames.find((name) => name === dialect) ?? 'auto',
     auth: auth === 'bearer' || auth === 'api-key' ? auth : 'auto',
     token: { env: typeof variable === 'string' ? variable : defaultTokenVariable },

@@ -1,8 +1,9 @@
 import { hasErrors, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
-import { compareText, isObject, type JsonObject } from '../model/json.ts';
+import { compareText, isObject } from '../model/json.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { type ResourceId, resourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
+import { readObject } from './json-values.ts';
 import { locateDiagnostic, createSourceMap, maskFrames, type SourceMap } from './source-map.ts';
 import { type ManifestDocument, parseLeniently, parseDocuments } from './yaml/parse-documents.ts';
 import { makeManifest, type Manifest, createManifestLocate } from './manifest.ts';
@@ -115,9 +116,11 @@ function readDocument(document: ManifestDocument, views: KindViews, form: 'manif
       const { view, value } = classified;
       const found = validateManifest(view, value, form);
       const problems = document.incomplete === true ? found.filter(isPresent) : found;
-      const manifest = makeManifest(view, { metadata: objectAt(value, 'metadata'), spec: objectAt(value, 'spec'), tests: value['tests'] }, [
-        document,
-      ]);
+      const manifest = makeManifest(
+        view,
+        { metadata: readObject(value, 'metadata'), spec: readObject(value, 'spec'), tests: value['tests'] },
+        [document],
+      );
       return { manifest, problems, ...(manifest.name === '' ? {} : { id: manifest.id }) };
     }
   }
@@ -143,11 +146,6 @@ const misplacedPolicy: DocumentDiagnostic = {
   message: 'a Policy stands among the overlays',
   hint: 'policies are not overlaid: put it among the manifests, with metadata.targets where it is for some alone',
 };
-
-function objectAt(value: JsonObject, key: string): JsonObject {
-  const below = value[key];
-  return isObject(below) ? below : {};
-}
 
 /** Reports all documents of other tools in one notice. */
 function noticeSkipped(documents: readonly ManifestDocument[]): readonly Diagnostic[] {

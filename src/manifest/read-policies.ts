@@ -4,11 +4,11 @@ import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
+import { readStrings, toText, readEntries, readObject } from './json-values.ts';
 import { checkTargetName } from './validate/check-manifest.ts';
 import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
-import { quoteValue, textOf } from './wording.ts';
-import { textsOf } from './to-resource.ts';
+import { quoteValue } from './wording.ts';
 import { findScalarOffset } from './yaml/locate.ts';
 import { createLineFinder } from './yaml/line-finder.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
@@ -45,23 +45,23 @@ export function readPolicies(
 }
 
 function toPolicy(sources: SourceMap, document: ManifestDocument, value: JsonObject): Policy {
-  const spec = objectIn(value, 'spec');
-  const name = textOf(objectIn(value, 'metadata')['name']);
-  const match = objectIn(spec, 'match');
+  const spec = readObject(value, 'spec');
+  const name = toText(readObject(value, 'metadata')['name']);
+  const match = readObject(spec, 'match');
   const { message, require, waivers } = spec;
   return {
     name,
     at: document.locate(''),
     match: {
-      tags: Object.fromEntries(Object.entries(objectIn(match, 'tags')).map(([key, one]) => [key, oneOrMore(one)])),
+      tags: Object.fromEntries(Object.entries(readObject(match, 'tags')).map(([key, one]) => [key, oneOrMore(one)])),
       type: oneOrMore(match['type']),
       subtype: oneOrMore(match['subtype']),
       name: oneOrMore(match['name']),
     },
-    require: listOf(require).map((entry, index) => toRequirement(sources, document, { entry, index })),
+    require: readEntries(require).map((entry, index) => toRequirement(sources, document, { entry, index })),
     message: typeof message === 'string' ? message : `does not do as ${name} asks`,
     severity: spec['severity'] === 'warning' ? 'warning' : 'error',
-    waivers: listOf(waivers).flatMap((entry, index) => toWaivers(document, entry, index)),
+    waivers: readEntries(waivers).flatMap((entry, index) => toWaivers(document, entry, index)),
     text: canonical(value),
   };
 }
@@ -72,7 +72,7 @@ function toRequirement(
   { entry, index }: { entry: Json; index: number },
 ): Requirement {
   const isMap = isObject(entry);
-  const expression = textOf(isMap ? entry['expression'] : entry);
+  const expression = toText(isMap ? entry['expression'] : entry);
   const message = isMap ? entry['message'] : undefined;
   const path = pointer('spec', 'require', String(index), ...(isMap ? ['expression'] : []));
   return {
@@ -98,12 +98,12 @@ function toWaivers({ locate }: ManifestDocument, entry: Json, index: number): re
   if (!isObject(entry)) return [];
   const { connection, until, reason } = entry;
   const at = locate(pointer('spec', 'waivers', String(index)));
-  return [{ connection: textOf(connection), until: textOf(until), reason: textOf(reason), at }];
+  return [{ connection: toText(connection), until: toText(until), reason: toText(reason), at }];
 }
 
 function waiverProblems(value: JsonObject): readonly DocumentDiagnostic[] {
-  return listOf(objectIn(value, 'spec')['waivers']).flatMap((entry, index): readonly DocumentDiagnostic[] => {
-    const until = isObject(entry) ? textOf(entry['until']) : '';
+  return readEntries(readObject(value, 'spec')['waivers']).flatMap((entry, index): readonly DocumentDiagnostic[] => {
+    const until = isObject(entry) ? toText(entry['until']) : '';
     if (isDay(until)) return [];
     const at = pointer('spec', 'waivers', String(index), 'until');
     return [
@@ -119,12 +119,12 @@ function waiverProblems(value: JsonObject): readonly DocumentDiagnostic[] {
 }
 
 function targetProblems(value: Json, targets: readonly string[]): readonly DocumentDiagnostic[] {
-  const named = isObject(value) ? textsOf(objectIn(value, 'metadata')['targets']) : [];
+  const named = isObject(value) ? readStrings(readObject(value, 'metadata')['targets']) : [];
   return named.flatMap((name, index) => checkTargetName(name, index, targets));
 }
 
 function isFor(value: JsonObject, target: string): boolean {
-  const targets = textsOf(objectIn(value, 'metadata')['targets']);
+  const targets = readStrings(readObject(value, 'metadata')['targets']);
   return targets.length === 0 || targets.includes(target);
 }
 
@@ -134,15 +134,6 @@ function duplicatePolicy({ name }: Policy, { at }: Policy): DocumentDiagnostic {
   return { code: 'manifest/duplicate-name', severity: 'error', pointer: '/metadata/name', message, hint };
 }
 
-function objectIn(value: JsonObject, key: string): JsonObject {
-  const below = value[key];
-  return isObject(below) ? below : {};
-}
-
-function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function oneOrMore(value: Json | undefined): readonly string[] {
-  return typeof value === 'string' ? [value] : textsOf(value);
+  return typeof value === 'string' ? [value] : readStrings(value);
 }

@@ -2,10 +2,10 @@ import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { isPointerWithin, pointer } from '../model/pointer.ts';
 import { suggest } from '../model/suggest.ts';
+import { readStrings, toText } from './json-values.ts';
 import type { SelectorField } from './kind-view.ts';
 import type { Manifest } from './manifest.ts';
-import { suggestWord, textOf } from './wording.ts';
-import { textsOf } from './to-resource.ts';
+import { suggestWord } from './wording.ts';
 
 /** The names of the manifests that a selector matches, and the errors in the selector. */
 export type SelectorMatch = { readonly names: readonly string[]; readonly diagnostics: readonly DocumentDiagnostic[] };
@@ -22,16 +22,16 @@ export function createTagSelector(
     const index = indexes.get(`${kind}\0${selector.tags}`) ?? indexTags(candidates, selector.tags);
     indexes.set(`${kind}\0${selector.tags}`, index);
     const wanted = Object.entries(isObject(value['match_tags']) ? value['match_tags'] : {});
-    const except = new Set(textsOf(value['except']));
+    const except = new Set(readStrings(value['except']));
     const [first] = wanted;
-    const near = first === undefined ? [] : (index.get(`${first[0]}=${textOf(first[1])}`) ?? []);
+    const near = first === undefined ? [] : (index.get(`${first[0]}=${toText(first[1])}`) ?? []);
     const matched = near.filter((manifest) => {
       const tags = manifest.spec[selector.tags];
       return isObject(tags) && wanted.every(([key, text]) => tags[key] === text);
     });
     const names = matched.map(({ name }) => name).filter((name) => !except.has(name));
     const diagnostics = [
-      ...unknownNames(selector, kind, textsOf(value['except']), candidates),
+      ...unknownNames(selector, kind, readStrings(value['except']), candidates),
       ...contradictions(rule, selector, except),
       ...ignoredTags(
         selector,
@@ -49,7 +49,7 @@ function indexTags(manifests: readonly Manifest[], field: string): ReadonlyMap<s
   for (const manifest of manifests) {
     const tags = manifest.spec[field];
     for (const [key, value] of Object.entries(isObject(tags) ? tags : {})) {
-      const text = `${key}=${textOf(value)}`;
+      const text = `${key}=${toText(value)}`;
       const found = index.get(text);
       if (found === undefined) index.set(text, [manifest]);
       else found.push(manifest);
@@ -77,7 +77,7 @@ function unknownNames(
 }
 
 function contradictions(rule: Manifest, selector: SelectorField, except: ReadonlySet<string>): readonly DocumentDiagnostic[] {
-  return textsOf(rule.spec[selector.edge]).flatMap((name, index) => {
+  return readStrings(rule.spec[selector.edge]).flatMap((name, index) => {
     if (!except.has(name)) return [];
     const message = `"${name}" is in ${selector.edge} and in except of ${selector.name}`;
     const hint = 'it is listed, so the rule applies; take it out of one of them';
@@ -94,7 +94,7 @@ function ignoredTags(
 ): readonly DocumentDiagnostic[] {
   return wanted.flatMap(([key]) => {
     const path = pointer(selector.tags, key);
-    const ignoring = candidates.find(({ metadata }) => textsOf(metadata['ignore']).some((ignored) => isPointerWithin(path, ignored)));
+    const ignoring = candidates.find(({ metadata }) => readStrings(metadata['ignore']).some((ignored) => isPointerWithin(path, ignored)));
     if (ignoring === undefined) return [];
     const message = `the selector asks for the tag "${key}", which ${ignoring.id} ignores`;
     const hint = `take ${path} out of its metadata.ignore, or name "${ignoring.name}" in except`;

@@ -6,6 +6,7 @@ import { normalizeValue } from '../model/spec/normalize.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
+import { readStrings } from './json-values.ts';
 import type { KindView, SecretField } from './kind-view.ts';
 import { toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
@@ -27,7 +28,7 @@ export function toResource(
     stated: collectStated(view, raw),
     secrets: addDerivedSecrets(view, spec, secrets, whole),
     wholeSecrets: whole,
-    ignore: textsOf(metadata['ignore']),
+    ignore: readStrings(metadata['ignore']),
     protect: metadata['protect'] === true,
     adopt: metadata['adopt'] === true,
     locate: (path: Pointer) => (path === '' ? manifest.layers[0].locate('') : locateInSpec(manifest, path)),
@@ -156,11 +157,4 @@ function findSlot({ name, path, secret: mode, slots: places }: SecretField, key:
     key === undefined ? { path, place: { field: name, mode } } : { path: path + pointer(key), place: { field: name, key, mode } };
   places.set(key ?? '', found);
   return found;
-}
-
-const noTexts: readonly string[] = [];
-
-/** Returns the strings of a list. */
-export function textsOf(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : noTexts;
 }

@@ -23,11 +23,6 @@ export function describeType(value: Json | undefined): string {
   return value === null || value === undefined ? 'null' : 'a map';
 }
 
-/** Converts a scalar to text; a list or a map becomes the empty string. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
-}
-
 /** Returns `did you mean "x"?`, or undefined without a similar word. */
 export function suggestWord(word: string | undefined): string | undefined {
   return word === undefined ? undefined : `did you mean "${word}"?`;

@@ -3,11 +3,12 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
+import { readValueAt, readEntries } from '../json-values.ts';
 import { toStatedValue } from '../pull/stated-values.ts';
 import type { DocumentEdit } from '../edit/apply-edit.ts';
 import { findDecidingLayer, type Manifest } from '../manifest.ts';
 import type { LiveDifference } from './differences.ts';
-import { findTokenIndex, listOf, rawAt, findRules, type LayerEdit } from './field-edits.ts';
+import { findTokenIndex, findRules, type LayerEdit } from './field-edits.ts';
 
 /** Two differences that are one changed entry of a list, and the edits that change it. */
 export type ChangedEntry = { readonly by: readonly [FieldDifference, FieldDifference]; readonly edits: readonly LayerEdit[] };
@@ -55,7 +56,7 @@ type WrittenEntry = { readonly layer: LayerEdit['layer']; readonly index: number
 /** Returns the entry as its document states it. */
 function findWritten({ manifest, rule, place, token }: ManifestEntry): WrittenEntry | undefined {
   const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
-  const list = listOf(layer && rawAt(layer.value, place));
+  const list = readEntries(layer && readValueAt(layer.value, place));
   const index = findTokenIndex(rule, list, token);
   const raw = list[index];
   return layer === undefined || !isObject(raw) ? undefined : { layer, index, raw, normal: normalizeObject(rule.fields, raw) };
@@ -70,7 +71,7 @@ function isAlike(entry: ManifestEntry, live: JsonObject): boolean {
 function entryEdits(entry: ManifestEntry, live: JsonObject): readonly LayerEdit[] | undefined {
   const { rule, place } = entry;
   const found = findWritten(entry);
-  const [stated] = listOf(toStatedValue(rule, [live]));
+  const [stated] = readEntries(toStatedValue(rule, [live]));
   if (found === undefined || !isObject(stated)) return undefined;
   const { layer, index, raw, normal } = found;
   const order = rule.fields.map(({ name }) => name);

@@ -4,10 +4,10 @@ import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import type { LiveState } from '../../model/live.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import { readStrings } from '../json-values.ts';
 import { collectEdges } from '../collect-edges.ts';
 import type { KindView, SelectorField } from '../kind-view.ts';
 import { findDecidingLayer, type Manifest } from '../manifest.ts';
-import { textsOf } from '../to-resource.ts';
 import { createTagSelector } from '../tag-selector.ts';
 import type { LayerEdit } from './field-edits.ts';
 
@@ -85,7 +85,7 @@ function allowEmptySelectors(
       const news = edits.filter(({ layer, edit }) => rule.layers.includes(layer) && edit.path === path && edit.edit === 'add');
       if (news.length === 0) return [];
       const names = news.flatMap(({ edit }) => (edit.edit === 'add' ? [edit.value] : []));
-      const except: readonly Json[] = [...textsOf(value['except']), ...names];
+      const except: readonly Json[] = [...readStrings(value['except']), ...names];
       if (select(rule, selector, kind, { ...value, except }).names.length > 0) return [];
       const layer = findDecidingLayer(rule, ['spec', selector.name]) ?? rule.layers[0];
       return [{ layer, key: '', edit: { edit: 'set', path: pointer('spec', selector.name, 'allow_empty'), value: true } as const }];
@@ -111,7 +111,7 @@ function declareEdge(
   const edits = freed.flatMap((one) => one.edits);
   if (freed.some(({ isSelected }) => isSelected)) return edits;
   const side =
-    sides.find(({ manifest, field }) => textsOf(manifest.spec[field.name]).length > 0) ??
+    sides.find(({ manifest, field }) => readStrings(manifest.spec[field.name]).length > 0) ??
     sides.find(({ manifest, field }) => manifest.spec[field.name] !== undefined) ??
     sides[0];
   if (side === undefined) return edits;
@@ -134,7 +134,7 @@ function removeException(
 ): { readonly edits: readonly LayerEdit[]; readonly isSelected: boolean } {
   const value = manifest.spec[selector.name];
   const name = nameOf(other);
-  const except = isObject(value) ? textsOf(value['except']) : [];
+  const except = isObject(value) ? readStrings(value['except']) : [];
   if (selector.edge !== field.name || !isObject(value) || !except.includes(name)) return { edits: [], isSelected: false };
   const place = ['spec', selector.name, 'except'];
   const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];

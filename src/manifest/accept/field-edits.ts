@@ -4,6 +4,7 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { FieldChange, Value } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
+import { readValueAt, readEntries } from '../json-values.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import { toStatedValue } from '../pull/stated-values.ts';
 import type { DocumentEdit } from '../edit/apply-edit.ts';
@@ -94,11 +95,11 @@ function createKeyEdits(
     layer,
     edit: { edit: 'set', path: pointer(...place, name), value, order, level: 2 },
   });
-  if (stating !== manifest.layers[0] && rawAt(stating.value, place) === null) {
+  if (stating !== manifest.layers[0] && readValueAt(stating.value, place) === null) {
     if (live === undefined || live === keep) return { reason: `an overlay resets ${pointer(...place)} as a whole` };
     // Once the overlay has a map there, keys of the documents below reappear; those that are not live are removed one by one.
-    const seen = rawAt(spec, place.slice(1));
-    const hidden = [...new Set(earlierThan(manifest, stating).flatMap(({ value }) => keysOf(rawAt(value, place))))];
+    const seen = readValueAt(spec, place.slice(1));
+    const hidden = [...new Set(earlierThan(manifest, stating).flatMap(({ value }) => keysOf(readValueAt(value, place))))];
     const gone = hidden.filter((name) => !keysOf(seen).includes(name));
     return [...gone.map((name) => stated(stating, name, null)), stated(stating, key, live)];
   }
@@ -109,7 +110,7 @@ function createKeyEdits(
 /** Removes a key from the document that states it; if an earlier document states it too, null removes it. */
 function removal(manifest: Manifest, layer: ManifestDocument, place: readonly string[]): readonly LayerEdit[] {
   const path = pointer(...place);
-  const isBelow = earlierThan(manifest, layer).some(({ value }) => (rawAt(value, place) ?? null) !== null);
+  const isBelow = earlierThan(manifest, layer).some(({ value }) => (readValueAt(value, place) ?? null) !== null);
   return [{ layer, edit: isBelow ? { edit: 'set', path, value: null } : { edit: 'remove', path } }];
 }
 
@@ -130,13 +131,13 @@ function createValueEdits(step: EditStep): readonly DocumentEdit[] | UneditableF
   const path = pointer(...place, name);
   const [token] = rest;
   if (token === undefined) return [live === undefined ? { edit: 'remove', path } : { edit: 'set', path, value: toStatedValue(rule, live) }];
-  const raw = rawAt(layer.value, [...place, name]);
+  const raw = readValueAt(layer.value, [...place, name]);
   switch (rule.shape) {
     case 'set':
       if (live !== undefined) return [{ edit: 'add', path, value: live }];
-      return listOf(raw).flatMap((value) => (elementToken(value) === token ? [{ edit: 'drop', path, value }] : []));
+      return readEntries(raw).flatMap((value) => (elementToken(value) === token ? [{ edit: 'drop', path, value }] : []));
     case 'keyed':
-      return createEntryEdits({ ...step, place: [...place, name], tokens: rest }, rule, listOf(raw));
+      return createEntryEdits({ ...step, place: [...place, name], tokens: rest }, rule, readEntries(raw));
     case 'object':
       return createValueEdits({ ...step, place: [...place, name], fields: rule.fields, tokens: rest });
     case 'map':
@@ -165,7 +166,7 @@ function createEntryEdits(step: EditStep, rule: KeyedRule, raw: readonly Json[])
   }
   const path = pointer(...place);
   if (live === undefined) return entry === undefined ? [] : [{ edit: 'drop', path, value: entry }];
-  const [value] = listOf(toStatedValue(rule, [live]));
+  const [value] = readEntries(toStatedValue(rule, [live]));
   return [{ edit: 'add', path, value: value ?? live }];
 }
 
@@ -174,19 +175,4 @@ export function findTokenIndex(rule: KeyedRule, raw: readonly Json[], token: str
   const normal = raw.map((entry) => (isObject(entry) ? normalizeObject(rule.fields, entry) : entry));
   const wanted = entriesByToken(rule, normal).get(token);
   return wanted === undefined ? -1 : normal.findIndex((entry) => equal(entry, wanted));
-}
-
-/** Returns the entries of a list; none for any other value. */
-export function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Returns the value at a place of a document as written. */
-export function rawAt(value: Json, place: readonly string[]): Json | undefined {
-  let found: Json | undefined = value;
-  for (const token of place) {
-    if (Array.isArray(found)) found = found[Number(token)];
-    else found = isObject(found) && Object.hasOwn(found, token) ? found[token] : undefined;
-  }
-  return found;
 }

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isSeq, type Alias, type Document, isScalar, type ParsedNode } from 'yaml';
 import { equal, isObject, type Json } from '../../model/json.ts';
-import { textOf } from '../wording.ts';
+import { toText } from '../json-values.ts';
 import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './value-site.ts';
 
 /** A wanted value: kept as it is, written anew (perhaps with an anchor that it defines from now on), or a map or list of wanted values. */
@@ -49,7 +49,7 @@ export function openNode(wanted: WantedNode, context: EditContext): WantedNode {
   if (isMap(node)) {
     if (site.inFlow && !isFlow(node)) return openValue(context.nodes.valueOf(node), site);
     const parts = listSourceItems(node, context.columnOf);
-    const pairs = parts.map((part) => ({ key: textOf(context.nodes.valueOf(part.key ?? null)), value: keepNode(part.site), part }));
+    const pairs = parts.map((part) => ({ key: toText(context.nodes.valueOf(part.key ?? null)), value: keepNode(part.site), part }));
     return { is: 'map', inPlace: true, site, pairs };
   }
   if (!isSeq(node)) return wanted;
@@ -223,7 +223,7 @@ export function resolveNodes(document: Document.Parsed): NodeValues {
   const readValue = (node: ParsedNode): Json => {
     if (isSeq(node)) return node.items.map(read);
     if (isMap(node)) {
-      const pairs = node.items.map((pair) => [textOf(read(pair.key)), read(pair.value)] as const);
+      const pairs = node.items.map((pair) => [toText(read(pair.key)), read(pair.value)] as const);
       return Object.fromEntries(pairs);
     }
     return isScalar(node) ? toScalar(node.value) : null;

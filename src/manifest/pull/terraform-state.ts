@@ -5,6 +5,7 @@ import { resourceId, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { TerraformHandover, TerraformObject } from '../../model/result/pull-result.ts';
+import { readEntries } from '../json-values.ts';
 import { fieldNodes, findNode } from '../validate/schema-nodes.ts';
 
 /** An object in a Terraform state. */
@@ -34,7 +35,7 @@ export function readTerraformState(file: SourceFile, provider: TerraformProvider
   const wrong = state === undefined ? notJson : checkFormat(state);
   if (wrong !== undefined || state === undefined) return { diagnostics: [toDiagnostic(file, wrong ?? notJson)] };
   const objects: StateObject[] = [];
-  for (const resource of listOf(state['resources'])) {
+  for (const resource of readEntries(state['resources'])) {
     if (!isObject(resource) || resource['mode'] === 'data' || !isFromProvider(resource['provider'], provider.name)) continue;
     const found = listInstances(resource, provider);
     if (found === undefined) return { diagnostics: [toDiagnostic(file, unknownAddress)] };
@@ -85,10 +86,6 @@ function parseJson(text: string): JsonObject | undefined {
   }
 }
 
-function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
 /** Tells whether an address such as `provider["registry.terraform.io/NAMESPACE/NAME"]` (`provider.NAME` before 0.13) names the provider; it may have a module and an alias. */
 function isFromProvider(provider: Json | undefined, name: string): boolean {
   if (typeof provider !== 'string') return false;
@@ -109,7 +106,7 @@ function listInstances(resource: JsonObject, { kinds, registry }: TerraformProvi
   const folders = [...path.matchAll(new RegExp(step, 'gu'))].map(([, folder]) => `module.${folder}.`);
   const block = `${folders.join('')}${type}.${name}`;
   const kind = Object.hasOwn(kinds, type) ? registry.get(kinds[type] ?? '') : undefined;
-  return listOf(resource['instances']).flatMap((instance) => {
+  return readEntries(resource['instances']).flatMap((instance) => {
     if (!isObject(instance)) return [];
     const deposed = typeof instance['deposed'] === 'string';
     const address = `${path}${type}.${name}${formatKey(instance['index_key'])}`;

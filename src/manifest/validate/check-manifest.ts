@@ -3,9 +3,9 @@ import type { FieldRule } from '../../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
+import { readStrings } from '../json-values.ts';
 import type { Manifest } from '../manifest.ts';
 import { suggestWord, formatPlace, quoteValue } from '../wording.ts';
-import { textsOf } from '../to-resource.ts';
 import { readAnnotation, fieldNodes, findNode } from './schema-nodes.ts';
 
 /** Finds errors that no schema can express: duplicate keys in lists, pointers to nothing, unknown targets. */
@@ -13,8 +13,8 @@ export function checkManifest(manifest: Manifest, targets: readonly string[]): r
   if (!manifest.view.keyed && manifest.metadata['ignore'] === undefined && manifest.metadata['targets'] === undefined) return [];
   return [
     ...findDuplicateKeys(manifest.view.kind.fields, manifest.spec, ['spec']),
-    ...textsOf(manifest.metadata['ignore']).flatMap((path, index) => checkIgnoredPath(manifest, path, index)),
-    ...textsOf(manifest.metadata['targets']).flatMap((name, index) => checkTargetName(name, index, targets)),
+    ...readStrings(manifest.metadata['ignore']).flatMap((path, index) => checkIgnoredPath(manifest, path, index)),
+    ...readStrings(manifest.metadata['targets']).flatMap((name, index) => checkTargetName(name, index, targets)),
   ];
 }
 

@@ -2,7 +2,8 @@ import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { suggestWord, nullKeyHint, suggestPartialMatch, formatPlace, quoteValue, describeType, textOf } from '../wording.ts';
+import { toText, readValueAt } from '../json-values.ts';
+import { suggestWord, nullKeyHint, suggestPartialMatch, formatPlace, quoteValue, describeType } from '../wording.ts';
 import { listAllowedFields, readAnnotation, fieldNodes, isOpenMap, findNode } from './schema-nodes.ts';
 import { describeInvalidSecret } from '../secrets/secret-notation.ts';
 import type { SchemaError } from './validators.js';
@@ -33,17 +34,7 @@ export function describeSchemaErrors(schema: JsonObject, value: Json, errors: re
 const ranks = ['additionalProperties', 'required', 'enum', 'const', 'type', 'minLength', 'pattern', 'maxLength', 'anyOf', 'oneOf'];
 
 function findPlace(schema: JsonObject, value: Json, tokens: readonly string[]): SchemaPlace {
-  return { schema, tokens, node: findNode(schema, tokens) ?? {}, value: valueAt(value, tokens) };
-}
-
-/** Returns the value at the tokens, by key and index. */
-export function valueAt(value: Json | undefined, tokens: readonly string[]): Json | undefined {
-  let below = value;
-  for (const token of tokens) {
-    if (Array.isArray(below)) below = below[Number(token)];
-    else below = isObject(below) && Object.hasOwn(below, token) ? below[token] : undefined;
-  }
-  return below;
+  return { schema, tokens, node: findNode(schema, tokens) ?? {}, value: readValueAt(value, tokens) };
 }
 
 /** Describes all errors at or below one secret as one diagnostic without its value. */
@@ -56,7 +47,7 @@ function describeSecretError(schema: JsonObject, value: Json, tokens: readonly s
     const place = tokens.slice(0, mode === 'base64' ? length + 1 : length);
     return describeInvalidSecret(
       place,
-      valueAt(value, place),
+      readValueAt(value, place),
       mode === 'base64' ? 'base64' : 'plain',
       readAnnotation(node, 'x-ostiary-hint'),
     );
@@ -69,9 +60,9 @@ function describeError(place: SchemaPlace, error: SchemaError): DocumentDiagnost
   const at = pointer(...place.tokens);
   switch (error.keyword) {
     case 'additionalProperties':
-      return unknownField(place, textOf(error.params['additionalProperty']));
+      return unknownField(place, toText(error.params['additionalProperty']));
     case 'required':
-      return missingField(place, textOf(error.params['missingProperty']));
+      return missingField(place, toText(error.params['missingProperty']));
     case 'type':
       return wrongType(place, error.params['type']);
     case 'enum':
@@ -181,7 +172,7 @@ function notAllowed(place: SchemaPlace, choices: unknown): DocumentDiagnostic {
 function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): DocumentDiagnostic {
   const indexes = [Number(left), Number(right)].toSorted((one, other) => one - other);
   const second = String(indexes[1] ?? 0);
-  const entry = valueAt(place.value, [second]);
+  const entry = readValueAt(place.value, [second]);
   const at = pointer(...place.tokens, second);
   return createError(
     'manifest/duplicate-entry',
@@ -193,7 +184,7 @@ function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): Docu
 
 function outOfBounds(place: SchemaPlace, error: SchemaError): DocumentDiagnostic {
   const at = pointer(...place.tokens);
-  const limit = textOf(error.params['limit']);
+  const limit = toText(error.params['limit']);
   const subject = `${nameOf(place)} is ${quoteValue(place.value)}`;
   switch (error.keyword) {
     case 'pattern':

@@ -2,10 +2,11 @@ import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
+import { readValueAt } from '../json-values.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { KindView } from '../kind-view.ts';
 import { suggestWord, quoteValue, describeType } from '../wording.ts';
-import { describeSchemaErrors, valueAt } from './schema-diagnostics.ts';
+import { describeSchemaErrors } from './schema-diagnostics.ts';
 import { readAnnotation, isOpenMap, findNode } from './schema-nodes.ts';
 import { isValidSecret, describeInvalidSecret } from '../secrets/secret-notation.ts';
 import { policyKind } from '../read-policies.ts';
@@ -110,15 +111,15 @@ function isFilledIn(view: KindView, value: JsonObject, error: SchemaError): bool
   if (tokens[0] !== 'spec') return false;
   return tokens.every((_, index) => {
     const above = tokens.slice(0, index + 1);
-    return isObject(valueAt(value, above)) && readAnnotation(findNode(view.kind.schema, above), 'x-ostiary-secret') === undefined;
+    return isObject(readValueAt(value, above)) && readAnnotation(findNode(view.kind.schema, above), 'x-ostiary-secret') === undefined;
   });
 }
 
 /** Tells whether a null in an overlay removes a key of a map. */
 function isRemovedByOverlay(view: KindView, value: JsonObject, error: SchemaError): boolean {
   const tokens = tokensOf(error.instancePath);
-  if (error.keyword !== 'type' || tokens[0] !== 'spec' || valueAt(value, tokens) !== null) return false;
+  if (error.keyword !== 'type' || tokens[0] !== 'spec' || readValueAt(value, tokens) !== null) return false;
   const above = tokens.slice(0, -1);
-  const isPlain = above.every((_, index) => isObject(valueAt(value, above.slice(0, index + 1))));
+  const isPlain = above.every((_, index) => isObject(readValueAt(value, above.slice(0, index + 1))));
   return isPlain && isOpenMap(findNode(view.kind.schema, above));
 }
