@@ -61,33 +61,33 @@ export type AdoptOptions = {
  * Edits the manifests to the drifted live state, makes the requested new manifests, and writes or commits the files. Throws
  * InputError for invalid manifests, and AppError when a plan of the edited manifests still differs.
  */
-export async function adoptDrift(drift: Drift, planned: PlannedProject, adopting: AdoptOptions): Promise<Adoption> {
+export async function adoptDrift(drift: Drift, planned: PlannedProject, options: AdoptOptions): Promise<Adoption> {
   const { config, target } = planned;
-  const { context, names } = adopting;
-  const repository = adopting.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
+  const { context, names } = options;
+  const repository = options.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
   const home = repository === undefined ? {} : { home: `ostiary/adopt/${appliedName(repository.prefix, target.name)}` };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
   const sources = readSources(config, target, context);
   const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned, context) : nothing;
   const after = replaceTexts(sources, files);
-  const made =
-    names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...adopting, planned, sources: after });
+  const added =
+    names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...options, planned, sources: after });
   const show = shower(context.cwd);
   const isAlone = config.targets.length < 2;
   const elsewhere = isAlone ? [] : findAffectedTargets(planned, files, context);
   const adoption = {
     ...home,
     ...(accepted === undefined ? {} : { accepted }),
-    files: [...files.map(({ path }) => show(absolutePath(path, context))), ...made.created.map(({ file }) => file)],
-    ...(made.created.length === 0 ? {} : { created: made.created }),
-    left: [...left, ...made.left, ...elsewhere],
+    files: [...files.map(({ path }) => show(absolutePath(path, context))), ...added.created.map(({ file }) => file)],
+    ...(added.created.length === 0 ? {} : { created: added.created }),
+    left: [...left, ...added.left, ...elsewhere],
   };
   if (adoption.files.length === 0) return adoption;
-  if (adopting.commit) return commitAdoption(adoption, { repository, planned, sources, files, created: made.files, adopting });
+  if (options.commit) return commitAdoption(adoption, { repository, planned, sources, files, created: added.files, options });
   const writer = treeWriter(config.root);
   const before = textsByPath(sources);
   for (const { path, text } of files) writer.replace(relative(config.root, absolutePath(path, context)), text, before.get(path));
-  for (const { path, text } of made.files) writer.create(path, text);
+  for (const { path, text } of added.files) writer.create(path, text);
   return adoption;
 }
 
@@ -106,22 +106,22 @@ function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedPro
   if (files.length === 0) return { files, accepted: undefined, left };
   requireAccepted(acceptance, sources, planned, context);
   const plan = { ...drift.plan, ...acceptedPart(drift.plan, selectionOf(accepted)), unwatched: [], refusals: [] };
-  const told = { plan, pending: 0, unfinished: 0, protection: protectionOfDrift(plan, live, registry) };
-  return { files, accepted: drift.writes === undefined ? told : { ...told, writes: drift.writes }, left };
+  const adopted = { plan, pending: 0, unfinished: 0, protection: protectionOfDrift(plan, live, registry) };
+  return { files, accepted: drift.writes === undefined ? adopted : { ...adopted, writes: drift.writes }, left };
 }
 
 /** Warns about each conflict: neither side is adopted. */
 function warnConflicts({ changes, edges }: Drift['plan']): readonly Diagnostic[] {
-  const moved = edges.filter(({ origin }) => origin === 'both');
-  const told = new Set(changes.map(liveKeyOf));
-  const alone = moved.map(({ rule }) => rule).filter((rule) => !told.has(rule));
+  const conflicts = edges.filter(({ origin }) => origin === 'both');
+  const known = new Set(changes.map(liveKeyOf));
+  const alone = conflicts.map(({ rule }) => rule).filter((rule) => !known.has(rule));
   const parts = [
     ...changes.filter(({ action }) => action !== 'create').map((one) => ({ ...one, key: liveKeyOf(one) })),
     ...[...new Set(alone)].map((id) => ({ id, key: id, fields: [], at: undefined })),
   ];
   return parts.flatMap(({ id, key, at, fields }): readonly Diagnostic[] => {
     const paths = fields.filter(({ origin }) => origin === 'both').map(({ path }) => path);
-    const ends = moved.filter(({ rule }) => rule === key).map(({ connection }) => `the edge to ${connection}`);
+    const ends = conflicts.filter(({ rule }) => rule === key).map(({ connection }) => `the edge to ${connection}`);
     const what = [...paths, ...ends];
     if (what.length === 0) return [];
     const message = `${id}: the manifests and the gateway both changed ${what.join(', ')}, so nothing is accepted there`;

@@ -19,7 +19,7 @@ type CommitInput = {
   readonly files: readonly SourceFile[];
   /** New files, with paths below the folder of the config file. */
   readonly created: readonly SourceFile[];
-  readonly adopting: { readonly context: ProjectContext & { readonly now: () => Date }; readonly origin: boolean };
+  readonly options: { readonly context: ProjectContext & { readonly now: () => Date }; readonly origin: boolean };
 };
 
 /**
@@ -27,9 +27,9 @@ type CommitInput = {
  * repository.
  */
 export async function commitAdoption(adoption: Adoption, committing: CommitInput): Promise<Adoption> {
-  const { repository, planned, adopting } = committing;
+  const { repository, planned, options } = committing;
   const { config, target } = planned;
-  const { context, origin } = adopting;
+  const { context, origin } = options;
   const { home: name } = adoption;
   const parent = repository && (await headOf(repository));
   if (repository === undefined || parent === undefined || name === undefined)
@@ -53,7 +53,7 @@ export async function commitAdoption(adoption: Adoption, committing: CommitInput
 async function nextFiles(
   repository: Repository,
   parent: string,
-  { sources, files, adopting: { context } }: CommitInput,
+  { sources, files, options: { context } }: CommitInput,
 ): Promise<readonly NextFile[]> {
   const before = textsByPath(sources);
   // Git commits the file that a link leads to, so the edit belongs to that file.
@@ -121,8 +121,8 @@ function messageOf({ accepted, created = [] }: Adoption, target: string): string
   const list = [...ids, ...edges, ...created.map(({ id }) => `${plain(id)}, which had no manifest`)]
     .slice(0, 50)
     .map((line) => `- ${line}`);
-  const said = list.length === 0 ? [] : [...list, ''];
-  return [`Accept what was changed by hand on ${target}`, '', ...said, `${ownTrailer}: ${target}`, ''].join('\n');
+  const changes = list.length === 0 ? [] : [...list, ''];
+  return [`Accept what was changed by hand on ${target}`, '', ...changes, `${ownTrailer}: ${target}`, ''].join('\n');
 }
 
 function plain(id: ResourceId): string {

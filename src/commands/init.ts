@@ -73,8 +73,8 @@ export const defineInit: DefineCommand = (command, run) => {
 /** Writes a first project into a folder, or the missing schemas of an existing project; never changes an existing file. */
 export async function init(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
   const { print, hint } = printerFor(context, flags);
-  const begun = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
-  const files: readonly (readonly [string, string])[] = [...(begun ? [] : project), ...schemaFiles];
+  const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
+  const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : project), ...schemaFiles];
   const written = files.filter(([path, text]) => createFile(absolutePath(join(flags.folder, path), context), text));
   if (written.length === 0)
     throw new UsageError(
@@ -82,7 +82,7 @@ export async function init(flags: OutputFlags & { readonly folder: string }, con
       'edit them, then run ostiary plan',
     );
   for (const [path] of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
-  if (begun) return 0;
+  if (hasConfig) return 0;
   hint(
     '\nNext:\n  OSTIARY_SERVE_KEY=try-me ostiary serve            a gateway of your own, in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n',
   );

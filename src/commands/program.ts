@@ -172,8 +172,8 @@ function usageError({ code, message }: CommanderError, argv: readonly string[], 
   const help = named === undefined ? 'ostiary --help lists the commands' : `ostiary ${named.name()} --help lists the flags`;
   if (code === 'commander.help') return new UsageError(`there is no command "${argv[1] ?? ''}"`, help);
   const text = message.replace(/^error: /, '');
-  const [, option, value = '', wanted = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
-  if (option !== undefined) return new UsageError(`${option} cannot be "${value}"`, wanted.replace(allowedChoices, 'one of $1'));
+  const [, option, value = '', hint = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
+  if (option !== undefined) return new UsageError(`${option} cannot be "${value}"`, hint.replace(allowedChoices, 'one of $1'));
   const [, argument = '', name = '', choices] = /^command-argument value '(.*)' is invalid for argument '(.*)'\. (.*)$/s.exec(text) ?? [];
   if (choices !== undefined) return new UsageError(`the ${name} cannot be "${argument}"`, choices.replace(allowedChoices, 'one of $1'));
   const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];

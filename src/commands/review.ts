@@ -12,13 +12,13 @@ import { Argument } from 'commander';
 import { formatOption, groups, targetOptions, type DefineCommand } from './options.ts';
 
 export type ReviewFlags = ViewFlags & {
-  readonly verdict: keyof typeof wanted;
+  readonly verdict: keyof typeof statusOf;
   readonly id: string;
   readonly force: boolean;
   readonly window?: string;
 };
 
-const wanted = { approve: 'APPROVED', reject: 'REJECTED', revoke: 'REVOKED' } as const;
+const statusOf = { approve: 'APPROVED', reject: 'REJECTED', revoke: 'REVOKED' } as const;
 
 /** Defines `ostiary review`. */
 export const defineReview: DefineCommand = (command, run) => {
@@ -54,7 +54,7 @@ function readDecision({ verdict, id, force, window }: ReviewFlags): Decision {
     throw new UsageError(`"${id}" is no id of a review`, 'ostiary get reviews lists them');
   if (verdict !== 'approve' && (force || window !== undefined))
     throw new UsageError(`--${force ? 'force' : 'window'} goes with approve alone`, `leave it out to ${verdict}`);
-  return { status: wanted[verdict], force, window: window === undefined ? undefined : readWindow(window) };
+  return { status: statusOf[verdict], force, window: window === undefined ? undefined : readWindow(window) };
 }
 
 function readWindow(text: string): TimeWindow {
@@ -89,9 +89,9 @@ async function decide(service: Service, id: string, decision: Decision): Promise
 
 async function decideOnce(service: Service, before: Review, decision: Decision): Promise<Review> {
   // Some gateways reject a time window that is set already.
-  const said = before.time_window ? { ...decision, window: undefined } : decision;
+  const accepted = before.time_window ? { ...decision, window: undefined } : decision;
   try {
-    return await service.decide(before.id, said);
+    return await service.decide(before.id, accepted);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { ambiguous, status } = error.failure;

@@ -47,26 +47,26 @@ export type PullManifests = {
  * Makes manifests so that a plan of the project finds no changes in them: drafts, plans, and drafts again with the differing
  * paths ignored and invalid drafts left out, until a plan is empty.
  */
-export function makeManifests(making: ManifestRequest): PullManifests {
+export function makeManifests(request: ManifestRequest): PullManifests {
   const ignored = new Map<ResourceId, readonly Pointer[]>();
   const excluded = new Map<ResourceId, string>();
   const doubtful = new Set<ResourceId>();
   for (;;) {
-    const drafts = draftManifests({ ...draftingOf(making), ignored, excluded, doubtful });
-    const manifests = filesOf(drafts.drafts, making);
-    const verdict = checkManifests(drafts.drafts, manifests, making);
-    const more = [...verdict.ignored].filter(([id, paths]) => paths.some((path) => ignored.get(id)?.includes(path) !== true));
-    if (more.length === 0 && verdict.invalid.size === 0)
-      return { manifests, drafts, pulled: describePull(making, { drafts, manifests, verdict, ignored }) };
+    const drafts = draftManifests({ ...draftingOf(request), ignored, excluded, doubtful });
+    const manifests = filesOf(drafts.drafts, request);
+    const check = checkManifests(drafts.drafts, manifests, request);
+    const more = [...check.ignored].filter(([id, paths]) => paths.some((path) => ignored.get(id)?.includes(path) !== true));
+    if (more.length === 0 && check.invalid.size === 0)
+      return { manifests, drafts, pulled: describePull(request, { drafts, manifests, check, ignored }) };
     for (const [id, paths] of more) ignored.set(id, [...new Set([...(ignored.get(id) ?? []), ...paths])]);
-    for (const [id, reason] of verdict.invalid) {
+    for (const [id, reason] of check.invalid) {
       if (doubtful.has(id)) excluded.set(id, reason);
       else doubtful.add(id);
     }
   }
 }
 
-const agreed: DraftCheck = { ignored: new Map(), invalid: new Map(), differing: [], gone: [] };
+const noDifferences: DraftCheck = { ignored: new Map(), invalid: new Map(), differing: [], gone: [] };
 
 function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest): Omit<DraftInput, 'ignored' | 'excluded' | 'doubtful'> {
   const { declared, target, config, folder } = project;
@@ -116,10 +116,10 @@ function checkManifests(
   { project, live, identity, context }: ManifestRequest,
 ): DraftCheck {
   const { sources, config, target, declared } = project;
-  if (drafts.length === 0 && declared.resources.length === 0) return agreed;
+  if (drafts.length === 0 && declared.resources.length === 0) return noDifferences;
   const files = withDisplayPaths(manifests, project, context);
   const large = files.flatMap(({ text }, index) => (Buffer.byteLength(text) > maxBytes ? (drafts[index]?.key ?? []) : []));
-  if (large.length > 0) return { ...agreed, invalid: new Map(large.map((key) => [key, 'its manifest would be larger than 1 MiB'])) };
+  if (large.length > 0) return { ...noDifferences, invalid: new Map(large.map((key) => [key, 'its manifest would be larger than 1 MiB'])) };
   const { value: desired, diagnostics } = loadSources(
     { ...sources, files: [...sources.files, ...files] },
     wholeTarget(config, target, context),
@@ -129,7 +129,7 @@ function checkManifests(
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const wrong = errors.map(({ at, message }) => ({ key: keys.get(at?.file ?? ''), message }));
   if (wrong.length === 0 || wrong.some(({ key }) => key === undefined)) throw new InputError(errors);
-  return { ...agreed, invalid: new Map(wrong.flatMap(({ key, message }) => (key === undefined ? [] : [[key, message]]))) };
+  return { ...noDifferences, invalid: new Map(wrong.flatMap(({ key, message }) => (key === undefined ? [] : [[key, message]]))) };
 }
 
 /** Returns the files with the paths that people see. */
@@ -141,25 +141,25 @@ export function withDisplayPaths(manifests: readonly SourceFile[], { root }: Pul
 type Outcome = {
   readonly drafts: DraftResult;
   readonly manifests: readonly SourceFile[];
-  readonly verdict: DraftCheck;
+  readonly check: DraftCheck;
   readonly ignored: ReadonlyMap<ResourceId, readonly Pointer[]>;
 };
 
 function describePull(
   { managed, project, identity, secrets, context }: ManifestRequest,
-  { drafts, manifests, verdict, ignored }: Outcome,
+  { drafts, manifests, check, ignored }: Outcome,
 ): Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'> {
   const show = shower(context.cwd);
   const { name, url } = project.target;
   const files = withDisplayPaths(manifests, project, context);
-  const changed = verdict.differing.length + verdict.gone.length;
+  const changed = check.differing.length + check.gone.length;
   return {
     target: { name, url, dialect: identity.dialect },
     folder: show(project.root),
     written: drafts.drafts.map(({ id }, index) => ({ id, file: files[index]?.path ?? '' })),
     unchanged: Math.max(0, project.declared.resources.length - changed),
-    differing: verdict.differing,
-    gone: verdict.gone,
+    differing: check.differing,
+    gone: check.gone,
     leftOut: [...managed, ...[...drafts.excluded].map(([id, reason]): SkippedObject => ({ id, why: 'inexpressible', reason }))],
     unstated: [...drafts.unstated, ...drafts.drafts.flatMap((draft) => unstatedPaths(draft, ignored, drafts.unstated))],
     secrets: { form: secrets, ...drafts.secrets.countSecrets() },
@@ -168,8 +168,8 @@ function describePull(
 }
 
 /** Returns the paths that a manifest ignores only because no manifest can declare the live value. */
-function unstatedPaths({ id, key }: DraftManifest, ignored: Outcome['ignored'], told: readonly UnstatedPart[]): readonly UnstatedPart[] {
-  const known = told.filter((one) => one.id === id).map(({ path }) => path.split('/')[1]);
+function unstatedPaths({ id, key }: DraftManifest, ignored: Outcome['ignored'], listed: readonly UnstatedPart[]): readonly UnstatedPart[] {
+  const known = listed.filter((one) => one.id === id).map(({ path }) => path.split('/')[1]);
   return (ignored.get(key) ?? [])
     .filter((path) => !known.includes(path.split('/')[1]))
     .map((path) => ({ id, path, reason: 'no manifest can say what is live there' }));

@@ -40,17 +40,18 @@ export function updateProject(project: PullProject, { live, identity, asked, con
   const loading = wholeTarget(config, target, context);
   const { value: plan, diagnostics: found } = planWithoutBase({ desired: declared, live, identity, target });
   if (plan === undefined) throw new InputError(found.filter(({ severity }) => severity === 'error'));
-  const isMeant = (...ids: readonly (ResourceId | undefined)[]): boolean => ids.some((id) => id !== undefined && asked?.has(id) !== false);
-  const meant = {
-    changes: plan.changes.filter(({ id, key, action }) => action !== 'create' && isMeant(id, key)),
-    edges: plan.edges.filter(({ rule, connection }) => isMeant(rule, connection)),
+  const isSelected = (...ids: readonly (ResourceId | undefined)[]): boolean =>
+    ids.some((id) => id !== undefined && asked?.has(id) !== false);
+  const selected = {
+    changes: plan.changes.filter(({ id, key, action }) => action !== 'create' && isSelected(id, key)),
+    edges: plan.edges.filter(({ rule, connection }) => isSelected(rule, connection)),
   };
   const { files, diagnostics } = acceptLive({
     ...loadInputOf(sources, loading),
     live,
-    plan: meant,
+    plan: selected,
     which: 'all',
-    watch: plan.unwatched.filter(({ id }) => isMeant(id)),
+    watch: plan.unwatched.filter(({ id }) => isSelected(id)),
   });
   const edited = replaceTexts(sources, files);
   const { value: after, diagnostics: wrong } = loadSources(edited, loading);
@@ -70,11 +71,11 @@ export function updateProject(project: PullProject, { live, identity, asked, con
  * change a new manifest.
  */
 export function updateBeside(
-  begun: ProjectUpdate,
+  update: ProjectUpdate,
   made: PullManifests,
   updating: UpdateContext,
 ): { readonly edits: ProjectUpdate; readonly made: PullManifests } {
-  const { project } = begun;
+  const { project } = update;
   const { live, identity, context } = updating;
   const { config, target, sources } = project;
   const news = withDisplayPaths(made.manifests, project, context);
@@ -82,15 +83,15 @@ export function updateBeside(
   const { value: declared } = loadSources(beside, wholeTarget(config, target, context));
   const next = declared && updateProject({ ...project, sources: beside, declared }, updating);
   const isTouched = next?.files.some(({ path }) => news.some((file) => resolve(context.cwd, file.path) === path));
-  if (next === undefined || isTouched === true) return { edits: begun, made };
+  if (next === undefined || isTouched === true) return { edits: update, made };
   const { differing, gone } = checkDrafts({ drafts: made.drafts.drafts, desired: next.project.declared, live, identity, target });
   const { pulled } = made;
   const unchanged = pulled.unchanged + pulled.differing.length - differing.length;
   return {
     edits: {
       ...next,
-      files: lastByKey([...begun.files, ...next.files], ({ path }) => path),
-      updated: lastByKey([...begun.updated, ...next.updated], ({ id }) => id),
+      files: lastByKey([...update.files, ...next.files], ({ path }) => path),
+      updated: lastByKey([...update.updated, ...next.updated], ({ id }) => id),
     },
     made: { ...made, pulled: { ...pulled, differing, gone, unchanged } },
   };

@@ -69,8 +69,8 @@ async function withoutTarget({ flags }: ActionInputs, base: string, context: Cli
 }
 
 /** Returns the selection of config and target, with the commit of the reviewed config if there is one. */
-function configFlags({ flags: { config, target, 'config-ref': told } }: Pick<ActionInputs, 'flags'>, usual?: string): ProjectSelection {
-  const configRef = told ?? usual;
+function configFlags({ flags: { config, target, 'config-ref': given } }: Pick<ActionInputs, 'flags'>, usual?: string): ProjectSelection {
+  const configRef = given ?? usual;
   return {
     only: [],
     paths: [],

@@ -18,45 +18,45 @@ import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 export async function action(context: CliContext, sleep: TaskResult['sleep']): Promise<number> {
   const log = openJobLog(context.stdout.write, randomUUID());
   const inner = actionContext(context, log);
-  const results = await tellingsOf({ log, context, inner, sleep });
-  const told = await runGuarded(async () => tellGitHub(results), { context: inner, color: false });
+  const results = await runTasks({ log, context, inner, sleep });
+  const reported = await runGuarded(async () => tellGitHub(results), { context: inner, color: false });
   log.close();
-  const ended = worstExitCode(results.map(endOf));
-  return ended === 0 ? told : ended;
+  const ended = worstExitCode(results.map(stepExitCode));
+  return ended === 0 ? reported : ended;
 }
 
 type Job = Pick<TaskResult, 'log' | 'context' | 'sleep'> & { readonly inner: CliContext };
 
 /** Runs the tasks of all targets one after another; a failed target does not stop the others. */
-async function tellingsOf(job: Job): Promise<readonly TaskResult[]> {
+async function runTasks(job: Job): Promise<readonly TaskResult[]> {
   const { log, context, sleep, inner } = job;
-  const listener = listenerOf(job);
-  let begun: PreparedTasks | undefined;
+  const recorder = recordFindings(job);
+  let prepared: PreparedTasks | undefined;
   let task: ActionTask | undefined;
   const exitCode = await runGuarded(
     async () => {
-      begun = await prepareTasks(context, listener, (known) => {
+      prepared = await prepareTasks(context, recorder, (known) => {
         task = known;
       });
       return 0;
     },
-    { context: listener.context, color: false },
+    { context: recorder.context, color: false },
   );
-  if (begun === undefined) return [{ task, findings: listener.findings(), exitCode, log, context, sleep }];
+  if (prepared === undefined) return [{ task, findings: recorder.findings(), exitCode, log, context, sleep }];
   const results: TaskResult[] = [];
-  for (const one of begun.tasks) {
+  for (const one of prepared.tasks) {
     if (results.length > 0) inner.stdout.write('\n\n');
-    results.push(await runTask(one, { env: begun.env, oneOfSeveral: begun.tasks.length > 1 }, job));
+    results.push(await runTask(one, { env: prepared.env, oneOfSeveral: prepared.tasks.length > 1 }, job));
   }
-  const codes = new Map(results.map((telling) => [targetNameOf(telling.task) ?? '', telling.exitCode]));
+  const codes = new Map(results.map(({ task: done, exitCode: code }) => [targetNameOf(done) ?? '', code]));
   if (results.length > 1) printExitCodes(codes, { color: false, quiet: false }, inner);
   return results;
 }
 
-type Listener = EventReceiver & { readonly findings: () => Findings };
+type FindingsRecorder = EventReceiver & { readonly findings: () => Findings };
 
 /** Makes a context that collects events; masks secrets at once. */
-function listenerOf({ log, inner }: Pick<Job, 'log' | 'inner'>): Listener {
+function recordFindings({ log, inner }: Pick<Job, 'log' | 'inner'>): FindingsRecorder {
   let findings: Findings = { diagnostics: [] };
   const onEvent = (event: CommandEvent): void => {
     if ('secret' in event) log.command(maskCommands(event.secret));
@@ -68,24 +68,27 @@ function listenerOf({ log, inner }: Pick<Job, 'log' | 'inner'>): Listener {
 /** Runs the command line of one target. */
 async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOfSeveral'>, job: Job): Promise<TaskResult> {
   const { log, context, sleep } = job;
-  const { context: heard, findings } = listenerOf(job);
-  const listening: CliContext = { ...heard, ...place };
+  const { context: recorded, findings } = recordFindings(job);
+  const taskContext: CliContext = { ...recorded, ...place };
   let task = given;
   const exitCode = await runGuarded(
     async () => {
       const { run, inputs } = given;
-      const agreed = await resolveAgreedDigest(inputs, { run, context: listening, sleep });
-      const step = await fallbackToValidate(agreed === inputs ? given.step : createStep(agreed, run), agreed, { run, context: listening });
+      const agreed = await resolveAgreedDigest(inputs, { run, context: taskContext, sleep });
+      const step = await fallbackToValidate(agreed === inputs ? given.step : createStep(agreed, run), agreed, {
+        run,
+        context: taskContext,
+      });
       task = { ...given, step };
-      return runCommand(step.argv, listening);
+      return runCommand(step.argv, taskContext);
     },
-    { context: listening, color: false },
+    { context: taskContext, color: false },
   );
   return { task, findings: findings(), exitCode, log, context, sleep };
 }
 
 /** Returns the step's exit code for a target. Drift is an expected result, so it fails the step only with detailed-exitcode. */
-function endOf({ task, exitCode }: TaskResult): number {
+function stepExitCode({ task, exitCode }: TaskResult): number {
   return exitCode === 2 && task?.step.mode === 'drift' && !task.inputs.detailed ? 0 : exitCode;
 }
 

@@ -13,14 +13,14 @@ import type { ActionTask, TaskResult } from './task.ts';
 import { missingToken, withGitHubErrors } from './pull-requests.ts';
 import { version } from '../context/version.ts';
 
-type Told = TaskResult & { readonly task: ActionTask };
+type ReportedTask = TaskResult & { readonly task: ActionTask };
 
 /** The number of an issue or pull request, and the requests that GitHub refused. */
 type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
 
 /** Keeps one issue for the target: open while there is drift, closed with a comment afterwards. */
-export async function keepDriftIssue(telling: Told): Promise<KeptNumber> {
-  const { task, findings, sleep } = telling;
+export async function keepDriftIssue(result: ReportedTask): Promise<KeptNumber> {
+  const { task, findings, sleep } = result;
   const { inputs, run } = task;
   const { drift } = findings;
   const label = inputs.issue;
@@ -29,15 +29,15 @@ export async function keepDriftIssue(telling: Told): Promise<KeptNumber> {
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
   let number: number | undefined;
   const diagnostics = await withGitHubErrors(async () => {
-    number = await keep(github, telling, { drift, label });
+    number = await keep(github, result, { drift, label });
     return [];
   });
   return { diagnostics, ...(number === undefined ? {} : { number }) };
 }
 
 /** Keeps one pull request that adopts the drift, and closes it when there is nothing left to adopt. */
-export async function keepAdoptionRequest(telling: Told, issue: number | undefined): Promise<KeptNumber> {
-  const { task, findings, sleep } = telling;
+export async function keepAdoptionRequest(result: ReportedTask, issue: number | undefined): Promise<KeptNumber> {
+  const { task, findings, sleep } = result;
   const { inputs, run } = task;
   const { drift } = findings;
   if (drift === undefined || inputs.flags['adopt'] === undefined || inputs.flags['commit'] === 'false') return { diagnostics: [] };
@@ -45,7 +45,7 @@ export async function keepAdoptionRequest(telling: Told, issue: number | undefin
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
   let number: number | undefined;
   const diagnostics = await withGitHubErrors(async () => {
-    number = await request(github, telling, { drift, issue });
+    number = await request(github, result, { drift, issue });
     return [];
   });
   return { diagnostics, ...(number === undefined ? {} : { number }) };
@@ -53,7 +53,7 @@ export async function keepAdoptionRequest(telling: Told, issue: number | undefin
 
 type Request = { readonly drift: Drift; readonly issue: number | undefined };
 
-async function request(github: GitHub, { task, exitCode }: Told, { drift, issue }: Request): Promise<number | undefined> {
+async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift, issue }: Request): Promise<number | undefined> {
   const key = ['adopt', ...keyOf(task, drift)];
   const { adoption, plan } = drift;
   const { run } = task;
@@ -71,8 +71,8 @@ async function request(github: GitHub, { task, exitCode }: Told, { drift, issue 
 
 type Subject = { readonly drift: Drift; readonly label: string };
 
-async function keep(github: GitHub, telling: Told, { drift, label }: Subject): Promise<number | undefined> {
-  const { task, findings, exitCode } = telling;
+async function keep(github: GitHub, result: ReportedTask, { drift, label }: Subject): Promise<number | undefined> {
+  const { task, findings, exitCode } = result;
   const key = keyOf(task, drift);
   const isUndone = findings.result !== undefined && exitCode === 0;
   if (isUndone || !isDrifted(drift.plan)) {

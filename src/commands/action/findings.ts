@@ -27,6 +27,6 @@ export function addEvent(findings: Findings, event: CommandEvent): Findings {
 
 function untold(diagnostics: readonly Diagnostic[], plan: Plan | undefined): readonly Diagnostic[] {
   if (plan === undefined) return diagnostics;
-  const told = new Set(plan.refusals.map(({ code, message }) => `${code} ${message}`));
-  return diagnostics.filter(({ code, message }) => !told.has(`${code} ${message}`));
+  const known = new Set(plan.refusals.map(({ code, message }) => `${code} ${message}`));
+  return diagnostics.filter(({ code, message }) => !known.has(`${code} ${message}`));
 }

@@ -107,13 +107,13 @@ export function readInputs(env: Environment): ActionInputs {
   }
   const most = belowClass(mode, given);
   if (most !== undefined) flags['max-risk'] = most;
-  const said = (name: string, usual: string): boolean => truth(name, given.get(name) ?? usual);
+  const isTrue = (name: string, usual: string): boolean => truth(name, given.get(name) ?? usual);
   return {
     mode,
     several: flags['all-targets'] !== undefined || flags['target']?.includes(',') === true,
-    comment: said('comment', 'true'),
-    issue: said('issue', 'true') ? (given.get('label') ?? 'drift') : undefined,
-    detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && said('detailed-exitcode', 'false'),
+    comment: isTrue('comment', 'true'),
+    issue: isTrue('issue', 'true') ? (given.get('label') ?? 'drift') : undefined,
+    detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && isTrue('detailed-exitcode', 'false'),
     token: given.get('github-token') ?? '',
     sarif: given.get('sarif'),
     flags,

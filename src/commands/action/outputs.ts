@@ -42,12 +42,12 @@ const outcomes = [
 type Outcome = (typeof outcomes)[number];
 
 /** Returns the result of one target. */
-export function targetResultOf(telling: TaskResult): TargetResult {
-  const { findings, exitCode } = telling;
+export function targetResultOf(done: TaskResult): TargetResult {
+  const { findings, exitCode } = done;
   const { plan, result, saved, drift } = findings;
   const counts = result === undefined ? plan && countActions(plan) : outcomeCounts(result.outcomes);
   return {
-    outcome: outcomeOf(telling),
+    outcome: outcomeOf(done),
     'exit-code': exitCode,
     ...(drift === undefined
       ? {}

@@ -8,16 +8,16 @@ import type { ActionInputs, ActionMode } from './inputs.ts';
 import type { ActionTask, TaskResult } from './task.ts';
 import { version } from '../context/version.ts';
 
-type Told = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
+type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
 /** Comments on the pull request, open or merged, and reports a deployment. Requests that GitHub refuses are warnings. */
-export async function commentOnPullRequests(telling: Told): Promise<readonly Diagnostic[]> {
-  const { inputs, run, step } = telling.task;
+export async function commentOnPullRequests(result: ReportedTask): Promise<readonly Diagnostic[]> {
+  const { inputs, run, step } = result.task;
   if (inputs.mode === 'validate') return [];
   if (inputs.token === '') return inputs.comment ? [{ ...missingToken }] : [];
-  const github = openGitHub({ ...run, token: inputs.token, version, sleep: telling.sleep });
-  const commenting = inputs.comment ? await withGitHubErrors(() => comment(github, telling)) : [];
-  const deploying = step.mode === 'apply' ? await withGitHubErrors(() => deploy(github, telling)) : [];
+  const github = openGitHub({ ...run, token: inputs.token, version, sleep: result.sleep });
+  const commenting = inputs.comment ? await withGitHubErrors(() => comment(github, result)) : [];
+  const deploying = step.mode === 'apply' ? await withGitHubErrors(() => deploy(github, result)) : [];
   // Workflows without deployments do not grant the permission, and need no warning.
   return [...commenting, ...deploying.filter(({ code }) => code !== 'github/forbidden')];
 }
@@ -48,11 +48,11 @@ export function commentKeyOf({ flags }: Pick<ActionInputs, 'flags'>, mode: Actio
   return [mode, config, target, paths, only];
 }
 
-async function comment(github: GitHub, telling: Told): Promise<readonly Diagnostic[]> {
-  const { task, findings, exitCode } = telling;
+async function comment(github: GitHub, result: ReportedTask): Promise<readonly Diagnostic[]> {
+  const { task, findings, exitCode } = result;
   const { inputs, run } = task;
   const key = commentKeyOf(inputs, inputs.mode);
-  const body = telling.markdown(stickyLimit);
+  const body = result.markdown(stickyLimit);
   if (inputs.mode === 'apply') {
     const merged = run.pullRequest === undefined ? await mergedPullRequests(github, run.commit, run.branch) : [run.pullRequest];
     const onlyUpdate = exitCode === 0 && (findings.result?.outcomes ?? []).length === 0;
@@ -65,7 +65,7 @@ async function comment(github: GitHub, telling: Told): Promise<readonly Diagnost
   const { number } = pullRequest;
   if ((await github.pullRequest(number)).head !== pullRequest.head) return [outrun(number)];
   const mark = findings.plan === undefined ? '' : planMark(findings.plan.digest, pullRequest.head);
-  await keepComment(github, { number, key, body: `${mark}${body}`, onlyUpdate: isQuiet(telling) });
+  await keepComment(github, { number, key, body: `${mark}${body}`, onlyUpdate: isQuiet(result) });
   return [];
 }
 
@@ -84,7 +84,7 @@ function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boo
 }
 
 /** Sets the status of the deployment to the environment with the target's name. */
-async function deploy(github: GitHub, { task, findings, exitCode }: Told): Promise<readonly Diagnostic[]> {
+async function deploy(github: GitHub, { task, findings, exitCode }: ReportedTask): Promise<readonly Diagnostic[]> {
   const { plan, result } = findings;
   if (plan === undefined) return [];
   const { commit, url } = task.run;
