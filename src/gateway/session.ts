@@ -4,8 +4,7 @@ import type { GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import type { DialectChoice } from '../model/dialects.ts';
 import { createClient, type Client } from './http/client.ts';
-import { defaultRetryLimits, pauseAfter, type RetryLimits } from './http/retry.ts';
-import { openTransport, type TransportTimeouts } from './http/transport.ts';
+import { defaultRetryLimits, pauseAfter, type RetryLimits, openTransport, type TransportTimeouts } from './http/transport.ts';
 import type { Capabilities, Dialect, Handshake, ServerInfo } from './dialect.ts';
 import { chooseDialect } from './dialects/choose-dialect.ts';
 

@@ -3,8 +3,7 @@ import { serveAgents, serveHeartbeat } from './agents/agent-routes.ts';
 import { agentSection } from './agents/agents.openapi.ts';
 import type { ApiSection } from './api/api-section.ts';
 import { describeApi } from './api/openapi-document.ts';
-import { serveDocument, serveHealth } from './api/service-routes.ts';
-import { serviceSection } from './api/service.openapi.ts';
+import { serveDocument, serveHealth, serviceSection } from './api/service-routes.ts';
 import { auditWrites } from './audit/audit-requests.ts';
 import { serveAuditLog, serveEncryptionKeys } from './audit/audit-routes.ts';
 import { auditSection } from './audit/audit.openapi.ts';
@@ -25,10 +24,8 @@ import { resourceSection } from './resources/resources.openapi.ts';
 import { serveReviews } from './reviews/review-routes.ts';
 import { reviewSection } from './reviews/reviews.openapi.ts';
 import type { RunbookLibrary } from './runbooks/runbook-library.ts';
-import { serveRunbooks } from './runbooks/runbook-routes.ts';
-import { runbookSection } from './runbooks/runbooks.openapi.ts';
-import { type RunbookSearch, serveSearch } from './search/search-routes.ts';
-import { searchSection } from './search/search.openapi.ts';
+import { serveRunbooks, runbookSection } from './runbooks/runbooks.openapi.ts';
+import { type RunbookSearch, serveSearch, searchSection } from './search/search-routes.ts';
 import type { Store } from './store/store.ts';
 
 export type AppOptions = ObserveOptions & {

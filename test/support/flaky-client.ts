@@ -1,8 +1,7 @@
 import { afterEach, expect } from 'vitest';
 import { createClient, type ClientOptions, type HttpRequest } from '../../src/gateway/http/client.ts';
 import type { RequestEvent } from '../../src/model/result/outcome.ts';
-import { defaultRetryLimits } from '../../src/gateway/http/retry.ts';
-import { openTransport } from '../../src/gateway/http/transport.ts';
+import { defaultRetryLimits, openTransport } from '../../src/gateway/http/transport.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { startFlakyServer, type FlakyServer, type Reply } from './flaky-server.ts';
 

@@ -2,8 +2,7 @@ import type { RequestEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { networkFailure, parseJson, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
-import { pauseAfter, parseRetryAfter, type RetryLimits } from './retry.ts';
-import type { RawResponse, Transport } from './transport.ts';
+import { pauseAfter, parseRetryAfter, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';

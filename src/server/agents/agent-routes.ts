@@ -15,8 +15,7 @@ import { keyFromHeaders } from '../auth/principal.ts';
 import { InvalidBody, Rejection, requireNoProblems } from '../http/rejection.ts';
 import { compileBodyValidator, readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, clientAddress, writeTargetOf } from '../http/request-context.ts';
-import type { Store } from '../store/store.ts';
-import { inWriteLock } from '../store/write-lock.ts';
+import { type Store, inWriteLock } from '../store/store.ts';
 
 type AgentRoutesOptions = { readonly store: Store; readonly now: () => Date };
 

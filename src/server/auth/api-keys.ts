@@ -1,11 +1,13 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
-import { type Principal, roleOf } from './principal.ts';
+import { type Principal, roleOf, environmentPrincipal } from './principal.ts';
 import { Rejection } from '../http/rejection.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { type ApiKeyRow, type Tables, uuidPattern } from '../store/tables.ts';
-import { inWriteLock, withUniqueName } from '../store/write-lock.ts';
+import { inWriteLock, withUniqueName, openStore, type StoreOptions } from '../store/store.ts';
+import { AppError } from '../../model/errors.ts';
+import { recordWrite, type RecordWrite, type WriteAttempt } from '../audit/audit-log.ts';
 
 /** The properties of a key that an admin chooses. */
 export type ApiKeyDraft = { readonly name: string; readonly groups: readonly string[]; readonly manager: string };
@@ -148,4 +150,28 @@ async function findUnchangedKey(trx: Transaction<Tables>, { text, ifMatch }: Wri
 /** Hashes a key. A fast hash is enough: a key has 256 random bits. */
 function hashApiKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
+}
+
+/** Creates the first admin key and returns it. Throws `AppError` when the database has an active admin key. */
+export async function createFirstAdminKey(options: StoreOptions): Promise<string> {
+  const { store, close } = await openStore(options);
+  try {
+    const actor = environmentPrincipal('ostiary serve --init', '');
+    const at = options.now();
+    const attempt: WriteAttempt = { actor, address: '', method: 'POST', path: '/api-keys', resourceType: 'api_keys', at };
+    const record: RecordWrite = (trx, written) => recordWrite(trx, attempt, written);
+    const author = { name: actor.name, manager: '', now: at, record };
+    const key = await insertFirstAdminKey(store.db, { name: 'admin', groups: ['admin'], manager: '' }, author);
+    if (key !== undefined) return key;
+    throw new AppError('serve/initialised', 3, 'the gateway has a key of an admin already', {
+      hint: 'make further keys with POST /api-keys',
+    });
+  } finally {
+    await close();
+  }
+}
+
+/** Creates the first admin key; undefined when the database has an active one. */
+function insertFirstAdminKey(db: Kysely<Tables>, draft: ApiKeyDraft, author: Author): Promise<string | undefined> {
+  return inWriteLock(db, async (trx) => ((await hasAdminKey(trx)) ? undefined : (await insertApiKey(trx, draft, author)).key));
 }

@@ -7,9 +7,8 @@ import { InvalidBody, Rejection } from '../http/rejection.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { type PageRequest, selectPage } from '../store/paging.ts';
 import { type GivenSecrets, openSecrets, readSecrets, resolveSecrets, sealSecrets, type Secrets } from '../store/secrets.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, inWriteLock, withUniqueName } from '../store/store.ts';
 import { type Tables, uuidPattern } from '../store/tables.ts';
-import { inWriteLock, withUniqueName } from '../store/write-lock.ts';
 
 /** A stored resource (a group of connections) with its secrets opened. */
 export type StoredResource = {

@@ -5,8 +5,7 @@ import { readBody } from '../http/request-body.ts';
 import { type AppEnv, entityTag, isAllowedVersion } from '../http/request-context.ts';
 import { readReviewDecision, readReviewExecution, readReviewRequest, type ReviewDecision } from './review-bodies.ts';
 import { findReview, listReviews, lockReview, openReview, pageReviews, type ReviewFilter, saveReview } from './review-store.ts';
-import { reviewJson, reviewStatuses, reviewTypes, type StoredReview } from './review.ts';
-import { applyTransition, decide } from './transitions.ts';
+import { reviewJson, reviewStatuses, reviewTypes, type StoredReview, applyTransition, decide } from './transitions.ts';
 import { readPageRequest } from '../store/paging.ts';
 import type { Store } from '../store/store.ts';
 

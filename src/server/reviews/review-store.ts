@@ -3,8 +3,7 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Principal } from '../auth/principal.ts';
 import { InvalidBody, Rejection } from '../http/rejection.ts';
 import type { ReviewRequest } from './review-bodies.ts';
-import type { ReviewStatus, ReviewType, StoredReview } from './review.ts';
-import { pendingGroup } from './transitions.ts';
+import { type ReviewStatus, type ReviewType, type StoredReview, pendingGroup } from './transitions.ts';
 import { type PageRequest, selectPage } from '../store/paging.ts';
 import { type Tables, uuidPattern } from '../store/tables.ts';
 

@@ -12,7 +12,7 @@ import {
   type ApiSection,
 } from '../api/api-section.ts';
 import { reviewDecisionSchema, reviewExecutionSchema, reviewRequestSchema } from './review-bodies.ts';
-import { reviewTypes, reviewStatuses } from './review.ts';
+import { reviewTypes, reviewStatuses } from './transitions.ts';
 
 const text = { type: 'string' } as const;
 const status = { enum: reviewStatuses } as const;

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lockFolder } from '../../../src/server/process/folder-lock.ts';
+import { lockFolder } from '../../../src/server/store/database.ts';
 import { bundle } from '../../support/bundle.ts';
 import { adminKey, makeFolder, startTestServer, type TestServer } from '../../support/servers.ts';
 import { agentId, base64, callerOf, connectionBody, type CallServer } from '../client.ts';

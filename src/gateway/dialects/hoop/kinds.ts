@@ -4,11 +4,10 @@ import type { WireKind } from '../../dialect.ts';
 import type { ProposedWrite } from '../shared/proposed-writes.ts';
 import { asArray, objectPath, readUid, restList } from '../shared/rest.ts';
 import { checkConnection } from './checks/connection.ts';
-import { checkMaskingRule, limitMaskingRule } from './checks/data-masking-rule.ts';
-import { checkGuardrailRule, limitGuardrailRule } from './checks/guardrail-rule.ts';
+import { checkMaskingRule, limitMaskingRule, checkGuardrailRule, limitGuardrailRule } from './checks/data-masking-rule.ts';
 import { checkRunbookConfiguration } from './checks/runbook-configuration.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames } from './fields.ts';
-import type { CheckContext, LicenseLimit } from './checks/check-context.ts';
+import type { CheckContext, LicenseLimit } from './checks/issue-templates.ts';
 import { connections, connectionSupplement, repositoryId, runbooks, runbookUid, secretsVersion, stripUntrusted } from './read.ts';
 
 /** Everything that this gateway needs to know of a kind. */

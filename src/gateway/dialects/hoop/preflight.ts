@@ -3,15 +3,20 @@ import type { PreflightResult, PreflightRequest } from '../../../model/gateway.t
 import type { Refusal } from '../../../model/plan/plan.ts';
 import { pointer } from '../../../model/pointer.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
-import { checkTexts } from '../shared/check-texts.ts';
-import { diagnosticAt, proposedWrites, refusalAt, type ProposedWrite } from '../shared/proposed-writes.ts';
+import { checkTexts, diagnosticAt, proposedWrites, refusalAt, type ProposedWrite } from '../shared/proposed-writes.ts';
 import { asArray } from '../shared/rest.ts';
-import type { CheckContext } from './checks/check-context.ts';
-import { issueTemplatesPath, issueTemplateReads, readIssueTemplates } from './checks/issue-templates.ts';
-import { findIndivisible, licenseRefusals } from './checks/license.ts';
+import {
+  type CheckContext,
+  issueTemplatesPath,
+  issueTemplateReads,
+  readIssueTemplates,
+  type LicenseLimit,
+} from './checks/issue-templates.ts';
 import { findReferences, referenceReads } from './checks/references.ts';
 import { readServerFeatures, type ServerFeatures } from './handshake.ts';
 import { hoopKinds } from './kinds.ts';
+import type { LiveState } from '../../../model/live.ts';
+import { kindOf, type ResourceId } from '../../../model/resource.ts';
 
 /** Lists what to read before a proposal is checked. */
 export function preflightReads(proposal: PreflightRequest): readonly string[] {
@@ -81,4 +86,40 @@ function providerRefusals(writes: readonly ProposedWrite[], { hasMaskingProvider
         hint: 'set DLP_PROVIDER on the gateway, or take the rule out of this target',
       }),
     );
+}
+
+/** Lists what the free license refuses: a second rule of a kind, and rules with more than one entry. */
+export function licenseRefusals(writes: readonly ProposedWrite[], live: LiveState): readonly Refusal[] {
+  const limitedKinds = Object.keys(hoopKinds).filter((kind) => hoopKinds[kind]?.licenseLimits !== undefined);
+  return [
+    ...limitedKinds.flatMap((kind) => surplusRefusals(kind, writes, live)),
+    ...writes.flatMap((write) => limitsOf(write).map((limit) => licenseRefusal(write, limit))),
+  ];
+}
+
+/** Lists the rules that the free license allows in their final state but not joined with their live state, and why. */
+export function findIndivisible(writes: readonly ProposedWrite[]): ReadonlyMap<ResourceId, string> {
+  return new Map(
+    writes.flatMap((write) => {
+      if (write.joined === undefined || limitsOf(write).length > 0) return [];
+      const [first] = limitsOf({ ...write, spec: write.joined });
+      return first === undefined ? [] : [[write.resource.id, first.message] as const];
+    }),
+  );
+}
+
+function limitsOf(write: ProposedWrite): readonly LicenseLimit[] {
+  return hoopKinds[write.kind]?.licenseLimits?.(write) ?? [];
+}
+
+function surplusRefusals(kind: string, writes: readonly ProposedWrite[], live: LiveState): readonly Refusal[] {
+  const present = live.resources.filter(({ id }) => kindOf(id) === kind).length;
+  const created = writes.filter((write) => write.kind === kind && write.creates);
+  const message = `the free licence allows one ${kind}, and ${present + created.length} would be there`;
+  return created.slice(Math.max(0, 1 - present)).map((write) => licenseRefusal(write, { at: '', message }));
+}
+
+function licenseRefusal(write: ProposedWrite, { at, message }: LicenseLimit): Refusal {
+  const hint = 'the gateway has the free licence; an enterprise licence has no such limit';
+  return refusalAt(write, at, { code: 'hoop/licence', message, hint });
 }

@@ -3,11 +3,15 @@ import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
 import type { OutsideReference } from '../../../model/plan/plan.ts';
 import { nameOf } from '../../../model/resource.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
-import { checkTexts } from '../shared/check-texts.ts';
-import { checkGroups } from '../shared/groups.ts';
-import { proposedWrites } from '../shared/proposed-writes.ts';
-import { findReplacements, namesOnlyPredecessor, replacementReference, unreadableReference } from '../shared/replacements.ts';
-import { asArray, asText } from '../shared/rest.ts';
+import {
+  checkTexts,
+  proposedWrites,
+  findReplacements,
+  namesOnlyPredecessor,
+  replacementReference,
+  unreadableReference,
+} from '../shared/proposed-writes.ts';
+import { checkGroups, asArray, asText } from '../shared/rest.ts';
 import { isOstiaryServer } from './handshake.ts';
 import { service } from './service.ts';
 

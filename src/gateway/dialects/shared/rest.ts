@@ -1,5 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
 import type { ObjectAddress, ListRows, WireList } from '../../dialect.ts';
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import { pointer } from '../../../model/pointer.ts';
+import { diagnosticAt, type ProposedWrite } from './proposed-writes.ts';
 
 /** Returns the list at a path: a whole array, or `{ data, pages }` where the gateway sends pages. */
 export function restList(path: string): WireList {
@@ -47,4 +50,29 @@ function readRows(body: unknown): ListRows | undefined {
   const { data } = body;
   if (data !== null && !Array.isArray(data)) return undefined;
   return { rows: data ?? [], page: { number: page, size, total } };
+}
+
+/** Returns the list of groups, an array of names on the wire; `none` is what a null body means. */
+export function groupsList(none: ListRows | undefined): WireList {
+  return {
+    path: '/users/groups',
+    rows(body): ListRows | undefined {
+      if (body === null) return none;
+      return Array.isArray(body) ? { rows: body.filter((name: Json) => name !== '').map((name: Json) => ({ id: name, name })) } : undefined;
+    },
+  };
+}
+
+/** Warns about groups that a manifest states as reviewers, and that the gateway does not have. */
+export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, groups: readonly string[] | undefined): readonly Diagnostic[] {
+  if (groups === undefined) return [];
+  const known = new Set(groups);
+  return ['reviewers', 'force_approve_groups'].flatMap((field) =>
+    asArray(write.spec[field]).flatMap((group) => {
+      if (typeof group !== 'string' || known.has(group) || !write.resource.stated.has(field)) return [];
+      const message = `the gateway knows no group "${group}"`;
+      const hint = 'nobody is in it, so nobody can approve';
+      return [diagnosticAt(write, pointer(field, group), { code, severity: 'warning', message, hint })];
+    }),
+  );
 }

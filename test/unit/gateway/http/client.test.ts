@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { defaultRetryLimits } from '../../../../src/gateway/http/retry.ts';
+import { defaultRetryLimits } from '../../../../src/gateway/http/transport.ts';
 import { cut, json, packed, reset, silence, stall, text } from '../../../support/flaky-server.ts';
 import { get, open, post, put, secret, serve, token } from '../../../support/flaky-client.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultRetryLimits } from '../../../../src/gateway/http/retry.ts';
+import { defaultRetryLimits } from '../../../../src/gateway/http/transport.ts';
 import { selfSigned } from '../../../support/certificate.ts';
 import { json, silence, startFlakyServer, text } from '../../../support/flaky-server.ts';
 import { closing, get, open, post, secret, serve, token } from '../../../support/flaky-client.ts';

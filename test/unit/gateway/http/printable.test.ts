@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makePrintable } from '../../../../src/gateway/http/printable.ts';
+import { makePrintable } from '../../../../src/gateway/http/failure.ts';
 
 const canary = 'canary-7f3a9c "quoted"\nsecond-line-of-it';
 

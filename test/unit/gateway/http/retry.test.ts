@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultRetryLimits, pauseAfter, parseRetryAfter } from '../../../../src/gateway/http/retry.ts';
+import { defaultRetryLimits, pauseAfter, parseRetryAfter } from '../../../../src/gateway/http/transport.ts';
 
 describe('pauseAfter', () => {
   const most = { ...defaultRetryLimits, random: () => 1 };

@@ -2,11 +2,9 @@ import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { isObject } from '../../../../model/json.ts';
 import { pointer } from '../../../../model/pointer.ts';
 import { diagnosticAt, type ProposedWrite } from '../../shared/proposed-writes.ts';
-import { checkGroups } from '../../shared/groups.ts';
-import type { CheckContext } from './check-context.ts';
+import { checkGroups, asArray } from '../../shared/rest.ts';
+import { type CheckContext, checkIssueTemplate } from './issue-templates.ts';
 import { types, valueNames } from '../fields.ts';
-import { asArray } from '../../shared/rest.ts';
-import { checkIssueTemplate } from './issue-templates.ts';
 
 const maxNameLength = 254;
 const maxResourceNameLength = 128;

@@ -3,6 +3,8 @@ import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { isObject, type Json } from '../../../../model/json.ts';
 import type { LiveState } from '../../../../model/live.ts';
 import { proposedWrites, diagnosticAt, type ProposedWrite } from '../../shared/proposed-writes.ts';
+import type { Pointer } from '../../../../model/pointer.ts';
+import type { ServerFeatures } from '../handshake.ts';
 
 /** The path at which the gateway lists its issue templates, an array of objects with `id` and `name` (its `api/integrations`). */
 export const issueTemplatesPath = '/integrations/jira/issuetemplates';
@@ -68,3 +70,16 @@ function idAndName(entry: Json): readonly (readonly [id: string, name: string])[
 function lowerCase(value: Json | undefined): string {
   return typeof value === 'string' ? value.toLowerCase() : '';
 }
+
+/** What a proposed write is checked against. */
+export type CheckContext = {
+  readonly features: ServerFeatures;
+  /** The names of the gateway's groups; undefined where it does not list them. */
+  readonly groups: readonly string[] | undefined;
+  readonly templates: IssueTemplates;
+  /** The types of live connections. */
+  readonly usedTypes: ReadonlySet<string>;
+};
+
+/** Something of one rule that the free license does not allow. */
+export type LicenseLimit = { readonly at: Pointer; readonly message: string };

@@ -8,7 +8,7 @@ import {
   findReplacements,
   unreadableReference,
   type ConnectionReplacement,
-} from '../../shared/replacements.ts';
+} from '../../shared/proposed-writes.ts';
 import { restList, asArray, asText } from '../../shared/rest.ts';
 import { accessRules } from '../read.ts';
 
