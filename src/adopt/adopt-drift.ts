@@ -9,7 +9,7 @@ import type { LiveDifference } from '../manifest/accept/differences.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
-import { liveKeyOf } from '../model/plan/plan.ts';
+import { liveKeyOf, type Plan } from '../model/plan/plan.ts';
 import type { SourceFile } from '../model/source.ts';
 import { acceptedPart } from '../reconcile/drift/accepted.ts';
 import { isDrifted } from '../reconcile/drift/drift.ts';
@@ -19,7 +19,6 @@ import type { Target } from '../model/config.ts';
 import type { BaseState } from '../model/desired.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Plan } from '../model/plan/plan.ts';
 import { textByResource } from '../pull/update-manifests.ts';
 import {
   isAtOrBelow,

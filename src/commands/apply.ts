@@ -15,11 +15,11 @@ import { differentPlan } from './misfits.ts';
 import { createPlan, type PlanResult } from './create-plan.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from './output/printer.ts';
-import { progressOn, tellStopping } from './output/progress.ts';
+import { progressOn, announceStop } from './output/progress.ts';
 import { recordApplied } from './recording.ts';
 import { secretOf } from './saved-secrets.ts';
 import type { Resumed } from './saved.ts';
-import { requireWritable, emitPlan, emitResult } from './output/emit.ts';
+import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { runForTargets } from './run-for-targets.ts';
@@ -88,7 +88,7 @@ async function applyPlanned(result: Journaled, flags: ApplyFlags, context: CliCo
   }
   const outcome = await execute(result, flags, context);
   if (flags.format === 'text') printer.print('\n');
-  await emitResult(outcome, result, { flags, context, printer });
+  await emitApply(outcome, result, { flags, context, printer });
   if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
   if (!result.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
   const recorded = await recordApplied({ ...result, options: flags, context });
@@ -146,7 +146,7 @@ async function execute(
 ): Promise<ApplyResult> {
   const progress = progressOn(plan, flags, context);
   const signal = context.interruptSignal();
-  tellStopping(signal, flags, context);
+  announceStop(signal, flags, context);
   try {
     return await carryOut({
       plan,

@@ -1,12 +1,11 @@
 import type { Checked } from '../model/diagnostic.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import { type Json, type JsonObject, compareText } from '../model/json.ts';
 import type { Service } from '../model/service.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { agentListing, resourceListing, reviewListing, templateListing, type TableListing } from '../report/text/listings.ts';
 import { tableText } from '../report/text/table.ts';
 import { UsageError } from '../model/errors.ts';
-import { compareText } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { suggest } from '../model/suggest.ts';

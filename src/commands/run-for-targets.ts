@@ -204,7 +204,7 @@ async function emptySection(
   const why = `exit ${code}, ${meanings[code] ?? ''}`;
   if (isTitled) return `Nothing to show: ${why}.\n`;
   if (!isMarkdown) return `${escapeTerminal(name)}\n\nNothing to show: ${why}.\n`;
-  const { messageMarkdown } = await import('../report/markdown/comment.ts');
+  const { runReportMarkdown: messageMarkdown } = await import('../report/markdown/comment.ts');
   return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics, version }, longestSection);
 }
 

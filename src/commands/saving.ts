@@ -11,8 +11,7 @@ import { toJsonText } from '../report/serialize.ts';
 import { planDocument } from '../report/subjects/plan.ts';
 import type { PlanFlags } from './flags.ts';
 import type { PlanResult } from './create-plan.ts';
-import type { ResolvedConfig } from '../project/resolved-config.ts';
-import { absolutePath } from '../project/resolved-config.ts';
+import { type ResolvedConfig, absolutePath } from '../project/resolved-config.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 

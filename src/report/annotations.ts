@@ -1,5 +1,5 @@
 import type { Drift } from '../model/result/drift.ts';
-import { driftRows } from './subjects/drift.ts';
+import { driftedObjects } from './subjects/drift.ts';
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { isWritten, type Action, type Change, type Plan } from '../model/plan/plan.ts';
@@ -9,14 +9,14 @@ import { escapeCommandData, escapeCommandProperty } from './escape.ts';
 import { isUnfinished, outcomeWord } from './subjects/apply.ts';
 import { clip } from './text/width.ts';
 
-/** Something to be shown at a line of a pull request's files. */
+/** A message at a line of a pull request's files. */
 export type Annotation = { readonly severity: Severity; readonly title: string; readonly message: string; readonly at?: Position };
 
-/** GitHub shows no more of each severity for one step. */
+/** The annotations of each severity that GitHub shows for one step. */
 const most = 10;
 const longestMessage = 1000;
 
-/** Annotations as workflow commands, the first of each severity; the last one shown tells how many more there are. */
+/** Returns the first annotations of each severity as workflow commands; the last one counts those that are omitted. */
 export function annotationCommands(annotations: readonly Annotation[], pathOf: (file: string) => string | undefined): string {
   const severities = ['error', 'warning', 'notice'] as const;
   return severities
@@ -39,7 +39,7 @@ function commandOf({ severity, title, message, at }: Annotation, pathOf: (file: 
   return `::${severity} ${properties.join(',')}::${escapeCommandData(clip(message, longestMessage))}\n`;
 }
 
-/** What was found for several targets, each of it once; what not all of them have names those that do. */
+/** Merges equal annotations of several targets. An annotation that not all targets have names those that have it. */
 export function annotationsByTarget(
   found: readonly (readonly [target: string, annotations: readonly Annotation[]])[],
 ): readonly Annotation[] {
@@ -57,7 +57,7 @@ export function annotationsByTarget(
   );
 }
 
-/** Diagnostics as annotations, in the order of files and lines. */
+/** Returns diagnostics as annotations, sorted by file and line. */
 export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): readonly Annotation[] {
   return sortDiagnostics(diagnostics).map(({ severity, code, message, hint, at }) => ({
     severity,
@@ -67,21 +67,21 @@ export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): reado
   }));
 }
 
-/** What is most worth a look comes first. */
+/** The order of annotations by action. */
 const importance: Readonly<Record<Action, number>> = { held: 0, delete: 1, blocked: 2, rename: 3, update: 4, create: 5 };
 
-/** A plan’s refusals and changes as annotations, each at its manifest; the pull request’s own before others. */
+/** Returns a plan's refusals and changes as annotations, each at its manifest; the pull request's own changes come first. */
 export function planAnnotations(plan: Plan): readonly Annotation[] {
   const changes = plan.changes.toSorted((left, right) => weight(left) - weight(right));
-  return [...diagnosticAnnotations(refusalsOf(plan)), ...changes.map(changeAnnotation)];
+  return [...diagnosticAnnotations(refusalDiagnostics(plan)), ...changes.map(changeAnnotation)];
 }
 
 function weight({ action, own }: Change): number {
   return importance[action] + (own === false && action !== 'held' ? most : 0);
 }
 
-/** What a plan is refused for as diagnostics, each at the manifest of its object. */
-export function refusalsOf(plan: Plan): readonly Diagnostic[] {
+/** Returns a plan's refusals as diagnostics, each at the manifest of its object. */
+export function refusalDiagnostics(plan: Plan): readonly Diagnostic[] {
   const refused = plan.refusals.map(({ code, message, hint, resource, at }) => ({
     code,
     severity: 'error' as const,
@@ -90,11 +90,11 @@ export function refusalsOf(plan: Plan): readonly Diagnostic[] {
     ...(resource === undefined ? {} : { resource }),
     ...(at === undefined ? {} : { at }),
   }));
-  return placed(refused, plan);
+  return withManifestPositions(refused, plan);
 }
 
-/** Diagnostics that name an object and no place, at the manifest of the object's change. */
-export function placed(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
+/** Gives diagnostics without a position that of the manifest of their object. */
+export function withManifestPositions(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
   const places = new Map(changes.map(({ id, at }) => [id, at]));
   return diagnostics.map((one) => {
     const at = one.at ?? (one.resource === undefined ? undefined : places.get(one.resource));
@@ -115,7 +115,7 @@ function changeAnnotation(change: Change): Annotation {
   };
 }
 
-/** What an apply did not finish, each at its manifest. */
+/** Returns the unfinished outcomes as annotations, each at its manifest. */
 export function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotation[] {
   const places = new Map(plan.changes.map((change) => [change.id, change.at]));
   return result.outcomes.filter(isUnfinished).map((outcome) => {
@@ -130,9 +130,9 @@ export function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly An
   });
 }
 
-/** What somebody changed by hand as annotations, each at the manifest that says otherwise. */
+/** Returns drifted objects as annotations, each at its manifest. */
 export function driftAnnotations(drift: Drift): readonly Annotation[] {
-  return driftRows(drift).map(({ change, note, rows, edges, writers }) => {
+  return driftedObjects(drift).map(({ change, note, rows, edges, writers }) => {
     const fields = shortList([...new Set([...rows.map(({ label }) => label), ...edges.map(({ sign, text }) => `${sign} ${text}`)])], 8);
     const said = [note, ...fields, ...writers.slice(0, 1)].filter((text) => text !== '');
     return {

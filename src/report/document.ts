@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import type { Orphan, Plan } from '../model/plan/plan.ts';
+import type { Change, Orphan, Plan } from '../model/plan/plan.ts';
 import type { ProtectionMatrix } from '../model/protection/protection-matrix.ts';
 import type { SampleChange, Headline, PostureChange, Impact } from '../model/protection/protection.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
@@ -7,8 +7,7 @@ import type { Explanation } from '../model/result/explanation.ts';
 import type { PullResult } from '../model/result/pull-result.ts';
 import type { TargetSampleResults } from '../model/result/sample-result.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { AppliedPlan } from './subjects/apply.ts';
-import type { DriftRow } from './subjects/drift.ts';
+import type { ChangeRow, EdgeRow } from './subjects/change-rows.ts';
 import type { ChangeGroup } from './subjects/groups.ts';
 import type { SideList } from './subjects/side-lists.ts';
 
@@ -57,7 +56,7 @@ export type ReportBlock =
     }
   | { readonly type: 'impact'; readonly causes: readonly Impact[]; readonly orphans: Orphans }
   | { readonly type: 'changes'; readonly group: ChangeGroup }
-  | { readonly type: 'drifted'; readonly rows: readonly DriftRow[] }
+  | { readonly type: 'drifted'; readonly rows: readonly DriftedObject[] }
   | { readonly type: 'list'; readonly list: SideList }
   | { readonly type: 'refusals'; readonly refusals: Plan['refusals'] }
   | { readonly type: 'allowances'; readonly allowed: Plan['allowed'] }
@@ -68,6 +67,24 @@ export type ReportBlock =
   | { readonly type: 'overview'; readonly plan: Plan }
   | { readonly type: 'matrix'; readonly matrix: ProtectionMatrix }
   | { readonly type: 'postures'; readonly connections: readonly PostureChange[] };
+
+/** A plan and the result of its apply. */
+export type AppliedPlan = {
+  readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> & Partial<Pick<Plan, 'allowed'>>;
+  readonly result: ApplyResult;
+};
+
+/** A drifted object, from the manifests to the live state: the manual change, not its revert. */
+export type DriftedObject = {
+  readonly change: Change;
+  readonly sign: '+' | '~' | '-' | '!';
+  /** A remark on the object; escaped. */
+  readonly note: string;
+  readonly rows: readonly ChangeRow[];
+  readonly edges: readonly EdgeRow[];
+  /** The last writers, a line each; escaped. */
+  readonly writers: readonly string[];
+};
 
 /** The objects that were removed from the manifests, by id. */
 export type Orphans = ReadonlyMap<ResourceId, Orphan>;

@@ -47,8 +47,8 @@ export function escapeXml(text: string): string {
 }
 
 /**
- * Puts text into Markdown code spans, where nothing is a mention, link, reference or HTML. A pipe stands between two
- * spans as an entity, since no backslash keeps every renderer from ending the table cell there.
+ * Returns text as Markdown code spans, in which nothing is a mention, link, reference or HTML. A pipe becomes an entity between
+ * two spans, because a backslash does not stop every renderer from ending the table cell there.
  */
 export function codeSpan(text: string): string {
   const spans = escapeTerminal(text)
@@ -70,7 +70,7 @@ export function codeBlock(lines: readonly string[], language: string): string {
   return `${fence}${language}\n${escaped.join('\n')}\n${fence}`;
 }
 
-/** A word that no Markdown renderer reads as anything but a word. */
+/** Matches a word that has no meaning in Markdown. */
 const plainWord = /^["'(]{0,2}(?:\p{L}+(?:['’-]\p{L}+)*|[0-9]{1,6})["')]{0,2}[,.;:!?%…]?["')]{0,2}$/u;
 const plainSign = /^(?:[%→–—,;]|)$/;
 const commitHash = /^["'(]*[0-9a-f]{7,}\W*$/;
@@ -96,7 +96,7 @@ export function escapeMarkdown(text: string): string {
   return parts.join(' ').trim();
 }
 
-/** The comma or colon after a run belongs to the sentence, and so does a parenthesis that was opened before it. */
+/** Returns a run as a code span. A comma or colon at its end, and a parenthesis that was opened before it, stay outside. */
 function runSpan(run: string): string {
   const sentence = /[^,.;:][,.;:]$/.test(run) ? run.slice(-1) : '';
   const text = run.slice(0, run.length - sentence.length);
@@ -122,7 +122,7 @@ export function escapeCommandProperty(text: string): string {
   return escapeCommand(text, /[%\r\n:,]/g);
 }
 
-/** Line ends are the only control characters that a command can carry, as percent codes. */
+/** Escapes text for a workflow command: line ends are the only control characters that it can carry, as percent codes. */
 function escapeCommand(text: string, special: RegExp): string {
   const lines = text.split(/(\r\n|\r|\n)/).map((part, index) => (index % 2 === 1 ? part : escapeTerminal(part)));
   return lines.join('').replace(special, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);

@@ -2,22 +2,22 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { diagnosticObjects } from './text/diagnostics.ts';
 
-/** A target that a run of several could not finish, the exit code it would have had alone, and why. */
+/** A target that a run of several targets could not finish, the exit code of a run of this target alone, and the reasons. */
 export type TargetFailure = { readonly target: string; readonly exitCode: number; readonly diagnostics: readonly Diagnostic[] };
 
-/** The list that documents of a command hold. */
+/** The name of the list in a command's documents. */
 export type DocumentList = 'plans' | 'drifts' | 'targets' | 'diagnostics';
 
 /**
- * Documents of several targets as one: their lists one after another, the command's own also where it is empty, and in
- * `failures` every target that could not be finished. Where all could, the document is as one target's.
+ * Merges the documents of several targets: it concatenates their lists, includes the command's own list even if it is empty, and
+ * adds `failures` if a target could not be finished. Without failures, the document has the form of a single target's.
  */
 export function fleetDocument(list: DocumentList, documents: readonly JsonObject[], failures: readonly TargetFailure[]): JsonObject {
   const whole = mergeDocuments([{ version: 1, [list]: [] }, ...documents]);
   return failures.length === 0 ? whole : { ...whole, failures: failures.map(failureDocument) };
 }
 
-/** Documents of one version as one: their lists one after another. */
+/** Merges documents of one version by concatenating their lists. */
 export function mergeDocuments(documents: readonly JsonObject[]): JsonObject {
   const whole: Record<string, Json> = {};
   for (const document of documents) {

@@ -18,10 +18,10 @@ const allSubjects: readonly ReportSubject[] = ['plan', 'apply', 'drift', 'pull',
 
 /** Every format. A renderer is loaded when a run asks for it. To add a format, write its renderer, and add its name and a line here. */
 const formats: readonly ReportFormat[] = [
-  { name: 'text', subjects: allSubjects, load: async () => (await import('./text/text.ts')).renderText },
+  { name: 'text', subjects: allSubjects, load: async () => (await import('./text/text.ts')).renderReportText },
   { name: 'json', subjects: allSubjects, load: async () => (await import('./serialize.ts')).renderJson },
   { name: 'markdown', subjects: ['plan', 'apply', 'drift'], load: async () => (await import('./markdown/markdown.ts')).renderFullMarkdown },
-  { name: 'html', subjects: ['plan', 'apply'], fileOnly: true, load: async () => (await import('./html/page.ts')).renderPage },
+  { name: 'html', subjects: ['plan', 'apply'], fileOnly: true, load: async () => (await import('./html/page.ts')).renderHtmlPage },
   { name: 'junit', subjects: ['test'], load: async () => (await import('./junit.ts')).renderJunit },
 ];
 

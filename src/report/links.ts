@@ -2,13 +2,13 @@ import type { Position } from '../model/diagnostic.ts';
 import { codeSpan, escapeTerminal } from './escape.ts';
 import { clip } from './text/width.ts';
 
-/** Where a place in a file can be looked at; undefined for a file that is not of the repository. */
+/** Returns the URL of a position; undefined for a file outside the repository. */
 export type LinkOf = (at: Position) => string | undefined;
 
-/** A repository's page, a commit of it, and the path in it of a file as diagnostics name it. */
+/** A repository's page, a commit, and the repository path of a file that diagnostics name. */
 export type Tree = { readonly page: string; readonly commit: string; readonly pathOf: (file: string) => string | undefined };
 
-/** Links to files and lines as they are at one commit. */
+/** Returns links to files and lines at one commit. */
 export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {
   return ({ file, line }) => {
     const path = pathOf(file);
@@ -16,7 +16,7 @@ export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {
   };
 }
 
-/** One segment of a path, so that nothing in it ends the segment, the link or a table's cell. */
+/** Encodes one segment of a path, so that nothing in it ends the segment, the link or a table's cell. */
 function urlSegment(text: string): string {
   const encoded = encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
   return encoded.replaceAll(/[!'()*~_]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

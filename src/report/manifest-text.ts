@@ -4,19 +4,19 @@ import { escapeTerminal } from './escape.ts';
 
 const columns = 100;
 
-/** A manifest as people write it, below the line that tells editors where its schema is. */
+/** Returns a manifest as people write it, below the comment that names its schema for editors. */
 export function manifestText(value: JsonObject, schema: string): string {
   const parts = Object.entries(value).map(([name, part]) => partText(name, part));
   return `# yaml-language-server: $schema=${schema}\n${parts.join('')}`;
 }
 
-/** Metadata and spec are always blocks, however little they say. */
+/** Returns a top-level key; metadata and spec are always blocks. */
 function partText(name: string, part: Json): string {
   if (!isObject(part) || Object.keys(part).length === 0) return toYamlText({ [name]: part });
   return `${name}:\n${toYamlText(part, columns, '  ')}`;
 }
 
-/** A template of variables without values, one block for each object; what the text has already stays as it is. */
+/** Adds variables without values to a template, one block for each object. Existing text stays unchanged. */
 export function environmentText(
   before: string | undefined,
   variables: readonly { readonly name: string; readonly about: string }[],
@@ -36,7 +36,7 @@ const removedHead = `# What these blocks name is kept by manifests now: Terrafor
 # later, or an OpenTofu whose removed blocks know lifecycle.
 `;
 
-/** Blocks that let Terraform forget resources; what the text has already stays as it is. */
+/** Adds blocks that make Terraform forget resources. Existing text stays unchanged. */
 export function removedBlocks(before: string | undefined, addresses: readonly string[]): string {
   const known = new Set([...(before ?? '').matchAll(/^\s*from\s*=\s*(\S+)/gm)].map(([, address]) => address));
   const missing = addresses.filter((address) => !known.has(address));

@@ -3,15 +3,16 @@ import type { Drift } from '../model/result/drift.ts';
 import type { LinkOf } from './links.ts';
 import { renderMarkdown } from './markdown/markdown.ts';
 import { renderJson } from './serialize.ts';
-import { applyDocument, type AppliedPlan } from './subjects/apply.ts';
+import { applyDocument } from './subjects/apply.ts';
+import type { AppliedPlan } from './document.ts';
 import { driftDocument } from './subjects/drift.ts';
 import { planDocument } from './subjects/plan.ts';
 import type { Terminal } from './text/terminal.ts';
-import { renderText } from './text/text.ts';
+import { renderReportText } from './text/text.ts';
 
 /** Returns plans as text for a terminal. */
 export function planText(plans: readonly Plan[], terminal: Terminal): string {
-  return renderText(planDocument(plans), terminal);
+  return renderReportText(planDocument(plans), terminal);
 }
 
 /** Returns plans as Markdown, at most `limit` characters long. */
@@ -26,7 +27,7 @@ export function planJson(plans: readonly Plan[]): string {
 
 /** Returns the results of applies as text for a terminal. */
 export function applyText(applied: readonly AppliedPlan[], terminal: Terminal): string {
-  return renderText(applyDocument(applied), terminal);
+  return renderReportText(applyDocument(applied), terminal);
 }
 
 /** Returns the results of applies as Markdown, at most `limit` characters long. */
@@ -41,7 +42,7 @@ export function applyJson(applied: readonly AppliedPlan[]): string {
 
 /** Returns drifts as text for a terminal. */
 export function driftText(drifts: readonly Drift[], terminal: Terminal): string {
-  return renderText(driftDocument(drifts), terminal);
+  return renderReportText(driftDocument(drifts), terminal);
 }
 
 /** Returns drifts as Markdown, at most `limit` characters long. */

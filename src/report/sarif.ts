@@ -5,15 +5,15 @@ import { toJsonText } from './serialize.ts';
 
 export type SarifOptions = {
   readonly version: string;
-  /** The path in the repository of a file as diagnostics name it; without one the name itself. */
+  /** Returns the repository path of a file that diagnostics name; by default the name itself. */
   readonly pathOf?: (file: string) => string | undefined;
-  /** Where a finding without a place is shown: code scanning takes none without. */
+  /** The file of findings without a position: code scanning requires one. */
   readonly fallback: string;
 };
 
 const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { error: 'error', warning: 'warning', notice: 'note' };
 
-/** Code scanning takes no more results of one run. */
+/** The results of one run that code scanning accepts. */
 const most = 25_000;
 
 /** Renders diagnostics as SARIF 2.1.0 for code scanning; the same diagnostics give the same bytes. */
@@ -62,7 +62,7 @@ function uriOf(path: string): string {
     .join('/');
 }
 
-/** In a message `[text](1)` would be a link to a place of the document. */
+/** Escapes `[text](1)`, which SARIF viewers show as a link. */
 function withoutLinks(text: string): string {
   return text.replaceAll(/\[(?=[^\]]*\]\()/g, String.raw`\[`);
 }

@@ -14,17 +14,17 @@ export function toJsonText(value: Json): string {
 }
 
 /**
- * A value as YAML that a terminal shows as it is: blocks, with plain words where nothing could be mistaken. With `columns`,
- * lists and small maps of words stand on one line where they fit.
+ * Returns a value as YAML that a terminal shows unchanged: blocks, with quotes only where needed. With `columns`, lists and
+ * small maps of words go on one line if they fit.
  */
 export function toYamlText(value: Json, columns = 0, indent = ''): string {
   return escapeYaml(blockOf(value, { first: indent, indent }, columns));
 }
 
-/** What the next line begins with, and those below it. */
+/** The prefix of the next line, and that of the lines below it. */
 type Begin = { readonly first: string; readonly indent: string };
 
-/** The lines of a value that stands on lines of its own, with so many columns left. */
+/** Returns the lines of a block value; `columns` is the remaining width. */
 function blockOf(value: Json, { first, indent }: Begin, columns: number): string {
   if (isScalar(value)) return `${first}${scalarOf(value)}\n`;
   let text = '';
@@ -54,20 +54,20 @@ function entryOf(key: string, value: Json, { begin: { first, indent }, columns }
   return `${first}${key}:\n${blockOf(value, { first: below, indent: below }, columns - 2)}`;
 }
 
-/** A value whose first line stands behind a mark. */
+/** Returns a value whose first line follows a marker such as `- `. */
 function hungOf(value: Json, begin: Begin, columns: number): string {
   const flat = flatOf(value, columns);
   return flat === undefined ? blockOf(value, begin, columns) : `${begin.first}${flat}\n`;
 }
 
-/** A value on one line; undefined where it needs several. */
+/** Returns a value on one line; undefined if it needs several. */
 function flatOf(value: Json, columns: number): string | undefined {
   if (isScalar(value)) return scalarOf(value);
   const flat = columns > 0 ? flowOf(value) : undefined;
   return flat !== undefined && flat.length <= columns ? flat : undefined;
 }
 
-/** A list or a map of at most three keys between brackets; undefined where something else than words and numbers is inside. */
+/** Returns a list, or a map of at most three keys, between brackets; undefined if a value in it is not a scalar. */
 function flowOf(value: Json): string | undefined {
   if (isScalar(value)) return scalarOf(value);
   if (Array.isArray(value)) return value.every((one: Json) => isScalar(one)) ? `[${value.map(scalarOf).join(', ')}]` : undefined;
@@ -84,7 +84,7 @@ function flowOf(value: Json): string | undefined {
   return `{ ${text} }`;
 }
 
-/** What fits on one line: also lists and maps without anything in them. */
+/** Returns whether a value is one word; empty lists and maps are, too. */
 function isScalar(value: Json): boolean {
   return typeof value !== 'object' || value === null || Object.keys(value).length === 0;
 }
@@ -94,10 +94,10 @@ const longestKey = 100;
 // Words that YAML 1.1 or 1.2 reads as something else than text.
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
 const plain = /^[A-Za-z][\w./@-]*(?: [\w./@-]+)*$/;
-// Names with a colon, such as those of secrets; where a value may follow, such a colon could not be told from another.
+// Names with a colon, such as those of secrets. Where a value may follow, such a colon would be ambiguous.
 const plainKey = /^[A-Za-z]\w*:[A-Za-z_][\w.-]*$/;
 
-// Between single quotes patterns read as they were written.
+// Single quotes keep patterns readable.
 const readable = /^(?=.*["\\])[ -~]*$/;
 
 const keyOf = memoizeByText((key) => (plainKey.test(key) ? key : textOf(key)));

@@ -3,19 +3,16 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyDocument } from '../../src/report/subjects/apply.ts';
-import { applyMarkdown, applyText } from '../../src/report/reports.ts';
+import { applyMarkdown, applyText, planJson, planMarkdown, planText } from '../../src/report/reports.ts';
 import { progressLine } from '../../src/commands/output/progress.ts';
-import { messageMarkdown } from '../../src/report/markdown/comment.ts';
+import { runReportMarkdown } from '../../src/report/markdown/comment.ts';
 import { diagnosticsMarkdown } from '../../src/report/markdown/diagnostics.ts';
 import { diagnosticsText } from '../../src/report/text/diagnostics.ts';
 import { renderJson } from '../../src/report/serialize.ts';
 import { explainDocument } from '../../src/report/subjects/explain.ts';
-import { renderText } from '../../src/report/text/text.ts';
+import { renderReportText } from '../../src/report/text/text.ts';
 import { fileLinks } from '../../src/report/links.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
-import { planJson } from '../../src/report/reports.ts';
-import { planMarkdown } from '../../src/report/reports.ts';
-import { planText } from '../../src/report/reports.ts';
 import { tableText } from '../../src/report/text/table.ts';
 import { plainPalette } from '../../src/report/text/terminal.ts';
 import { visibleWidth } from '../../src/report/text/width.ts';
@@ -104,7 +101,7 @@ describe('text', () => {
         columns,
         (one, summary, rows, rules, width) => {
           const document = explainDocument({ id: one, summary, rows, rules });
-          expect(badLines(renderText(document, { color: plainPalette, columns: width }), width)).toEqual([]);
+          expect(badLines(renderReportText(document, { color: plainPalette, columns: width }), width)).toEqual([]);
           expect(hasControls(renderJson(document), true)).toBe(false);
         },
       ),
@@ -161,7 +158,7 @@ describe('markdown', () => {
     });
     fc.assert(
       fc.property(message, applied, fc.boolean(), (one, { result }, done) => {
-        const markdown = messageMarkdown({ ...one, ...(done ? { result } : {}), at, linkOf }, 65_536);
+        const markdown = runReportMarkdown({ ...one, ...(done ? { result } : {}), at, linkOf }, 65_536);
         expect(activeLines(markdown, ownMarks)).toEqual([]);
         expect(markdown.length).toBeLessThanOrEqual(65_536);
       }),

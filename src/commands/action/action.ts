@@ -8,7 +8,7 @@ import { printExitCodes, worstExitCode } from '../run-for-targets.ts';
 import { runGuarded } from '../context/guard.ts';
 import { run as runCommand } from '../program.ts';
 import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
-import { tellGitHub } from './tell.ts';
+import { reportToGitHub } from './report-to-github.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function action(context: CliContext, sleep: TaskResult['sleep']): P
   const log = openJobLog(context.stdout.write, randomUUID());
   const inner = actionContext(context, log);
   const results = await runTasks({ log, context, inner, sleep });
-  const reported = await runGuarded(async () => tellGitHub(results), { context: inner, color: false });
+  const reported = await runGuarded(async () => reportToGitHub(results), { context: inner, color: false });
   log.close();
   const ended = worstExitCode(results.map(stepExitCode));
   return ended === 0 ? reported : ended;

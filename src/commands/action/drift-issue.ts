@@ -3,9 +3,8 @@ import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit }
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import { isDrifted } from '../../reconcile/drift/drift.ts';
-import { adoptionContent, adoptionRequest } from '../../report/markdown/drift-messages.ts';
+import { adoptionContent, adoptionRequest, driftIssue } from '../../report/markdown/drift-messages.ts';
 import type { RunReport } from '../../report/markdown/comment.ts';
-import { driftIssue } from '../../report/markdown/drift-messages.ts';
 import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
 import { fileLinks } from '../../report/links.ts';

@@ -58,7 +58,7 @@ export async function emitDrift(drift: Drift, warnings: readonly Diagnostic[], o
 }
 
 /** Emits the result of an apply. A page also shows the plan. */
-export async function emitResult(result: ApplyResult, planned: PlanWithStates, options: OutputOptions): Promise<void> {
+export async function emitApply(result: ApplyResult, planned: PlanWithStates, options: OutputOptions): Promise<void> {
   const { plan } = planned;
   options.context.onEvent?.({ plan, result });
   const matrix = await matrixFor(planned, options);

@@ -6,12 +6,12 @@ import { clip } from '../../report/text/width.ts';
 import type { OutputFlags } from '../flags.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
-/** Shows how far an apply is. */
+/** Shows the progress of an apply. */
 export type ProgressView = { readonly observe: (event: ApplyEvent) => void; readonly end: () => void };
 
 const silent: ProgressView = { observe: () => undefined, end: () => undefined };
 
-/** One line on a terminal, redrawn with every event; nothing elsewhere or with --quiet. */
+/** Returns a view that redraws one line on a terminal with every event; elsewhere and with --quiet it prints nothing. */
 export function progressOn(plan: Plan, flags: OutputFlags, context: CliContext): ProgressView {
   const { stderr } = context;
   if (!stderr.isTTY || flags.quiet) return silent;
@@ -31,14 +31,14 @@ export function progressOn(plan: Plan, flags: OutputFlags, context: CliContext):
   };
 }
 
-/** Says, once the run is to stop, that it does; what progress stands on the terminal makes room. */
-export function tellStopping(signal: AbortSignal, flags: OutputFlags, { stderr }: CliContext): void {
+/** Prints a line when the signal stops the run; it replaces a progress line. */
+export function announceStop(signal: AbortSignal, flags: OutputFlags, { stderr }: CliContext): void {
   if (flags.quiet) return;
   const line = 'stopping: what is under way is finished; press Ctrl-C again to end at once\n';
   signal.addEventListener('abort', () => stderr.write(`${stderr.isTTY ? '\r\u001b[K' : ''}${line}`), { once: true });
 }
 
-/** Runs the work; after a second of it a terminal shows that it is going on. */
+/** Runs the work; after one second a terminal shows a text. */
 export async function waiting<T>(
   text: string,
   { flags, context }: { readonly flags: OutputFlags; readonly context: CliContext },
@@ -54,7 +54,7 @@ export async function waiting<T>(
   }
 }
 
-/** Runs work of so many steps; after a second of it a terminal shows how far it is. */
+/** Runs work of `total` steps; after one second a terminal shows the number of finished steps. */
 export async function counted<T>(
   text: string,
   total: number,

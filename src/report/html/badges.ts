@@ -46,7 +46,7 @@ export function verdictIcon(verdict: ProtectionVerdict): Html {
 }
 
 /** Returns a label with icon and word. */
-export function badge(verdict: ProtectionVerdict): Html {
+export function verdictBadge(verdict: ProtectionVerdict): Html {
   return element('span', { class: `badge ${verdict}` }, [verdictIcon(verdict), ' ', verdictWord(verdict)]);
 }
 

@@ -2,10 +2,10 @@ import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
 import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { plural, shortList } from '../wording/counts.ts';
-import { flipSign, flipText } from '../wording/flips.ts';
+import { sampleSign, sampleChangeText } from '../wording/sample-changes.ts';
 import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
 import type { LinkOf } from '../links.ts';
-import { actionSymbols, changeRows, edgeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
+import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
 import { pathText } from '../wording/value.ts';
 import { appliedText, isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { element, type Html } from './markup.ts';
@@ -14,7 +14,7 @@ import { positionHtml } from './badges.ts';
 const mostLines = 200;
 const mostOutcomes = 2_000;
 
-/** A group of changes, each with its differences folded. */
+/** Returns a group of changes, each with its differences folded. */
 export function groupSection(
   { title, changes: entries, edges }: ChangeGroup,
   verdictOf: (grouped: GroupedChange) => ProtectionVerdict,
@@ -30,8 +30,8 @@ export function groupSection(
 function changeDetails({ change, edges, note, flips }: GroupedChange, way: ProtectionVerdict, linkOf: LinkOf | undefined): Html {
   const lines = [
     ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
-    ...edgeRows(change, edges).map(({ sign, text }) => line(sign, `edge: ${text}`)),
-    ...flips.map((flip) => line(flipSign(flip), flipText(flip))),
+    ...edgeChangeRows(change, edges).map(({ sign, text }) => line(sign, `edge: ${text}`)),
+    ...flips.map((flip) => line(sampleSign(flip), sampleChangeText(flip))),
     ...(change.carried.length === 0 ? [] : [ended(element('span', { class: 'quiet' }, `  carries ${carriedText(change.carried)}`))]),
   ];
   const risks = risksText(change.risks);
@@ -68,7 +68,7 @@ function line(sign: keyof typeof kinds, text: string): Html {
   return ended(element('span', { class: kinds[sign] }, `${sign} ${text}`));
 }
 
-/** A line of preformatted text. */
+/** Returns a line of preformatted text. */
 function ended(one: Html): Html {
   return { html: `${one.html}\n` };
 }

@@ -1,29 +1,29 @@
 import { escapeHtmlText } from '../escape.ts';
 
-/** Finished HTML; every other text is escaped when it is put into some. */
+/** Finished HTML. All other text is escaped when it becomes content. */
 export type Html = { readonly html: string };
 
 type Content = string | Html | readonly (string | Html)[];
 
-/** Attributes; true stands alone, false and undefined are left out. */
+/** Attributes: true prints the name alone, false and undefined print nothing. */
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
 
-/** An element around its content. */
+/** Returns an element with its content. */
 export function element(name: string, attributes: Attributes, content: Content): Html {
   return { html: `<${name}${attributesText(attributes)}>${contentText(content)}</${name}>` };
 }
 
-/** An element without content. */
+/** Returns an element without content. */
 export function empty(name: string, attributes: Attributes): Html {
   return { html: `<${name}${attributesText(attributes)}>` };
 }
 
-/** Pieces one after another. */
+/** Concatenates text and HTML. */
 export function joinHtml(pieces: readonly (string | Html)[]): Html {
   return { html: contentText(pieces) };
 }
 
-/** Text of our own that stands as it is: a style sheet, a script. */
+/** Returns an element with a constant of Ostiary, not escaped: a style sheet or a script. */
 export function verbatim(name: string, text: string): Html {
   return { html: `<${name}>${text}</${name}>` };
 }

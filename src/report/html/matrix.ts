@@ -5,14 +5,14 @@ import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { clip } from '../text/width.ts';
-import { spokenPart } from '../wording/value.ts';
+import { controlText } from '../wording/value.ts';
 import { element, type Html } from './markup.ts';
 import { icon, verdictIcon, verdicts, verdictWord } from './badges.ts';
 
 const longestList = 40;
 const longestTag = 200;
 
-/** What each column of the picture is called. */
+/** The column of each control in the matrix. */
 export const controlNames: Readonly<Record<ControlType, string>> = {
   access: 'open modes',
   review: 'reviewers',
@@ -29,8 +29,8 @@ export const controlNames: Readonly<Record<ControlType, string>> = {
 };
 
 /**
- * All connections × what protects them as one table: what changes has a row of its own, with sign and border; what stays
- * and looks the same stands in one row. Grouped by the tag that most connections have.
+ * Returns all connections × controls as one table, grouped by the tag that most connections have. A changed connection has its
+ * own row, with icon and border; unchanged connections whose cells look the same share a row.
  */
 export function matrixTable(matrix: ProtectionMatrix): Html {
   const key = groupingTag(matrix);
@@ -60,7 +60,7 @@ export function matrixTable(matrix: ProtectionMatrix): Html {
   ]);
 }
 
-/** The tag that tells connections apart at a glance: on most of them, with few values. */
+/** Returns the tag to group by: one that most connections have, with few values. */
 function groupingTag(matrix: ProtectionMatrix): string | undefined {
   const values = new Map<string, Map<string, number>>();
   for (const { tags } of matrix) {
@@ -111,7 +111,7 @@ function changedRow({ connection, tags, comes, goes, way = 'neutral', cells, rul
   return element('tr', { 'data-name': searchText(name, tags), 'data-way': way }, [head, ...cells.map((cell) => cellOf(cell, rules))]);
 }
 
-/** Connections that stay and look the same, as one row. */
+/** Returns one row for unchanged connections whose cells look the same. */
 function alikeRow(rows: readonly ProtectionMatrixRow[]): Html {
   const names = rows.map(({ connection }) => nameOf(connection));
   const [first] = rows;
@@ -142,27 +142,27 @@ function cellOf({ aspect, before, after, way, atLeast }: ProtectionMatrixCell, r
   ]);
 }
 
-/** The rules that give a cell what it has, and how each is attached. */
+/** Returns the rules behind a cell, and the attachments of each. */
 function rulesText(aspect: ControlType, rules: ProtectionMatrixRow['rules'] = []): string {
   const giving = rules.filter(({ aspects: own }) => own.includes(aspect));
   const texts = giving.map(({ rule, by }) => `${nameOf(rule)} (${attachmentsText(by)})`);
   return texts.length === 0 ? '' : `; from ${shortList(texts, longestList).join(', ')}`;
 }
 
-/** A cell in few characters: a count, or the value where there is one only. */
+/** Returns a cell in few characters: a count, or the only value. */
 function cellText(aspect: ControlType, texts: readonly string[]): string {
-  if (aspect === 'duration') return spokenPart(aspect, texts[0] ?? '·');
+  if (aspect === 'duration') return controlText(aspect, texts[0] ?? '·');
   if (aspect === 'schema') return texts.length === 0 ? '·' : 'shown';
   return texts.length === 0 ? '·' : String(texts.length);
 }
 
 function listText(aspect: ControlType, texts: readonly string[]): string {
   if (texts.length === 0) return aspect === 'access' ? 'closed' : 'none';
-  const spoken = texts.map((text) => spokenPart(aspect, text));
+  const spoken = texts.map((text) => controlText(aspect, text));
   return shortList(spoken, longestList).join(', ');
 }
 
-/** What a search finds a connection by. */
+/** Returns the lower-case text in which the page searches for a connection. */
 export function searchText(name: string, tags: Readonly<Record<string, Json>>): string {
   return [name, ...Object.entries(tags).map(([key, value]) => `${clip(key, longestTag)}=${tagText(value)}`)].join(' ').toLowerCase();
 }

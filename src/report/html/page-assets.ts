@@ -1,5 +1,5 @@
 /** The style sheet: light, dark and printed; the contrasts meet WCAG AA. */
-export const pageStyle: string = `
+export const htmlStyle: string = `
 :root { --ink: #1b1f24; --quiet: #57606a; --page: #ffffff; --line: #d0d7de; --shade: #f6f8fa; --link: #0550ae;
   --weakens: #a40e26; --weakens-bg: #ffebe9; --strengthens: #116329; --strengthens-bg: #dafbe1;
   --both: #7d4e00; --both-bg: #fff8c5; --neutral: #0550ae; --neutral-bg: #ddf4ff; }
@@ -55,7 +55,7 @@ summary .mono { font-weight: 600; }
 `;
 
 /** The script for search, filters and printing. It reads attributes that Ostiary wrote, and never turns text into HTML. */
-export const pageScript: string = `
+export const htmlScript: string = `
 (() => {
   const search = document.getElementById('search');
   const way = document.getElementById('way');

@@ -13,8 +13,8 @@ import { groupSection, outcomeSection } from './changes.ts';
 import { element, empty, joinHtml, verbatim, type Html } from './markup.ts';
 import { matrixTable } from './matrix.ts';
 import { impactTable, postureDetails } from './protection.ts';
-import { pageScript, pageStyle } from './page-assets.ts';
-import { badge, positionHtml, verdicts, verdictWord } from './badges.ts';
+import { htmlScript, htmlStyle } from './page-assets.ts';
+import { verdictBadge, positionHtml, verdicts, verdictWord } from './badges.ts';
 
 const many = 200;
 const mostNames = 12;
@@ -28,7 +28,7 @@ export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
   const title = `${isApplied ? 'Apply to' : 'Plan for'} ${sections.flatMap(({ heading }) => heading?.name ?? []).join(', ')}`;
-  const policy = `default-src 'none'; style-src '${hashOf(pageStyle)}'; script-src '${hashOf(pageScript)}'; base-uri 'none'; form-action 'none'`;
+  const policy = `default-src 'none'; style-src '${hashOf(htmlStyle)}'; script-src '${hashOf(htmlScript)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
     empty('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }),
@@ -36,7 +36,7 @@ export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
     empty('meta', { name: 'color-scheme', content: 'light dark' }),
     empty('meta', { name: 'referrer', content: 'no-referrer' }),
     element('title', {}, title),
-    verbatim('style', pageStyle),
+    verbatim('style', htmlStyle),
   ]);
   // Browsers draw a large page faster when they skip the parts outside the view.
   const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'overview').flatMap(({ plan }) => plan.changes));
@@ -44,13 +44,13 @@ export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
   const body = element('body', { class: isMuch ? 'many' : undefined }, [
     element('a', { class: 'skip', href: '#main' }, isApplied ? 'Skip to what became of it' : 'Skip to the plan'),
     element('main', { id: 'main' }, [element('h1', {}, title), tools(), ...sections.map((section) => sectionHtml(section, linkOf))]),
-    verbatim('script', pageScript),
+    verbatim('script', htmlScript),
   ]);
   return `<!doctype html>\n${element('html', { lang: 'en' }, [head, body]).html}\n`;
 }
 
 /** Renders a document as a page without links to files. */
-export function renderPage(document: ReportDocument): string {
+export function renderHtmlPage(document: ReportDocument): string {
   return renderHtml(document);
 }
 
@@ -123,7 +123,7 @@ function headlineList(headlines: readonly Headline[], linkOf: LinkOf | undefined
       const names = shortList(connections.map(nameOf), mostNames).join(', ');
       const places = causes.flatMap(({ place }) => (place === undefined ? [] : [place])).slice(0, 3);
       return element('li', { class: way }, [
-        badge(way),
+        verdictBadge(way),
         ' ',
         element('strong', {}, text),
         ' ',

@@ -4,10 +4,10 @@ import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, causeName, tagTexts } from '../wording/impact.ts';
 import { shortList } from '../wording/counts.ts';
 import type { LinkOf } from '../links.ts';
-import { pathText, spokenPart } from '../wording/value.ts';
+import { pathText, controlText } from '../wording/value.ts';
 import { element, type Html } from './markup.ts';
 import { controlNames, searchText } from './matrix.ts';
-import { badge, positionHtml } from './badges.ts';
+import { verdictBadge, positionHtml } from './badges.ts';
 
 const mostParts = 40;
 const mostCauses = 5;
@@ -16,7 +16,7 @@ const mostNames = 12;
 const mostTags = 12;
 const mostPlaces = 3;
 
-/** The protection of one connection before and after, and which lines do it; folded. */
+/** Returns the protection of one connection before and after, with the lines that cause the difference; folded. */
 export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined): Html {
   const { connection, way, comes, goes, tags, aspects, rules = [] } = change;
   const name = nameOf(connection);
@@ -30,25 +30,31 @@ export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined
     ),
   ]);
   return element('details', { 'data-name': searchText(name, tags), 'data-way': way }, [
-    element('summary', {}, [badge(way), ' ', element('span', { class: 'mono' }, name), ' ', element('span', { class: 'quiet' }, note)]),
+    element('summary', {}, [
+      verdictBadge(way),
+      ' ',
+      element('span', { class: 'mono' }, name),
+      ' ',
+      element('span', { class: 'quiet' }, note),
+    ]),
     element('div', { class: 'scroll' }, [element('table', {}, [head, element('tbody', {}, rows)])]),
   ]);
 }
 
 function aspectRow({ aspect, way, before, after, atLeast, causes }: ControlChange, linkOf: LinkOf | undefined): Html {
-  const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => spokenPart(aspect, text));
+  const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => controlText(aspect, text));
   const [first, last] = [spoken(before), spoken(after)];
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least: there may be more') : '';
   return element('tr', {}, [
     element('th', { scope: 'row' }, controlNames[aspect]),
     element('td', {}, parts(first, last, 'loses')),
     element('td', {}, [...parts(last, first, 'gains'), least]),
-    element('td', {}, [badge(way)]),
+    element('td', {}, [verdictBadge(way)]),
     element('td', {}, causesHtml(causes, linkOf)),
   ]);
 }
 
-/** The rules on it, and how each is attached; nothing is lost where only that changes. */
+/** Returns the rules on a connection with their attachments. A rule whose attachment alone changes is not marked. */
 function rulesRow(rules: readonly ConnectionRule[]): Html {
   const side = (name: 'before' | 'after', kind: 'gains' | 'loses'): readonly Html[] => {
     const own = rules.filter((rule) => rule[name] !== undefined);
@@ -72,7 +78,7 @@ function rulesRow(rules: readonly ConnectionRule[]): Html {
   ]);
 }
 
-/** One side, with what the other side lacks marked by sign and color. */
+/** Returns one side; values that the other side lacks are marked by sign and color. */
 function parts(own: readonly string[], other: readonly string[], kind: 'gains' | 'loses'): readonly Html[] {
   if (own.length === 0) return [element('span', { class: 'quiet' }, 'nothing')];
   const there = new Set(other);
@@ -129,7 +135,7 @@ function impactRow(cause: Impact, linkOf: LinkOf | undefined): Html {
       ...lines.map((at) => element('div', {}, [positionHtml(at, linkOf)])),
       ...(more > 0 ? [element('div', { class: 'quiet' }, `and ${more} more`)] : []),
     ]),
-    element('td', {}, [badge(way)]),
+    element('td', {}, [verdictBadge(way)]),
     element('td', {}, [element('strong', {}, String(connections.length)), ' ', element('span', { class: 'mono' }, names)]),
     element('td', { class: 'tags mono' }, tagTexts(cause, mostTags).join(', ')),
   ]);

@@ -1,12 +1,12 @@
 import type { Action, AssessedChange } from '../../model/plan/plan.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
 import { positionMarkdown, type LinkOf } from '../links.ts';
-import { actionSymbols, changeRows, edgeRows, edgeText, risksText, type ChangeRow, type RowPart } from '../subjects/change-rows.ts';
-import type { DriftRow } from '../subjects/drift.ts';
+import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow, type RowPart } from '../subjects/change-rows.ts';
+import type { DriftedObject } from '../document.ts';
 import type { ChangeGroup, GroupedChange, GroupName } from '../subjects/groups.ts';
 import { clip } from '../text/width.ts';
 import { plural, shortList } from '../wording/counts.ts';
-import { flipLine } from '../wording/flips.ts';
+import { sampleChangeLine } from '../wording/sample-changes.ts';
 import { distinctParts, pathText } from '../wording/value.ts';
 import { blank, type MarkdownBlock } from './fit-to-limit.ts';
 
@@ -96,8 +96,8 @@ function detailBlocks({ change, edges, flips }: GroupedChange, { name, title }: 
   const isTitleEnough = name === 'undone' && title !== '';
   const lines = [
     ...changeRows(change, isTitleEnough).flatMap((row) => rowDiff(row, change.action)),
-    ...edgeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} edge: ${text}`),
-    ...flips.map(flipLine),
+    ...edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} edge: ${text}`),
+    ...flips.map(sampleChangeLine),
     ...(change.carried.length === 0 ? [] : [`  carries ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
   if (lines.length === 0) return [];
@@ -124,13 +124,13 @@ function textOf(part: RowPart): string {
 }
 
 /** Returns the blocks of drifted objects: a line each, then their details. */
-export function driftedBlocks(rows: readonly DriftRow[], linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
+export function driftedBlocks(rows: readonly DriftedObject[], linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
   if (rows.length === 0) return [];
   const lines = rows.map((row) => ({ text: objectLine(row, linkOf), rank: rankOf('held row'), label: 'object' }));
   return [...lines, blank, ...rows.flatMap(driftDetailBlocks)];
 }
 
-function objectLine({ change, sign, note, writers }: DriftRow, linkOf: LinkOf | undefined): string {
+function objectLine({ change, sign, note, writers }: DriftedObject, linkOf: LinkOf | undefined): string {
   const parts = [
     `${codeSpan(sign)} ${codeSpan(clip(change.id, 300))}`,
     ...(change.at === undefined ? [] : [positionMarkdown(change.at, linkOf)]),
@@ -140,7 +140,7 @@ function objectLine({ change, sign, note, writers }: DriftRow, linkOf: LinkOf | 
   return `- ${parts.join(', ')}\n`;
 }
 
-function driftDetailBlocks({ change, sign, rows, edges, writers }: DriftRow): readonly MarkdownBlock[] {
+function driftDetailBlocks({ change, sign, rows, edges, writers }: DriftedObject): readonly MarkdownBlock[] {
   const lines = [
     ...rows.flatMap((row) => rowDiff(row, 'update')),
     ...edges.map((edge) => `${edge.sign} edge: ${edge.text}`),

@@ -30,7 +30,7 @@ export type RunReport = {
 const partRoom = 12_000;
 
 /** Returns a comment or a summary within the limit: title, notes and errors, the plan or its result, the other diagnostics, the footer. */
-export function messageMarkdown(report: RunReport, limit: number): string {
+export function runReportMarkdown(report: RunReport, limit: number): string {
   const { title, plan, drift, diagnostics, linkOf } = report;
   const changed = diagnostics.filter(isOfConfig);
   const errors = diagnostics.filter((one) => !isOfConfig(one) && one.severity === 'error');

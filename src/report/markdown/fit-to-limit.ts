@@ -6,7 +6,7 @@ export type MarkdownBlock = { readonly text: string; readonly rank: number; read
 /** A blank line. It is kept as long as the headings. */
 export const blank: MarkdownBlock = { text: '\n', rank: 1, label: 'blank' };
 
-/** GitHub rejects a longer comment. */
+/** The longest comment that GitHub accepts, in characters. */
 export const commentLimit = 65_536;
 
 const noteRoom = 400;

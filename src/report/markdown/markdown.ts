@@ -10,7 +10,7 @@ import { clip } from '../text/width.ts';
 import { countActions, countsText, planSummaryText, policiesText, shortList } from '../wording/counts.ts';
 import { driftedBlocks, groupBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
-import { flipBlocks, headlineBlocks, impactBlocks } from './protection.ts';
+import { sampleBlocks, headlineBlocks, impactBlocks } from './protection.ts';
 
 const longestText = 1000;
 const listed = 10;
@@ -32,7 +32,7 @@ export function renderFullMarkdown(document: ReportDocument): string {
 function sectionBlocks({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
     ...headlineBlocks(block.headlines, block.orphans, linkOf),
-    ...flipBlocks(block.flips),
+    ...sampleBlocks(block.flips),
   ]);
   return [
     ...(heading === undefined || summary === undefined ? [] : headBlocks(heading, summary)),

@@ -6,7 +6,7 @@ import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { positionMarkdown, type LinkOf } from '../links.ts';
 import { clip } from '../text/width.ts';
 import { plural, shortList } from '../wording/counts.ts';
-import { flipSign, sampleText, turnText } from '../wording/flips.ts';
+import { sampleSign, sampleText, sampleTurn } from '../wording/sample-changes.ts';
 import { causeName, causePlaces, causesText, headlineConnections, tagTexts } from '../wording/impact.ts';
 import type { MarkdownBlock } from './fit-to-limit.ts';
 
@@ -28,13 +28,13 @@ export function headlineBlocks(headlines: readonly Headline[], orphans: Orphans,
 }
 
 /** Returns the samples that are less protected after the change, or may be, as a list. */
-export function flipBlocks(flips: readonly SampleChange[]): readonly MarkdownBlock[] {
-  const losses = flips.filter((flip) => flipSign(flip) !== '+');
+export function sampleBlocks(flips: readonly SampleChange[]): readonly MarkdownBlock[] {
+  const losses = flips.filter((flip) => sampleSign(flip) !== '+');
   return losses.map((flip) => {
     const { text, note } = sampleText(flip);
     const end = note === '' ? '' : ` ${escapeMarkdown(note)}`;
     return {
-      text: `- ${codeSpan(clip(flip.rule, 100))}: **${escapeMarkdown(turnText(flip))}**: ${codeSpan(text)}${end}\n`,
+      text: `- ${codeSpan(clip(flip.rule, 100))}: **${escapeMarkdown(sampleTurn(flip))}**: ${codeSpan(text)}${end}\n`,
       rank: 1,
       label: 'headline',
     };

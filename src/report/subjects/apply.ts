@@ -1,14 +1,8 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
-import type { Action, Plan } from '../../model/plan/plan.ts';
-import type { ReportBlock, ReportDocument } from '../document.ts';
+import type { Action } from '../../model/plan/plan.ts';
+import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { targetObject } from './plan-json.ts';
-
-/** A plan and the result of its apply. */
-export type AppliedPlan = {
-  readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> & Partial<Pick<Plan, 'allowed'>>;
-  readonly result: ApplyResult;
-};
 
 /** Returns the document of applies. Pages also show the blocks of the plan that was applied. */
 export function applyDocument(applied: readonly AppliedPlan[], planBlocks: () => readonly ReportBlock[] = () => []): ReportDocument {

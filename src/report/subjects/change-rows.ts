@@ -3,23 +3,22 @@ import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } fro
 import { riskClasses, type Risk } from '../../model/plan/risk.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
-import { spokenValue } from '../wording/value.ts';
+import { withUnits, isEmpty, pathText, valueText, valueTexts } from '../wording/value.ts';
 import { escapeTerminal } from '../escape.ts';
-import { isEmpty, pathText, valueText, valueTexts } from '../wording/value.ts';
 import { clip } from '../text/width.ts';
 
 const longestHint = 200;
 
-/** What is said of a field: a value that stands alone, comes or goes, or one that becomes another. */
+/** A value of a field: unsigned, added or removed; or a change from one value to another. */
 export type RowPart =
   | { readonly sign: '' | '+' | '-'; readonly text: string }
   | { readonly sign: '~'; readonly before: string; readonly after: string };
 
-/** One line of a change: a field and what becomes of it; escaped. */
+/** A field of a change with its values; escaped. */
 export type ChangeRow = {
   readonly label: string;
   readonly parts: readonly RowPart[];
-  /** Who moved, where it was not the manifests alone. */
+  /** The origin, unless only the manifests changed. */
   readonly note: string;
 };
 
@@ -33,14 +32,14 @@ export const actionSymbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>
 };
 
 /**
- * The rows of a change: elements of one list stand in one row, and what is created or deleted shows only what it has.
- * Where it is `said` already that somebody did it by hand, no row says so again.
+ * Returns the rows of a change: elements of one list share a row, and a created or deleted object shows only the fields it has.
+ * If `said` is true, the context already names the drift, and rows do not repeat it.
  */
 export function changeRows(change: Pick<Change, 'action' | 'fields'>, said = false): readonly ChangeRow[] {
   const rows: { readonly label: string; readonly parts: RowPart[]; readonly merges: boolean; readonly note: string }[] = [];
   for (const written of change.fields) {
     const { path, before, after } = written;
-    const field = { ...written, before: spokenValue(path, before), after: spokenValue(path, after) };
+    const field = { ...written, before: withUnits(path, before), after: withUnits(path, after) };
     const row = rowOf(change.action, field);
     if (row === undefined) continue;
     const last = rows.at(-1);
@@ -51,7 +50,7 @@ export function changeRows(change: Pick<Change, 'action' | 'fields'>, said = fal
   return rows.map(({ parts, ...row }) => ({ ...row, parts: shownParts(parts) }));
 }
 
-/** The first parts of a row, and how many more there are. */
+/** Returns the first parts of a row, and the number of the others. */
 function shownParts(parts: readonly RowPart[]): readonly RowPart[] {
   if (parts.length <= mostParts) return parts;
   return [...parts.slice(0, mostParts), { sign: '', text: `and ${parts.length - mostParts} more` }];
@@ -59,13 +58,13 @@ function shownParts(parts: readonly RowPart[]): readonly RowPart[] {
 
 const mostParts = 500;
 
-/** Of what comes back as a whole it is said once that somebody took it away. */
+/** Returns the note of a row. A restored object has one note for all its fields. */
 function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: boolean): string {
   if (action === 'held') return heldText(field);
   return said || (action === 'create' && field.origin === 'drift') ? '' : originNote(field);
 }
 
-/** `held`, `drift`, or that both sides moved; nothing where the manifests alone did, or nobody knows. */
+/** Returns `held`, `drift` or `both moved`; empty text if only the manifests changed, or the origin is unknown. */
 export function originNote({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): string {
   if (held === true) return 'held';
   return origin === 'both' ? 'both moved' : origin === 'drift' ? 'drift' : '';
@@ -87,7 +86,7 @@ function rowOf(action: Action, field: FieldChange): FieldRow | undefined {
   return { label, part: partOf(before, after), merges: element };
 }
 
-/** What stays as it is, and what the manifest would have there. */
+/** Returns the held live value. */
 function stayingText({ before, after }: FieldChange): string {
   return 'absent' in before ? `without ${valueText(after)}` : valueText(before);
 }
@@ -104,7 +103,7 @@ function partOf(before: Value, after: Value): RowPart {
   return { sign: '~', before: was, after: is };
 }
 
-/** An element of a set, or an entry of a list that has no key of its own: its value says all that its token says. */
+/** Returns whether a field is an element of a set, or an unkeyed entry of a list: its value replaces its token in the report. */
 function isElement({ path, before, after }: FieldChange): boolean {
   const tokens = tokensOf(path);
   const token = tokens.at(-1);
@@ -134,8 +133,8 @@ function secretRow(action: Action, { path, before, after }: FieldChange): FieldR
 
 export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
 
-/** The edges that a change writes, each as its other end. */
-export function edgeRows(change: Change, edges: readonly EdgeChange[], said = false): readonly EdgeRow[] {
+/** Returns the attachments that a change writes, each as its other end. */
+export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], said = false): readonly EdgeRow[] {
   return edges.map((edge) => {
     const own = edge.rule === change.id || edge.rule === change.key;
     const note = [edge.bySelector === true ? 'by selector' : '', said ? '' : originNote(edge)].filter((text) => text !== '').join('; ');
@@ -144,10 +143,10 @@ export function edgeRows(change: Change, edges: readonly EdgeChange[], said = fa
   });
 }
 
-/** A plan's edges by the change that writes them, and those that no change writes. */
+/** A plan's attachments by the change that writes them, and those that no change writes. */
 export type EdgeGroups = { readonly written: ReadonlyMap<string, readonly EdgeChange[]>; readonly others: readonly EdgeChange[] };
 
-/** Groups edges in one pass. */
+/** Groups attachments by the change that writes them, in one pass. */
 export function groupEdges(plan: Plan): EdgeGroups {
   const written = new Map<string, EdgeChange[]>(plan.changes.map((change) => [change.id, []]));
   const byKey = new Map(plan.changes.flatMap((change) => (change.key === undefined ? [] : [[change.key, change.id] as const])));
@@ -160,21 +159,21 @@ export function groupEdges(plan: Plan): EdgeGroups {
   return { written, others };
 }
 
-/** `rule ↔ connection`, escaped. */
+/** Returns `rule ↔ connection`, escaped. */
 export function edgeText(edge: EdgeChange): string {
   return `${escapeTerminal(edge.rule)} ↔ ${escapeTerminal(edge.connection)}`;
 }
 
-/** `file:line`, escaped; nothing where a change has no place. */
+/** Returns `file:line`, escaped; empty text for a change without a manifest. */
 export function changePosition(change: Change): string {
   return change.at === undefined ? '' : `${escapeTerminal(change.at.file)}:${change.at.line}`;
 }
 
-/** What else a change's headline says: its manager, its former name, the commit that removed its manifest. */
+/** Returns the note of a change's headline: its manager, its former name, the commit that removed its manifest. */
 export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
   if (change.reasons.includes('replaced')) return 'its place is taken';
-  if (orphan !== undefined) return orphanRemovalText(orphan);
+  if (orphan !== undefined) return removalText(orphan);
   if (change.adoption === true) return 'adopted: it was there before';
   if (change.action === 'held') return 'tightened by hand, left so';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
@@ -183,13 +182,13 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   return '';
 }
 
-/** An object that was applied once and is not there. */
+/** Returns whether an applied object is missing on the gateway. */
 function isLost({ fields }: Change): boolean {
   return fields.some(({ origin }) => origin === 'drift' || origin === 'both');
 }
 
-/** `removed in 1a2b3c4 "Drop the old database"`, escaped; nothing where the commit is not known. */
-export function orphanRemovalText({ removedIn, subject = '' }: Orphan): string {
+/** Returns `removed in 1a2b3c4 "Drop the old database"`, escaped; empty text if the commit is unknown. */
+export function removalText({ removedIn, subject = '' }: Orphan): string {
   if (removedIn === undefined) return '';
   const said = subject === '' ? '' : ` "${clip(escapeTerminal(subject), longestSubject)}"`;
   return `removed in ${escapeTerminal(removedIn.slice(0, shortHash))}${said}`;

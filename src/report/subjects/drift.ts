@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { Adoption, Drift, AuditedWrite } from '../../model/result/drift.ts';
 import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
-import { groupEdges, edgeRows, changeRows, type EdgeRow, type ChangeRow } from './change-rows.ts';
-import type { ReportDocument, ReportSection } from '../document.ts';
+import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
+import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
 import { positionObject, planObject } from './plan-json.ts';
 import type { SideList } from './side-lists.ts';
 import { plural, shortList } from '../wording/counts.ts';
@@ -21,7 +21,7 @@ export function driftDocument(drifts: readonly Drift[]): ReportDocument {
 
 function driftSection(drift: Drift): ReportSection {
   const { plan, protection } = drift;
-  const rows = driftRows(drift);
+  const rows = driftedObjects(drift);
   const unwatched = unwatchedList(drift);
   return {
     heading: { title: 'Drift on', name: plan.target.name, url: plan.target.url },
@@ -35,22 +35,10 @@ function driftSection(drift: Drift): ReportSection {
   };
 }
 
-/** One object that differs, told from the manifests to what is live: what somebody did, not what would undo it. */
-export type DriftRow = {
-  readonly change: Change;
-  readonly sign: '+' | '~' | '-' | '!';
-  /** What else there is to say of it; escaped. */
-  readonly note: string;
-  readonly rows: readonly ChangeRow[];
-  readonly edges: readonly EdgeRow[];
-  /** Who wrote it last, a line each; escaped. */
-  readonly writers: readonly string[];
-};
-
 const shownWriters = 3;
 
-/** All objects that differ. */
-export function driftRows({ plan, writes }: Drift): readonly DriftRow[] {
+/** Returns all drifted objects. */
+export function driftedObjects({ plan, writes }: Drift): readonly DriftedObject[] {
   const { written, others } = groupEdges(plan);
   const held = others.filter(({ action }) => action === 'held' || action === 'blocked');
   const own = (change: Change): readonly EdgeChange[] => [
@@ -73,19 +61,19 @@ export function driftRows({ plan, writes }: Drift): readonly DriftRow[] {
   ];
 }
 
-function rowOf(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): DriftRow {
+function rowOf(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): DriftedObject {
   const action = undone[change.action];
   return {
     change,
     sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
     note: noteOf(change),
     rows: action === 'delete' ? [] : changeRows({ ...change, action, fields: change.fields.map(inverse) }),
-    edges: edgeRows(change, edges.map(inverseEdge)),
+    edges: edgeChangeRows(change, edges.map(inverseEdge)),
     writers: writersOf(change, edges, writes),
   };
 }
 
-/** What somebody did, by what would undo it. */
+/** The manual action for each action that reverts it. */
 const undone: Readonly<Record<Action, Action>> = {
   create: 'delete',
   update: 'update',
@@ -110,7 +98,7 @@ function asBefore(value: Value): Value {
   return value;
 }
 
-/** A secret that is there although no manifest has it was set. */
+/** Returns the live side of a secret: one that no manifest declares was set. */
 function asAfter(value: Value): Value {
   if (!('secret' in value) || value.state === 'unknown') return value;
   return { ...value, state: value.state === 'removed' ? 'set' : 'differs' };
@@ -126,22 +114,22 @@ function writersOf(change: Change, edges: readonly EdgeChange[], writes: Drift['
   if (writes === undefined) return [];
   const isGone = change.action === 'create';
   const ids = new Set([liveKeyOf(change), ...(isGone ? [] : edges.flatMap(({ rule, connection }) => [rule, connection]))]);
-  // Nobody deletes by making, nor by writing to what it was attached to.
+  // A POST does not delete, and neither does a write to the other end of an attachment.
   const all = [...new Set([...ids].flatMap((id) => writes.get(id) ?? []))].filter(({ method }) => !isGone || method !== 'POST');
-  // What an apply of ours wrote is told only where nobody else wrote.
+  // Writes of Ostiary's own applies are listed only if there are no others.
   const others = all.filter(({ own }) => !own);
   const newest = (others.length === 0 ? all : others).toSorted((left, right) => (left.at < right.at ? 1 : -1)).map(writeText);
   return shortList([...new Set(newest)], shownWriters);
 }
 
-/** `by ada, 2026-11-20 03:12 UTC, from 10.0.0.3 (PUT /connections/orders-db)`; escaped. */
+/** Returns `by ada, 2026-11-20 03:12 UTC, from 10.0.0.3 (PUT /connections/orders-db)`; escaped. */
 function writeText({ at, by, from, method, path }: AuditedWrite): string {
   const time = at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*Z$/, '$1 $2 UTC');
   const parts = [`by ${by === '' ? 'somebody' : by}`, time, ...(from === '' ? [] : [`from ${from}`])];
   return escapeTerminal(`${parts.join(', ')} (${method} ${path})`);
 }
 
-/** Live protections that no manifest states, with how many there are; nothing where there are none. */
+/** Returns the live protection that no manifest declares; undefined if there is none. */
 function unwatchedList({ plan }: Drift): SideList | undefined {
   if (plan.unwatched.length === 0) return undefined;
   return {
@@ -150,8 +138,8 @@ function unwatchedList({ plan }: Drift): SideList | undefined {
   };
 }
 
-/** How many objects there are of each sort. */
-export function driftCounts(drift: Drift, rows: readonly DriftRow[] = driftRows(drift)): DriftCounts {
+/** Counts the drifted objects by state. */
+export function driftCounts(drift: Drift, rows: readonly DriftedObject[] = driftedObjects(drift)): DriftCounts {
   const count = (action: Action): number => rows.filter(({ change }) => change.action === action).length;
   const blocked = count('blocked');
   return {
@@ -165,11 +153,11 @@ export function driftCounts(drift: Drift, rows: readonly DriftRow[] = driftRows(
   };
 }
 
-/** `changed` are all that are ours to undo, the held and the deleted ones among them. */
+/** `changed` counts all objects that apply may revert, held and deleted ones among them. */
 export type DriftCounts = Readonly<Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched', number>>;
 
-/** The drift in one sentence, and what is left out of it in another. */
-function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
+/** Returns the drift in one sentence, and what is not part of it in another. */
+function driftSummary(drift: Drift, rows: readonly DriftedObject[]): string {
   const { changed: ours, held, blocked } = driftCounts(drift, rows);
   const first = ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed by hand${held === 0 ? '' : `, ${held} of them held`}.`;
   const unread = drift.plan.unverified.length;
@@ -182,7 +170,7 @@ function driftSummary(drift: Drift, rows: readonly DriftRow[]): string {
   return rest.length === 0 ? first : `${first} ${rest.join('; ')}.`;
 }
 
-/** What became of the wish to accept it, in one sentence; nothing where nobody wished it. */
+/** Returns the result of adopting the drift in one sentence; undefined if it was not requested. */
 function adoptionSummary({ adoption }: Drift): string | undefined {
   if (adoption === undefined) return undefined;
   const { accepted, created = [], files, left, branch } = adoption;
@@ -214,7 +202,7 @@ function driftObject({ plan, pending, unfinished, protection, writes, adoption }
 }
 
 function adoptionObject({ accepted, created, files, left, branch }: Adoption): JsonObject {
-  const ids = new Set(accepted === undefined ? [] : driftRows(accepted).map(({ change }) => change.id));
+  const ids = new Set(accepted === undefined ? [] : driftedObjects(accepted).map(({ change }) => change.id));
   return {
     accepted: [...ids],
     files: [...files],

@@ -5,37 +5,37 @@ import type { ResourceId } from '../../model/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { groupEdges, changeNote } from './change-rows.ts';
 import { plural } from '../wording/counts.ts';
-import { flipsIn } from '../wording/flips.ts';
+import { sampleChangesOf } from '../wording/sample-changes.ts';
 
-/** What a reader looks at together, in the order of reading. */
+/** The groups of a plan, in reading order. */
 export type GroupName = 'held' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';
 
-/** A change as far as one group shows it: a change of which some is held and some is not stands in both. */
+/** The part of a change that one group shows; a partly held change is in two groups. */
 export type GroupedChange = {
   readonly change: AssessedChange;
   readonly edges: readonly EdgeChange[];
   readonly note: string;
-  /** Samples that the change makes come out otherwise; told once. */
+  /** Samples whose result the change affects; only one group lists them. */
   readonly flips: readonly SampleChange[];
 };
 
 export type ChangeGroup = {
   readonly name: GroupName;
-  /** Empty where it is the only one. */
+  /** Empty if there is only one group. */
   readonly title: string;
   readonly changes: readonly GroupedChange[];
-  /** Edges that no change writes, since they are left as they are. */
+  /** Held attachments, which no change writes. */
   readonly edges: readonly EdgeChange[];
 };
 
-/** A plan in the order that a reader needs it, with the edges that no group shows. */
+/** A plan in reading order, with the attachments that no group shows. */
 export type GroupedPlan = { readonly groups: readonly ChangeGroup[]; readonly others: readonly EdgeChange[] };
 
 const order: readonly GroupName[] = ['held', 'changed', 'own', 'also', 'undone', 'elsewhere'];
 
 /**
- * Sorts a plan for people: what is held, what the pull request does by itself, what apply would do and undo besides, and
- * drift that has nothing to do with it. Where nobody asked what is its own, what the manifests change stands before drift.
+ * Groups a plan for people: held changes, the pull request's own changes, other changes of the apply, drift that it reverts,
+ * and unrelated drift. Without a pull request, the changes of the manifests come before drift.
  */
 export function groupPlan(plan: Plan): GroupedPlan {
   const edges = groupEdges(plan);
@@ -47,7 +47,7 @@ export function groupPlan(plan: Plan): GroupedPlan {
     const parts = partsOf(change, edges.written.get(change.id) ?? [], undone);
     const main = parts.find(([name]) => name !== 'held') ?? parts[0];
     for (const [name, part] of parts) {
-      const flips = name === main?.[0] ? flipsIn(plan.protection, change) : [];
+      const flips = name === main?.[0] ? sampleChangesOf(plan.protection, change) : [];
       entries
         .get(name)
         ?.push({ ...part, note: changeNote(part.change, change.action === 'delete' ? orphans.get(change.id) : undefined), flips });
@@ -63,7 +63,7 @@ export function groupPlan(plan: Plan): GroupedPlan {
 
 type Untitled = Omit<ChangeGroup, 'title'>;
 
-/** Where there is nothing else, drift is what there is to see. */
+/** Returns the only group, without a title. Unrelated drift counts as drift if there is nothing else. */
 function alone(group: Untitled): ChangeGroup {
   return { ...group, name: group.name === 'elsewhere' ? 'undone' : group.name, title: '' };
 }
@@ -82,7 +82,7 @@ function titleOf({ name, changes: entries }: Untitled, plan: Plan): string {
 
 type Part = readonly [GroupName, Omit<GroupedChange, 'note' | 'flips'>];
 
-/** What is created, deleted, adopted or blocked is one thing; of an update each field and edge goes where it belongs. */
+/** Splits an update by the group of each field and attachment; other actions stay whole. */
 function partsOf(change: AssessedChange, edges: readonly EdgeChange[], undone: GroupName): readonly Part[] {
   const isSplit = change.action === 'update' || change.action === 'rename';
   if (change.action === 'held') return [['held', { change: { ...change, carried: [] }, edges }]];
@@ -98,7 +98,7 @@ function partsOf(change: AssessedChange, edges: readonly EdgeChange[], undone: G
   if (parts.size === 0) return [[wholeGroup(change, edges, undone), { change, edges }]];
   const held = new Set(parts.get('held')?.fields.map(({ path }) => path));
   const carried = change.carried.filter((path) => !held.has(path));
-  // What the write carries besides, and what it may do as a whole, is told once.
+  // One group alone lists the carried fields, and the risks of the change as a whole.
   const first = order.find((name) => name !== 'held' && parts.has(name));
   return [...parts].map(([name, part]): Part => {
     const action = name === 'held' ? 'held' : change.action;
@@ -110,7 +110,7 @@ function partsOf(change: AssessedChange, edges: readonly EdgeChange[], undone: G
 
 type Split = { readonly parts: ReadonlyMap<GroupName, Pick<AssessedChange, 'fields'>>; readonly first: GroupName | undefined };
 
-/** Tells whether a field of the group brings the risk; what no field brings, an edge or the change as a whole, is the first one's. */
+/** Returns whether a field of the group causes the risk. A risk that no field causes belongs to the first group. */
 function isRiskOf({ path }: Risk, group: GroupName, { parts, first }: Split): boolean {
   const names = [...parts.keys()].filter(
     (name) => name !== 'held' && path !== undefined && parts.get(name)?.fields.some((field) => isNear(field.path, path)) === true,
@@ -139,7 +139,7 @@ function wholeGroup(change: AssessedChange, edges: readonly EdgeChange[], undone
   return change.own === true || !isDrift(change, edges) ? mainGroup(change.own) : undone;
 }
 
-/** What an edge that moves ties to something that the pull request changes: drift there has to do with it. */
+/** Returns the ends of moving attachments to objects that the pull request changes: drift there is related to it. */
 function nearOwn({ changes, edges }: Plan): ReadonlySet<ResourceId> {
   const own = new Set(changes.flatMap((change) => (change.own === true ? [liveKeyOf(change)] : [])));
   const moving = edges.filter(({ action, rule, connection }) => isMoving(action) && (own.has(rule) || own.has(connection)));
@@ -150,7 +150,7 @@ function isMoving(action: EdgeChange['action']): boolean {
   return action === 'attach' || action === 'detach';
 }
 
-/** Tells whether all that differs was changed by hand. */
+/** Returns whether all differences are drift. */
 function isDrift({ fields }: AssessedChange, edges: readonly EdgeChange[]): boolean {
   return fields.length + edges.length > 0 && [...fields, ...edges].every(({ origin }) => origin === 'drift');
 }

@@ -16,7 +16,7 @@ export function samplesDocument(targets: readonly TargetSampleResults[]): Report
   };
 }
 
-/** How many samples came out how, and how many rules have none. */
+/** Samples by result, and the rules without samples. */
 export type SampleCounts = {
   readonly passed: number;
   readonly failed: number;
@@ -38,12 +38,12 @@ export function countSamples(rules: readonly RuleSampleResults[]): SampleCounts 
   };
 }
 
-/** Rules that no sample tries. */
+/** Returns the rules without samples. */
 export function untested(rules: readonly RuleSampleResults[]): readonly RuleSampleResults[] {
   return rules.filter(({ trials }) => trials.length === 0);
 }
 
-/** The rules of all targets. */
+/** Returns the rules of all targets. */
 export function allRules(targets: readonly TargetSampleResults[]): readonly RuleSampleResults[] {
   return targets.flatMap(({ rules }) => rules);
 }

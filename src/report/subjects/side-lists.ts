@@ -2,12 +2,12 @@ import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { EdgeAction, EdgeChange, Orphan, Plan, OutsideReference } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
 import { exposureWindowText } from '../../model/plan/exposure-window.ts';
-import { edgeText, orphanRemovalText, risksText } from './change-rows.ts';
+import { edgeText, removalText, risksText } from './change-rows.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { pathText } from '../wording/value.ts';
 
-/** Something a plan leaves alone, or does beside its changes: a sentence, and what it speaks of. */
+/** A list below the changes: objects that a plan skips, or side effects. */
 export type SideList = { readonly title: string; readonly entries: readonly string[] };
 
 const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) => string>> = {
@@ -17,7 +17,7 @@ const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) =
   foreign: (edges) => `${edges} not ours: carried by every write, never removed`,
 };
 
-/** What is said below the changes, shortly: edges that no change writes, orphans, the unmanaged, the unwatched and the unverified. */
+/** Returns the lists below the changes: attachments that no change writes, orphans, unmanaged, unwatched and unverified objects. */
 export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly SideList[] {
   const actions = ['attach', 'detach', 'blocked', 'foreign'] as const;
   const gone = new Set(plan.changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
@@ -65,7 +65,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   return [windows, references, told, passed, ...lists].filter((list) => list.entries.length > 0);
 }
 
-/** What deletes them, but for those that stay in any case. */
+/** Returns the advice that `--prune` deletes the orphans that are not kept. */
 function pruneText(orphans: readonly Orphan[]): string {
   const going = orphans.filter(({ kept }) => kept === undefined).length;
   if (going === 0) return '';
@@ -79,7 +79,7 @@ function referenceText({ replaces, sort, name, how }: OutsideReference): string 
 
 function orphanText(orphan: Orphan): string {
   const { id, kept } = orphan;
-  const notes = [orphanRemovalText(orphan), kept === undefined ? '' : escapeTerminal(`stays: ${kept}`)].filter((note) => note !== '');
+  const notes = [removalText(orphan), kept === undefined ? '' : escapeTerminal(`stays: ${kept}`)].filter((note) => note !== '');
   return notes.length === 0 ? escapeTerminal(id) : `${escapeTerminal(id)} (${notes.join('; ')})`;
 }
 

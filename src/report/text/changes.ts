@@ -1,11 +1,11 @@
 import { isWritten, type AssessedChange } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
-import { actionSymbols, changePosition, changeRows, edgeRows, edgeText, risksText } from '../subjects/change-rows.ts';
-import type { DriftRow } from '../subjects/drift.ts';
+import { actionSymbols, changePosition, changeRows, edgeChangeRows, edgeText, risksText } from '../subjects/change-rows.ts';
+import type { DriftedObject } from '../document.ts';
 import type { ChangeGroup, GroupedChange } from '../subjects/groups.ts';
 import { shortList } from '../wording/counts.ts';
-import { flipLine, flipSign } from '../wording/flips.ts';
+import { sampleChangeLine, sampleSign } from '../wording/sample-changes.ts';
 import { pathText } from '../wording/value.ts';
 import { riskPaint } from './protection.ts';
 import { rowLines } from './rows.ts';
@@ -35,7 +35,7 @@ export function groupLines(group: ChangeGroup, terminal: Terminal): readonly str
   return lines;
 }
 
-/** A change in a line: what differs, without values. */
+/** Returns a change in one line: the names of its differences, without values. */
 function shortLines(grouped: GroupedChange, terminal: Terminal): readonly string[] {
   const { change } = grouped;
   const { color } = terminal;
@@ -45,11 +45,11 @@ function shortLines(grouped: GroupedChange, terminal: Terminal): readonly string
   return wrap(pieces, { columns: widthFor(terminal), indent: 6 });
 }
 
-/** What differs in one line without values, escaped. */
+/** Returns the differences in one line without values, escaped. */
 function differenceText({ change, edges, note }: GroupedChange): string {
   const isWhole = change.action === 'create' || change.action === 'delete';
   const labels = isWhole ? [] : [...new Set(changeRows(change).map(({ label }) => label))];
-  const ends = edgeRows(change, edges, true).map(({ sign, text }) => `${sign} ${text}`);
+  const ends = edgeChangeRows(change, edges, true).map(({ sign, text }) => `${sign} ${text}`);
   const risks = escapeTerminal(risksText(change.risks));
   const difference = [...(note === '' ? [] : [note]), ...shortList(labels, 4), ...shortList(ends, 2)].join(', ');
   return [difference, risks].filter((text) => text !== '').join('; ');
@@ -75,7 +75,7 @@ function detailLines({ change, edges, flips }: GroupedChange, { name, title }: C
   const { color } = terminal;
   const isTitleEnough = name === 'undone' && title !== '';
   const columns = widthFor(terminal);
-  const ends: Span[] = edgeRows(change, edges, isTitleEnough).map(({ sign, text }) => ({
+  const ends: Span[] = edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => ({
     text: `${sign} ${text}`,
     paint: sign === '+' ? color.green : color.red,
   }));
@@ -88,7 +88,7 @@ function detailLines({ change, edges, flips }: GroupedChange, { name, title }: C
   ];
 }
 
-/** What the change may do, where that is worth a word. */
+/** Returns the risks of a change that are not neutral. */
 function riskLines({ risks }: AssessedChange, terminal: Terminal): readonly string[] {
   const text = risksText(risks);
   if (text === '') return [];
@@ -96,14 +96,14 @@ function riskLines({ risks }: AssessedChange, terminal: Terminal): readonly stri
   return wrap([{ text: '      ' }, ...pieces], { columns: widthFor(terminal), indent: 8 });
 }
 
-/** A sample that comes out otherwise: what protects less in red. */
+/** Returns a changed sample; less protection is red. */
 function flipLines(flip: SampleChange, terminal: Terminal): readonly string[] {
   const { green, red, yellow } = terminal.color;
-  const paint = { '-': red, '+': green, '!': yellow }[flipSign(flip)];
-  return wrap([{ text: '      ' }, ...words(flipLine(flip), paint)], { columns: widthFor(terminal), indent: 8 });
+  const paint = { '-': red, '+': green, '!': yellow }[sampleSign(flip)];
+  return wrap([{ text: '      ' }, ...words(sampleChangeLine(flip), paint)], { columns: widthFor(terminal), indent: 8 });
 }
 
-/** What the write carries although the manifest does not state it; a change that is not carried out writes nothing. */
+/** Returns the live values that a write carries although the manifest does not state them. A change that is not written carries nothing. */
 function carriedLines(change: AssessedChange, { color, ...terminal }: Terminal): readonly string[] {
   if (change.carried.length === 0 || !isWritten(change)) return [];
   const names = shortList(change.carried.map(pathText), 6).join(', ');
@@ -111,11 +111,11 @@ function carriedLines(change: AssessedChange, { color, ...terminal }: Terminal):
 }
 
 /** Returns the lines of drifted objects, with a blank line between them. */
-export function driftedLines(rows: readonly DriftRow[], terminal: Terminal): readonly string[] {
+export function driftedLines(rows: readonly DriftedObject[], terminal: Terminal): readonly string[] {
   return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...driftRowLines(row, terminal)]);
 }
 
-function driftRowLines({ change, sign, note, rows, edges, writers }: DriftRow, terminal: Terminal): readonly string[] {
+function driftRowLines({ change, sign, note, rows, edges, writers }: DriftedObject, terminal: Terminal): readonly string[] {
   const { color } = terminal;
   const columns = widthFor(terminal);
   const place = changePosition(change);
@@ -131,6 +131,6 @@ function driftRowLines({ change, sign, note, rows, edges, writers }: DriftRow, t
   ];
 }
 
-function signPaint(sign: DriftRow['sign'], { cyan, red, yellow, green }: Palette): Paint {
+function signPaint(sign: DriftedObject['sign'], { cyan, red, yellow, green }: Palette): Paint {
   return { '+': green, '~': yellow, '-': red, '!': cyan }[sign];
 }

@@ -6,14 +6,14 @@ import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
 import { clip, visibleWidth } from './width.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
 
-/** Diagnostics for people: `file:line:column severity code  message`, the lines around it, a caret and the hint; the counts last. */
+/** Returns diagnostics for people: `file:line:column severity code  message`, the lines around it, a caret and the hint; the counts last. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], terminal: Terminal): string {
   if (diagnostics.length === 0) return '';
   const blocks = sortDiagnostics(diagnostics).map((diagnostic) => diagnosticLines(diagnostic, terminal).join('\n'));
   return `${blocks.join('\n')}\n${diagnosticCounts(diagnostics)}\n`;
 }
 
-/** `2 errors, 1 warning`. */
+/** Returns the counts of diagnostics: `2 errors, 1 warning`. */
 export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
   const severities = ['error', 'warning', 'notice'] as const;
   const counted = severities.map((severity) => [diagnostics.filter((one) => one.severity === severity).length, severity] as const);
@@ -30,7 +30,7 @@ export function diagnosticsDocument(diagnostics: readonly Diagnostic[]): JsonObj
   return { version: 1, diagnostics: [...diagnosticObjects(diagnostics)] };
 }
 
-/** Diagnostics as data, in the order of their places, without code frames. */
+/** Returns diagnostics as data, sorted by position, without code frames. */
 export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly JsonObject[] {
   return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource }) => ({
     code,
@@ -64,7 +64,7 @@ function paintOf(severity: Severity, color: Palette): Paint {
   return paints[severity];
 }
 
-/** The lines around a mistake with their numbers, a caret under it, and the hint beside or below the caret. */
+/** Returns the lines around an error with their numbers, a caret below it, and the hint beside or below the caret. */
 function frameLines(
   frame: CodeFrame,
   hint: string | undefined,
@@ -89,7 +89,7 @@ function frameLines(
 
 type Mark = { readonly cut: number; readonly start: number; readonly length: number };
 
-/** Where the caret stands in the room there is, and how many columns are left out before it so that it is seen. */
+/** Returns the position of the caret, and the number of columns cut before it so that it is visible. */
 function markOf(frame: CodeFrame, room: number): Mark {
   const marked = frame.lines.at(-1) ?? '';
   const from = Math.max(0, frame.caret.column - 1);

@@ -10,7 +10,7 @@ import { escapeTerminal } from '../escape.ts';
 import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
 import { tableLines } from './table.ts';
 import { widthFor, type Terminal } from './terminal.ts';
-import { pathText, spokenValue, valueText } from '../wording/value.ts';
+import { pathText, withUnits, valueText } from '../wording/value.ts';
 
 /** Returns the lines of a resource field by field: desired, live and (if any) base in columns, and the reason below each field. */
 export function explanationLines({ id, at, summary, rows, rules = [], policies = [] }: Explanation, terminal: Terminal): readonly string[] {
@@ -39,7 +39,7 @@ export function explanationLines({ id, at, summary, rows, rules = [], policies =
   return [...title, ...said, '', dim(header), ...body, ...judged];
 }
 
-/** The rules on a connection: what each does there, and how it is attached. */
+/** Returns the rules on a connection: the effect of each, and its attachments. */
 function ruleLines(rules: readonly ConnectionRule[], terminal: Terminal): readonly string[] {
   if (rules.length === 0) return [];
   const { bold, dim, green, red } = terminal.color;
@@ -70,7 +70,7 @@ const deeds: Readonly<Partial<Record<ControlType, string>>> = { input: 'blocks i
 
 const judgements = { passes: 'passes', violated: 'violated', unknown: 'cannot be told', waived: 'waived' } as const;
 
-/** What policies say of it, those that it fulfils last. */
+/** Returns the results of policies; passing policies come last. */
 function policyLines(policies: Explanation['policies'] = [], terminal: Terminal): readonly string[] {
   if (policies.length === 0) return [];
   const { color } = terminal;
@@ -97,7 +97,7 @@ function policyLines(policies: Explanation['policies'] = [], terminal: Terminal)
 }
 
 function side(path: Pointer, value: Value | undefined): string {
-  return value === undefined ? '–' : valueText(spokenValue(path, value));
+  return value === undefined ? '–' : valueText(withUnits(path, value));
 }
 
 function statusLine(line: string, { status }: ExplanationRow, { color }: Terminal): string {
@@ -113,7 +113,7 @@ function reasonLines({ at, why }: ExplanationRow, terminal: Terminal): readonly 
   return wrap([{ text: '    ' }, ...pieces], { columns: widthFor(terminal), indent: 4 });
 }
 
-/** What differs within a field, each with who moved. */
+/** Returns the differences within a field, each with its origin. */
 function partLines({ path, parts = [] }: ExplanationRow, terminal: Terminal): readonly string[] {
   const told = parts.filter(({ why }) => why !== '');
   return told.flatMap((part) => {

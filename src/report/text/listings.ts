@@ -1,14 +1,14 @@
 import type { Agent, ListedResource, Review, RunbookTemplate, SearchResult } from '../../model/service.ts';
 
-/** Rows under headers, as `tableText` takes them. */
+/** Headers and rows for `tableText`. */
 export type TableListing = { readonly headers: readonly string[]; readonly rows: readonly (readonly string[])[] };
 
-/** Agents, and whether they are connected. */
+/** Returns agents and their status. */
 export function agentListing(agents: readonly Agent[]): TableListing {
   return { headers: ['name', 'status', 'id'], rows: agents.map(({ name, status, id }) => [name, status, id]) };
 }
 
-/** Resources with the names of their agents and variables, never a value. */
+/** Returns resources with the names of their agents and variables, never a value. */
 export function resourceListing(resources: readonly ListedResource[], agents: readonly Agent[]): TableListing {
   const names = new Map(agents.map(({ id, name }) => [id, name]));
   return {
@@ -22,7 +22,7 @@ export function resourceListing(resources: readonly ListedResource[], agents: re
   };
 }
 
-/** Runbooks with their repositories. */
+/** Returns runbooks with their repositories. */
 export function templateListing(templates: readonly RunbookTemplate[]): TableListing {
   return {
     headers: ['runbook', 'repository', 'connections', 'commit', 'error'],
@@ -30,7 +30,7 @@ export function templateListing(templates: readonly RunbookTemplate[]): TableLis
   };
 }
 
-/** Reviews by their ids, and what each group said. */
+/** Returns reviews with the decision of each group. */
 export function reviewListing(reviews: readonly Review[], secondsSince: (time: string) => number): TableListing {
   return {
     headers: ['review', 'status', 'type', 'age', 'groups'],
@@ -38,7 +38,7 @@ export function reviewListing(reviews: readonly Review[], secondsSince: (time: s
   };
 }
 
-/** Everything that a search found, one sort after the other. */
+/** Returns all results of a search: connections, resources, then runbooks. */
 export function searchListing({ connections, resources, runbooks }: SearchResult): TableListing {
   return {
     headers: ['name', 'what', 'type', 'of'],
@@ -54,14 +54,14 @@ function typeOf({ type, subtype }: { readonly type: string; readonly subtype: st
   return [type, subtype].filter((part) => part !== '').join('/');
 }
 
-/** What is said first, then who is waited for. */
+/** Returns the decisions of groups, then the groups that have not decided. */
 function groupsOf({ review_groups_data: groups }: Review): string {
   const said = groups.filter(({ status }) => status !== 'PENDING').map(({ group, status }) => `${group} ${status}`);
   const waiting = groups.filter(({ status }) => status === 'PENDING').map(({ group }) => group);
   return [...said, ...(waiting.length === 0 ? [] : [`waits for ${waiting.join(' ')}`])].join(', ');
 }
 
-/** How long ago, in the largest whole unit. */
+/** Returns an age in the largest whole unit. */
 function ageOf(seconds: number): string {
   if (Number.isNaN(seconds)) return '';
   const units = [

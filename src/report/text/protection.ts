@@ -18,7 +18,7 @@ export function headlineLines(headlines: readonly Headline[], orphans: Orphans, 
   const options = { columns: widthFor(terminal), indent: 6 };
   return headlines.flatMap((headline) => {
     const text = words(escapeTerminal(headline.text), wayPaint(headline.way, terminal.color));
-    const causes = causesText(headline.causes, { orphans, position: positionText, name: escapeTerminal });
+    const causes = causesText(headline.causes, { orphans, position: shortPosition, name: escapeTerminal });
     const because = causes === '' ? [] : [...gap, ...withoutBreak(words(causes, terminal.color.dim))];
     return wrap([{ text: '  ' }, ...text, ...words(`(${headlineConnections(headline, escapeTerminal)})`), ...because], options);
   });
@@ -41,7 +41,7 @@ export function impactLines(causes: readonly Impact[], orphans: Orphans, termina
 }
 
 /** Returns `file:line`, escaped. */
-export function positionText({ file, line }: Position): string {
+export function shortPosition({ file, line }: Position): string {
   return `${escapeTerminal(file)}:${line}`;
 }
 

@@ -8,7 +8,7 @@ const indent = 6;
 const widestLabel = 28;
 const below = 10;
 
-/** Rows as lines, their values in one column; a value that would be cut there stands below its label. */
+/** Returns rows as lines with their values in one column. A value that does not fit there goes below its label. */
 export function rowLines(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
   const widths = rows.map(({ label }) => visibleWidth(label)).filter((width) => width <= widestLabel);
   const column = Math.max(0, ...widths);
@@ -35,7 +35,7 @@ function lineOf(row: ChangeRow, column: number, terminal: Terminal): readonly st
   return [...wrap([{ text: ' '.repeat(indent) }, { text: row.label }], { columns, indent: below }), ...lines];
 }
 
-/** What becomes another thing stands above it where the two need more than a line. */
+/** Returns the old value above the new one if the two need more than a line. */
 function blocksOf(
   parts: readonly RowPart[],
   oneLine: readonly Span[],
@@ -65,7 +65,7 @@ function arrow({ color }: Terminal): Span {
   return { text: '→', paint: color.dim };
 }
 
-/** The most columns that one value takes at a terminal: a few lines. */
+/** Returns the most columns that one value takes at a terminal: a few lines. */
 function longest(terminal: Terminal): number {
   return widthFor(terminal) * 4;
 }

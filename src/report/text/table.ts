@@ -3,14 +3,14 @@ import { clip, pad, visibleWidth } from './width.ts';
 
 const between = '  ';
 
-/** Rows in aligned columns under headers in capitals; clipped to the terminal, whole where `columns` is undefined. */
+/** Returns rows in aligned columns under upper-case headers, clipped to `columns`; undefined clips nothing. */
 export function tableText(headers: readonly string[], rows: readonly (readonly string[])[], columns: number | undefined): string {
   return tableLines(headers, rows, columns)
     .map((line) => `${line}\n`)
     .join('');
 }
 
-/** The lines of a table: the header, then one for each row. */
+/** Returns the lines of a table: the header, then one for each row. */
 export function tableLines(
   headers: readonly string[],
   rows: readonly (readonly string[])[],
@@ -26,7 +26,7 @@ export function tableLines(
   });
 }
 
-/** The first column, which names the row, keeps up to half of the room; the widest of the others are cut to one width. */
+/** Fits widths into the room: the first column, with the names, keeps up to half; the widest other columns get one width. */
 function fitWidths(natural: readonly number[], room: number): readonly number[] {
   const [name = 0, ...others] = natural;
   if (natural.reduce((sum, width) => sum + width, 0) <= room) return natural;

@@ -1,7 +1,7 @@
-/** Colours a text; picocolors' formatters are such functions. */
+/** Colors a text; picocolors' formatters are such functions. */
 export type Paint = (text: string) => string;
 
-/** The colours that text renderers use. */
+/** The colors that text renderers use. */
 export type Palette = {
   readonly green: Paint;
   readonly yellow: Paint;
@@ -11,17 +11,17 @@ export type Palette = {
   readonly bold: Paint;
 };
 
-/** Where text goes: `columns` is the terminal's width; without one nothing is wrapped or clipped. */
+/** The colors and the width of a terminal; without `columns` nothing is wrapped or clipped. */
 export type Terminal = { readonly color: Palette; readonly columns?: number | undefined };
 
-/** No colours at all. */
+/** A palette without colors. */
 export const plainPalette: Palette = { green: same, yellow: same, red: same, cyan: same, dim: same, bold: same };
 
 function same(text: string): string {
   return text;
 }
 
-/** The width that renderers lay out for: terminals narrower than 40 columns wrap by themselves. */
+/** Returns the width of the layout, at least 40 columns: narrower terminals wrap by themselves. */
 export function widthFor(terminal: Terminal): number {
   return terminal.columns === undefined ? Number.POSITIVE_INFINITY : Math.max(40, terminal.columns);
 }

@@ -18,7 +18,7 @@ import { gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
 const listed = 5;
 
 /** Renders a document for people at a terminal: a section per target, its blocks between blank lines, the summary last. */
-export function renderText(document: ReportDocument, terminal: Terminal): string {
+export function renderReportText(document: ReportDocument, terminal: Terminal): string {
   return document
     .sections()
     .map((section) => `${sectionLines(section, terminal).join('\n')}\n`)

@@ -1,16 +1,16 @@
 import type { Paint } from './terminal.ts';
 import { startOf, visibleWidth } from './width.ts';
 
-/** A stretch of escaped text that is not broken where it fits on a line; `glue` puts no space before it. */
+/** Escaped text that is broken only if no line can hold it; `noBreak` puts no space before it. */
 export type Span = { readonly text: string; readonly paint?: Paint; readonly noBreak?: boolean };
 
-/** Lines are no wider than the columns; all but the first begin at the indent. */
+/** The width of lines, and the indent of all lines but the first, in columns. */
 export type WrapOptions = { readonly columns: number; readonly indent: number };
 
-/** Room that is too small to begin a text in that no line can hold. */
+/** The narrowest room, in columns, in which a text that fits no line may start. */
 const narrowest = 16;
 
-/** Sets pieces one after another into lines; a piece wider than a line is the only one that is cut. */
+/** Wraps spans into lines. Only a span that is wider than a line is cut. */
 export function wrap(pieces: readonly Span[], { columns, indent }: WrapOptions): readonly string[] {
   const lines: string[] = [];
   let line: Span[] = [];
@@ -36,7 +36,7 @@ export function wrap(pieces: readonly Span[], { columns, indent }: WrapOptions):
     }
     if (!fresh && (indent + visibleWidth(piece.text) <= columns || columns - width < narrowest)) {
       breakLine();
-      // Room between two texts is not needed where a line begins.
+      // A gap is not needed at the start of a line.
       if (piece.text.trim() === '') continue;
     } else if (space !== '') add({ text: space });
     let rest = piece.text;
@@ -53,15 +53,15 @@ export function wrap(pieces: readonly Span[], { columns, indent }: WrapOptions):
   return lines;
 }
 
-/** Two columns between texts of different sorts; what follows is glued to it. */
+/** Two columns between different facts of a line; the next span needs `withoutBreak`. */
 export const gap: readonly Span[] = [{ text: '  ', noBreak: true }];
 
-/** Pieces that follow a gap. */
+/** Returns spans whose first one has no space before it. */
 export function withoutBreak(pieces: readonly Span[]): readonly Span[] {
   return pieces.map((piece, index) => (index === 0 ? { ...piece, noBreak: true } : piece));
 }
 
-/** The words of a text as pieces of one color. */
+/** Returns the words of a text as spans of one color. */
 export function words(text: string, paint?: Paint): readonly Span[] {
   return text.split(' ').map((word) => (paint === undefined ? { text: word } : { text: word, paint }));
 }

@@ -4,14 +4,14 @@ import { clip } from '../text/width.ts';
 
 export type ActionCounts = Readonly<Record<Action, number>> & { readonly unchanged: number };
 
-/** How many changes of each action a plan has. */
+/** Counts the changes of each action. */
 export function countActions(plan: Plan): ActionCounts {
   const counts = { create: 0, update: 0, rename: 0, delete: 0, blocked: 0, held: 0 };
   for (const change of plan.changes) counts[change.action] += 1;
   return { ...counts, unchanged: plan.unchanged };
 }
 
-/** `3 to create, 1 to update, 1 blocked`, without what there is none of. */
+/** Returns `3 to create, 1 to update, 1 blocked`, without zeros. */
 export function countsText(counts: ActionCounts): string {
   const parts = [
     [counts.create, 'to create'],
@@ -24,7 +24,7 @@ export function countsText(counts: ActionCounts): string {
   return parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
 }
 
-/** The plan in one sentence. */
+/** Returns the plan in one sentence. */
 export function planSummaryText(plan: Plan): string {
   const counts = countActions(plan);
   const blockedEdges = plan.edges.filter((edge) => edge.action === 'blocked').length;
@@ -35,14 +35,14 @@ export function planSummaryText(plan: Plan): string {
   return `Plan: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
 }
 
-/** `1 error`, `2 errors`. */
+/** Returns a count with its noun: `1 error`, `2 errors`. */
 export function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 const longestEntry = 1000;
 
-/** The first entries of a list, none of them very long, and how many more there are. */
+/** Returns the first entries of a list, clipped, and `and N more` for the rest. */
 export function shortList(entries: readonly string[], most: number): readonly string[] {
   const shown = entries.slice(0, most).map((entry) => (entry.length > longestEntry ? clip(entry, longestEntry) : entry));
   return entries.length <= most ? shown : [...shown, `and ${entries.length - most} more`];

@@ -3,7 +3,7 @@ import type { Json } from '../../model/json.ts';
 import type { Orphans } from '../document.ts';
 import type { Attachment, Cause, Headline, Impact } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import { orphanRemovalText } from '../subjects/change-rows.ts';
+import { removalText } from '../subjects/change-rows.ts';
 import { clip } from '../text/width.ts';
 import { shortList } from './counts.ts';
 import { pathText } from './value.ts';
@@ -36,7 +36,7 @@ function causeText({ by, place, byHand }: Cause, { orphans, position, name }: Ca
   if (at !== undefined) return position(at);
   if (byHand === true) return '';
   const orphan = orphans.get(by);
-  const removed = orphan === undefined ? '' : orphanRemovalText(orphan);
+  const removed = orphan === undefined ? '' : removalText(orphan);
   return name(`${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
 }
 
@@ -81,7 +81,7 @@ export function causePlaces(
   if (byHand === true) return shown === '' ? 'by hand' : `changed by hand: ${shown}`;
   if (shown !== '' || by === undefined || causeName(reach) !== by) return shown;
   const orphan = orphans.get(by);
-  const removed = orphan === undefined ? '' : orphanRemovalText(orphan);
+  const removed = orphan === undefined ? '' : removalText(orphan);
   return removed === '' ? 'deleted' : name(removed);
 }
 

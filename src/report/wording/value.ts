@@ -6,26 +6,26 @@ import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip } from '../text/width.ts';
 
-/** Text that would read as something else without quotes: a literal, a list, our own words, nothing at all. */
+/** Matches text that is ambiguous without quotes: a literal, a list, words of the report, empty text. */
 const needsQuotes =
   /^$|^\s|\s$|\s\s|^["'…]|…$| → |^[+~!-] |^\[.*\]$|^\{.*\}$|^\((?:none|unknown|secret)\b|^(?:true|false|null|none|[+-]?\.?\d[\d._eE+-]*)$/;
-/** Within lists and objects also what would end an entry. */
+/** Matches text that would end an entry of a list or an object. */
 const needsQuotesInside = /[,[\]{}"]|: /;
 
-/** A JSON value on one line: strings quoted only where needed, lists `[a, b]`, objects `{ a: 1 }`; clipped where a width is given. */
+/** Returns a JSON value on one line: strings quoted only if needed, lists `[a, b]`, objects `{ a: 1 }`; clipped to the width. */
 export function inlineValue(value: Json, columns: number = Number.POSITIVE_INFINITY): string {
   return clip(typeof value === 'string' ? stringText(value) : print(value), columns);
 }
 
-/** How much of a value is shown to people; documents for programs have it whole. */
+/** The longest value that people see, in characters; JSON has all of it. */
 export const longestValue = 2000;
 
-/** One side of a change on one line, as much of it as people read; a secret shows its source alone. */
+/** Returns one side of a change on one line, shortened. Of a secret it shows only the source. */
 export function valueText(value: Value): string {
   return shortened(wholeText(value));
 }
 
-/** What stands before and after on one line each; of long ones the parts around where they begin to differ. */
+/** Returns both sides on one line each; of long values the parts around the first difference. */
 export function valueTexts(before: Value, after: Value): readonly [string, string] {
   return distinctParts(wholeText(before), wholeText(after), longestValue);
 }
@@ -58,7 +58,7 @@ function innerText(text: string): string {
   return needsQuotesInside.test(text) ? escapeTerminal(JSON.stringify(text)) : stringText(text);
 }
 
-/** Tells whether there is nothing to show: null, no text, no entries. */
+/** Returns whether a value has nothing to show: null, empty text, no entries. */
 export function isEmpty(value: Json): boolean {
   if (value === null || value === '') return true;
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
@@ -68,7 +68,7 @@ const plainToken = /^[A-Za-z_][\w:-]*$/;
 
 const longestToken = 300;
 
-/** A pointer as people write it: `connection_tags.env`, `input.rules.no-drop.words`, `connection_tags["a.b"]`, `command[0]`. */
+/** Returns a pointer as people write it: `connection_tags.env`, `input.rules.no-drop.words`, `connection_tags["a.b"]`, `command[0]`. */
 export function pathText(path: Pointer): string {
   return tokensOf(path)
     .map((whole, index) => {
@@ -81,7 +81,7 @@ export function pathText(path: Pointer): string {
 
 const context = 12;
 
-/** Two texts for showing side by side; what they share at both ends is left out where one is longer than `most`. */
+/** Shortens two texts to their difference if one is longer than `most`: shared text at both ends becomes `…`. */
 export function distinctParts(before: string, after: string, most: number): readonly [string, string] {
   if (before.length <= most && after.length <= most) return [before, after];
   const left = Array.from(before);
@@ -101,14 +101,14 @@ function excerpt(characters: readonly string[], from: number, most: number): str
 const inSeconds: ReadonlySet<string> = new Set(['access_max_duration', 'git_hook_ttl']);
 
 /** Returns one side of a field with seconds as minutes and hours. */
-export function spokenValue(path: Pointer, value: Value): Value {
+export function withUnits(path: Pointer, value: Value): Value {
   const [name = '', ...rest] = tokensOf(path);
   if (!inSeconds.has(name) || rest.length > 0 || !('value' in value) || typeof value.value !== 'number') return value;
   return { value: durationText(value.value) };
 }
 
 /** Returns a value of a control with seconds as minutes and hours. */
-export function spokenPart(aspect: ControlType, text: string): string {
+export function controlText(aspect: ControlType, text: string): string {
   const [, seconds] = aspect === 'duration' ? (/^(\d+) s$/.exec(text) ?? []) : [];
   return seconds === undefined ? text : durationText(Number(seconds));
 }

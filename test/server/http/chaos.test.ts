@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Chaos } from '../../../src/server/http/chaos.ts';
-import { chaosFromSwitches } from '../../../src/server/http/chaos.ts';
+import { type Chaos, chaosFromSwitches } from '../../../src/server/http/chaos.ts';
 import { startPgliteServer, type TestServer } from '../../support/servers.ts';
 import { callerOf, type CallServer } from '../client.ts';
 

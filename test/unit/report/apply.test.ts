@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { applyDocument } from '../../../src/report/subjects/apply.ts';
+import { applyDocument, appliedText } from '../../../src/report/subjects/apply.ts';
+import type { AppliedPlan } from '../../../src/report/document.ts';
 import { applyJson, applyMarkdown, applyText } from '../../../src/report/reports.ts';
 import { progressLine } from '../../../src/commands/output/progress.ts';
-import { appliedText, type AppliedPlan } from '../../../src/report/subjects/apply.ts';
 import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { samplePlan } from './sample-plan.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AuditedWrite } from '../../../src/model/result/drift.ts';
-import { driftRows } from '../../../src/report/subjects/drift.ts';
+import { driftedObjects } from '../../../src/report/subjects/drift.ts';
 import { samplePlan } from './sample-plan.ts';
 
 function write(hour: number, by: string): AuditedWrite {
@@ -28,7 +28,7 @@ test('who wrote an object is told newest first, and how many more there are stan
     protection: { headlines: [], connections: [], losing: [] },
     writes,
   };
-  expect(driftRows(drift).map(({ writers }) => writers)).toStrictEqual([
+  expect(driftedObjects(drift).map(({ writers }) => writers)).toStrictEqual([
     [
       'by somebody, 2026-11-20 05:12 UTC (PUT /x)',
       'by dee, 2026-11-20 04:12 UTC (PUT /x)',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../../src/model/result/explanation.ts';
 import { explainDocument } from '../../../src/report/subjects/explain.ts';
-import { renderText } from '../../../src/report/text/text.ts';
+import { renderReportText } from '../../../src/report/text/text.ts';
 import { plainPalette } from '../../../src/report/text/terminal.ts';
 
 const explanation: Explanation = {
@@ -87,12 +87,12 @@ const explanation: Explanation = {
 
 describe('an explanation as text', () => {
   it.each([80, 60, undefined])('prints a table for %s columns', async (columns) => {
-    const text = renderText(explainDocument(explanation), { color: plainPalette, columns });
+    const text = renderReportText(explainDocument(explanation), { color: plainPalette, columns });
     await expect(text).toMatchFileSnapshot(`expected/explain-${columns ?? 'unlimited'}.txt`);
   });
 
   it('prints only the summary without rows', () => {
-    expect(renderText(explainDocument({ id: 'Connection/a', summary: 'unmanaged', rows: [] }), { color: plainPalette })).toBe(
+    expect(renderReportText(explainDocument({ id: 'Connection/a', summary: 'unmanaged', rows: [] }), { color: plainPalette })).toBe(
       'Connection/a\nunmanaged\n',
     );
   });

@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { buildProtectionMatrix } from '../../../src/protection/protection-matrix.ts';
-import { driftMarkdown } from '../../../src/report/reports.ts';
-import { driftText } from '../../../src/report/reports.ts';
+import { driftMarkdown, driftText, planJson, planMarkdown, planText } from '../../../src/report/reports.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
-import { planJson } from '../../../src/report/reports.ts';
-import { planMarkdown } from '../../../src/report/reports.ts';
-import { planText } from '../../../src/report/reports.ts';
 import { plainPalette } from '../../../src/report/text/terminal.ts';
 import { desiredState } from '../../support/desired.ts';
 import { connection } from '../../support/manifests.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Review } from '../../../src/model/service.ts';
 import { reviewListing, searchListing, templateListing } from '../../../src/report/text/listings.ts';
-import { reviewText } from '../../../src/report/review.ts';
+import { reviewText } from '../../../src/report/text/review.ts';
 import { tableText } from '../../../src/report/text/table.ts';
 import { plainPalette, type Palette } from '../../../src/report/text/terminal.ts';
 import { visibleWidth } from '../../../src/report/text/width.ts';

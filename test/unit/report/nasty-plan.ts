@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Diagnostic, Position } from '../../../src/model/diagnostic.ts';
 import type { AssessedChange, EdgeChange, Plan, Value } from '../../../src/model/plan/plan.ts';
-import type { AppliedPlan } from '../../../src/report/subjects/apply.ts';
+import type { AppliedPlan } from '../../../src/report/document.ts';
 import { id, json, object, path, protection, risk } from '../../support/nasty-values.ts';
 import { nastyText } from './nasty-text.ts';
 

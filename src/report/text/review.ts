@@ -1,12 +1,12 @@
-import { durationText } from '../model/duration.ts';
-import type { Review, ReviewGroup } from '../model/service.ts';
-import { escapeTerminal } from './escape.ts';
-import { widthFor, type Paint, type Terminal } from './text/terminal.ts';
-import { clip, pad, visibleWidth } from './text/width.ts';
+import { durationText } from '../../model/duration.ts';
+import type { Review, ReviewGroup } from '../../model/service.ts';
+import { escapeTerminal } from '../escape.ts';
+import { widthFor, type Paint, type Terminal } from './terminal.ts';
+import { clip, pad, visibleWidth } from './width.ts';
 
 const nanoseconds = 1_000_000_000;
 
-/** One review: where it stands, what it is for, and what each group said. */
+/** Returns one review: its status, its facts, and the decision of each group. */
 export function reviewText(review: Review, terminal: Terminal): string {
   const { id, type, status, session, created_at: asked, access_duration: duration, revoke_at: end, review_groups_data: groups } = review;
   const facts = [

@@ -7,13 +7,13 @@ import {
   annotationsByTarget,
   diagnosticAnnotations,
   outcomeAnnotations,
-  placed,
+  withManifestPositions,
   planAnnotations,
-  refusalsOf,
+  refusalDiagnostics,
   type Annotation,
+  driftAnnotations,
 } from '../../report/annotations.ts';
-import { messageMarkdown } from '../../report/markdown/comment.ts';
-import { driftAnnotations } from '../../report/annotations.ts';
+import { runReportMarkdown } from '../../report/markdown/comment.ts';
 import { fileLinks } from '../../report/links.ts';
 import { sarifText } from '../../report/sarif.ts';
 import type { Findings } from './findings.ts';
@@ -24,12 +24,12 @@ import { commentOnPullRequests } from './pull-requests.ts';
 import { absolutePath } from '../../project/resolved-config.ts';
 import { version } from '../context/version.ts';
 
-/** GitHub takes 1 MiB of a step's summary, and no character takes more than three bytes a unit. */
+/** The longest summary in UTF-16 units: GitHub accepts 1 MiB, and a unit takes at most three bytes. */
 const summaryLimit = 340_000;
 
-/** Tells GitHub what was found for each target: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 0. */
-export async function tellGitHub(found: readonly TaskResult[]): Promise<number> {
-  const results = found.map(withPlaces);
+/** Reports the results of each target to GitHub: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 0. */
+export async function reportToGitHub(found: readonly TaskResult[]): Promise<number> {
+  const results = found.map(withPositions);
   const [first] = results;
   if (first === undefined) return 0;
   const { task, log, context } = first;
@@ -37,67 +37,67 @@ export async function tellGitHub(found: readonly TaskResult[]): Promise<number> 
     writeSarif(task, results, context);
     append(context.env['GITHUB_OUTPUT'], outputLines(outputsOf(results.map(targetResultOf), task.inputs)));
   }
-  const told: Told[] = [];
-  for (const telling of results) told.push(await tellElsewhere(telling));
+  const reported: ReportedTarget[] = [];
+  for (const target of results) reported.push(await reportTarget(target));
   if (task !== undefined)
     append(
       context.env['GITHUB_OUTPUT'],
       outputLines(
         reportOutputsOf(
-          told.map((one) => ({ target: targetNameOf(one.task), result: one.result })),
+          reported.map((one) => ({ target: targetNameOf(one.task), result: one.result })),
           task.inputs,
         ),
       ),
     );
-  log.command(annotationCommands(annotationsOf(told), task?.checkout.pathOf ?? none));
-  append(context.env['GITHUB_STEP_SUMMARY'], summaryOf(told));
+  log.command(annotationCommands(annotationsOf(reported), task?.checkout.pathOf ?? none));
+  append(context.env['GITHUB_STEP_SUMMARY'], summaryOf(reported));
   return 0;
 }
 
-/** What was told of one target, with what GitHub did not take. */
-type Told = TaskResult & { readonly result: TargetResult };
+/** The reported results of one target, with the diagnostics of failed requests to GitHub. */
+type ReportedTarget = TaskResult & { readonly result: TargetResult };
 
-function withPlaces(telling: TaskResult): TaskResult {
-  const { findings } = telling;
+function withPositions(target: TaskResult): TaskResult {
+  const { findings } = target;
   const { plan, diagnostics } = findings;
-  return plan === undefined ? telling : { ...telling, findings: { ...findings, diagnostics: placed(diagnostics, plan) } };
+  return plan === undefined ? target : { ...target, findings: { ...findings, diagnostics: withManifestPositions(diagnostics, plan) } };
 }
 
-async function tellElsewhere(telling: TaskResult): Promise<Told> {
-  const result = targetResultOf(telling);
-  const { task, findings } = telling;
-  if (task === undefined) return { ...telling, result };
-  const plus = (more: readonly Diagnostic[], outputs: Partial<TargetResult> = {}): Told => ({
-    ...telling,
+async function reportTarget(target: TaskResult): Promise<ReportedTarget> {
+  const result = targetResultOf(target);
+  const { task, findings } = target;
+  if (task === undefined) return { ...target, result };
+  const plus = (more: readonly Diagnostic[], outputs: Partial<TargetResult> = {}): ReportedTarget => ({
+    ...target,
     findings: { ...findings, diagnostics: [...findings.diagnostics, ...more] },
     result: { ...result, ...outputs },
   });
   if (task.step.mode !== 'drift')
-    return plus(await commentOnPullRequests({ ...telling, task, markdown: (limit) => markdownOf(telling, limit) }));
-  const issued = await keepDriftIssue({ ...telling, task });
-  const adopted = await keepAdoptionRequest({ ...telling, task }, issued.number);
+    return plus(await commentOnPullRequests({ ...target, task, markdown: (limit) => markdownOf(target, limit) }));
+  const issued = await keepDriftIssue({ ...target, task });
+  const adopted = await keepAdoptionRequest({ ...target, task }, issued.number);
   return plus([...issued.diagnostics, ...adopted.diagnostics], {
     ...(issued.number === undefined ? {} : { issue: issued.number }),
     ...(adopted.number === undefined ? {} : { 'pull-request': adopted.number }),
   });
 }
 
-/** The annotations of all targets; what some of them alone have, names them. */
-function annotationsOf(told: readonly Told[]): readonly Annotation[] {
+/** Returns the annotations of all targets. */
+function annotationsOf(reported: readonly ReportedTarget[]): readonly Annotation[] {
   const sorts: readonly ((findings: Findings) => readonly Annotation[])[] = [
     ({ plan, result }) => (plan === undefined || result === undefined ? [] : outcomeAnnotations(plan, result)),
     ({ diagnostics }) => diagnosticAnnotations(diagnostics),
     ({ plan, result }) => (plan === undefined || result !== undefined ? [] : planAnnotations(plan)),
     ({ drift, result }) => (drift === undefined || result !== undefined ? [] : driftAnnotations(drift)),
   ];
-  return sorts.flatMap((sort) => annotationsByTarget(told.map(({ task, findings }) => [targetNameOf(task) ?? '', sort(findings)])));
+  return sorts.flatMap((sort) => annotationsByTarget(reported.map(({ task, findings }) => [targetNameOf(task) ?? '', sort(findings)])));
 }
 
-/** The sections of all targets; those that need little room leave it to others. */
-function summaryOf(told: readonly Told[]): string {
+/** Returns the sections of all targets; short sections leave their room to the others. */
+function summaryOf(reported: readonly ReportedTarget[]): string {
   let room = summaryLimit;
-  const sections = told.map((telling, index) => {
-    const section = markdownOf(telling, Math.floor(room / (told.length - index)));
+  const sections = reported.map((target, index) => {
+    const section = markdownOf(target, Math.floor(room / (reported.length - index)));
     room -= section.length;
     return section;
   });
@@ -106,7 +106,7 @@ function summaryOf(told: readonly Told[]): string {
 
 function none(): undefined {}
 
-/** A runner of another make may not ask for all of it. */
+/** Appends to a file of the runner; runners other than GitHub's may not set its variable. */
 function append(path: string | undefined, text: string): void {
   if (path !== undefined && path !== '') appendRunnerFile(path, text);
 }
@@ -118,19 +118,19 @@ function writeSarif({ inputs, checkout }: ActionTask, results: readonly TaskResu
   for (const {
     findings: { diagnostics, plan },
   } of results)
-    for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalsOf(plan))]) all.set(JSON.stringify(one), one);
+    for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalDiagnostics(plan))]) all.set(JSON.stringify(one), one);
   const fallback = pathOf(inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
   writeReport(absolutePath(inputs.sarif, context), sarifText([...all.values()], { version, pathOf, fallback }));
 }
 
 function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): string {
   const { diagnostics, plan, result, drift } = findings;
-  if (task === undefined) return messageMarkdown({ title: 'Nothing was done', notes: [], diagnostics, version }, limit);
+  if (task === undefined) return runReportMarkdown({ title: 'Nothing was done', notes: [], diagnostics, version }, limit);
   const { run, step, checkout } = task;
   const { commit, pathOf } = checkout;
   const linkOf = fileLinks({ page: run.page, commit, pathOf });
   const at = { commit, runUrl: run.url };
-  return messageMarkdown(
+  return runReportMarkdown(
     { title: titleOf(task, exitCode), notes: step.notes, diagnostics, plan, result, drift, at, version, linkOf },
     limit,
   );
