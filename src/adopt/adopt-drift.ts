@@ -11,8 +11,8 @@ import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { liveKeyOf, type Plan } from '../model/plan/plan.ts';
 import type { SourceFile } from '../model/source.ts';
-import { acceptedPart } from '../reconcile/drift/accepted.ts';
-import { isDrifted } from '../reconcile/drift/drift.ts';
+import { selectAccepted } from '../reconcile/drift/select-accepted.ts';
+import { isDrifted } from '../reconcile/drift/filter-drift.ts';
 import { draftPlan } from '../reconcile/reconcile.ts';
 import { protectionOfDrift } from '../protection/drift-protection.ts';
 import type { Target } from '../model/config.ts';
@@ -104,7 +104,7 @@ function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedPro
   const left = [...diagnostics, ...(which === 'all' ? [] : warnConflicts(drift.plan))];
   if (files.length === 0) return { files, accepted: undefined, left };
   requireAccepted(acceptance, sources, planned, context);
-  const plan = { ...drift.plan, ...acceptedPart(drift.plan, selectionOf(accepted)), unwatched: [], refusals: [] };
+  const plan = { ...drift.plan, ...selectAccepted(drift.plan, selectionOf(accepted)), unwatched: [], refusals: [] };
   const adopted = { plan, pending: 0, unfinished: 0, protection: protectionOfDrift(plan, live, registry) };
   return { files, accepted: drift.writes === undefined ? adopted : { ...adopted, writes: drift.writes }, left };
 }
@@ -129,7 +129,7 @@ function warnConflicts({ changes, edges }: Drift['plan']): readonly Diagnostic[]
   });
 }
 
-function selectionOf(accepted: readonly LiveDifference[]): Parameters<typeof acceptedPart>[1] {
+function selectionOf(accepted: readonly LiveDifference[]): Parameters<typeof selectAccepted>[1] {
   return {
     fields: new Set(accepted.flatMap((one) => (one.is === 'field' ? [`${one.id} ${one.field.path}`] : []))),
     edges: new Set(accepted.flatMap((one) => (one.is === 'edge' ? [`${one.ends.rule} ${one.ends.connection}`] : []))),
@@ -157,7 +157,7 @@ function requireAccepted(
     allowed: [],
     readOnly: true,
   });
-  const left = draft.value && acceptedPart(draft.value.diff, selectionOf(accepted));
+  const left = draft.value && selectAccepted(draft.value.diff, selectionOf(accepted));
   const isLeft =
     left === undefined || left.changes.some(({ fields }) => fields.length > 0) || left.edges.some(({ action }) => action !== 'foreign');
   if (!isLeft) return;

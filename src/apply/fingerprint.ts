@@ -11,10 +11,10 @@ import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Fingerprint, SavedPlan } from '../model/plan/saved-plan.ts';
 
 /** What a live object was when it was planned: its fingerprint, and of its fields those that are known. */
-export type Seen = Fingerprint & { readonly spec: JsonObject };
+export type PlannedObject = Fingerprint & { readonly spec: JsonObject };
 
 /** A field that is neither as planned from nor as one of the plan's writes leaves it; undefined is what nobody knows. */
-export type Moved = {
+export type ChangedField = {
   readonly path: Pointer;
   readonly from: Json | undefined;
   readonly now: Json | undefined;
@@ -22,7 +22,7 @@ export type Moved = {
 };
 
 /** A moved field in words, with all three values as far as they are known. */
-export function movedText({ path, from, now, desired }: Moved): string {
+export function changedFieldText({ path, from, now, desired }: ChangedField): string {
   const known = from === undefined && desired === undefined ? 'planned from something else' : `planned from ${valueText(from)}`;
   const wanted = desired === undefined && from === undefined ? '' : `, desired ${valueText(desired)}`;
   return `${path}: ${known}, now ${valueText(now)}${wanted}`;
@@ -62,7 +62,11 @@ function uncompared(kind: Kind, live: LiveResource, desired: DesiredResource | u
 }
 
 /** What the objects of a saved plan were, by the keys of their changes, as far as fingerprints and manifests tell. */
-export function seenOf({ plan, live }: SavedPlan, desired: DesiredState, registry: Registry): ReadonlyMap<ResourceId, Seen> {
+export function plannedObjectsOf(
+  { plan, live }: SavedPlan,
+  desired: DesiredState,
+  registry: Registry,
+): ReadonlyMap<ResourceId, PlannedObject> {
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const wished = new Map(desired.resources.map((resource) => [resource.id, resource.spec]));
   return new Map(
@@ -82,7 +86,7 @@ export function seenOf({ plan, live }: SavedPlan, desired: DesiredState, registr
  * and, where its fingerprint is known, everything else that was compared. What the plan itself does, wholly or in part, is
  * no move.
  */
-export function movedIn(change: Change, kind: Kind, live: LiveResource, seen: Seen | undefined): readonly Moved[] {
+export function changesSincePlan(change: Change, kind: Kind, live: LiveResource, seen: PlannedObject | undefined): readonly ChangedField[] {
   if (change.action === 'create') return [];
   const planned = change.fields.filter(isPlain);
   const strange = strangeFields(planned, kind, live);
@@ -92,17 +96,17 @@ export function movedIn(change: Change, kind: Kind, live: LiveResource, seen: Se
 }
 
 /** Joined entries of a rule's first write are each one of the two. */
-function strangeFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly Moved[] {
-  return planned.flatMap(({ path, before, after }): readonly Moved[] => {
+function strangeFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
+  return planned.flatMap(({ path, before, after }): readonly ChangedField[] => {
     const now = specValueAt(kind.fields, live.spec, path);
     const [from, desired] = [shown(before), shown(after)];
     return equal(from, now) || equal(desired, now) ? [] : [{ path, from, now, desired }];
   });
 }
 
-type Both = { readonly live: LiveResource; readonly seen: Seen };
+type Both = { readonly live: LiveResource; readonly seen: PlannedObject };
 
-function movedBeside(planned: readonly FieldChange[], kind: Kind, { live, seen }: Both): readonly Moved[] {
+function movedBeside(planned: readonly FieldChange[], kind: Kind, { live, seen }: Both): readonly ChangedField[] {
   const hashes = hashesOf(kind, undone(kind, live.spec, planned), seen.without);
   const known = knownFields(kind, seen);
   const wanted = editSpec(
@@ -110,7 +114,7 @@ function movedBeside(planned: readonly FieldChange[], kind: Kind, { live, seen }
     known,
     planned.map(({ path, after }): Edit => ({ path, value: shown(after) })),
   );
-  return kind.fields.flatMap((field): readonly Moved[] => {
+  return kind.fields.flatMap((field): readonly ChangedField[] => {
     const { name } = field;
     const hash = seen.fields[name];
     if (hash === undefined || hash === hashes[name] || isUnseen(field, live)) return [];
@@ -121,7 +125,7 @@ function movedBeside(planned: readonly FieldChange[], kind: Kind, { live, seen }
 }
 
 /** The parts of the spec that are known for sure to be what the plan saw. */
-function knownFields(kind: Kind, { spec, fields, without }: Seen): JsonObject {
+function knownFields(kind: Kind, { spec, fields, without }: PlannedObject): JsonObject {
   const hashes = hashesOf(kind, spec, without);
   return Object.fromEntries(Object.entries(spec).filter(([name]) => fields[name] !== undefined && fields[name] === hashes[name]));
 }

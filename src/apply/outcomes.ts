@@ -6,13 +6,13 @@ import type { StepPart } from '../model/plan/schedule.ts';
 export type StepResult = Pick<Outcome, 'status' | 'code' | 'message' | 'hint'>;
 
 /** A step and what became of it. */
-export type TakenStep = { readonly part: StepPart; readonly result: StepResult };
+export type ExecutedStep = { readonly part: StepPart; readonly result: StepResult };
 
 /** The worse a status, the lower its rank. */
 const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, held: 2, interrupted: 3, skipped: 4, done: 5, already: 6 };
 
 /** Joins the results of a change's steps, in their order: the worst one tells. A blocked or held change has none. */
-export function outcomeOf({ id, action, managedBy }: Change, steps: readonly TakenStep[]): Outcome {
+export function outcomeOf({ id, action, managedBy }: Change, steps: readonly ExecutedStep[]): Outcome {
   if (action === 'blocked') {
     return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'somebody else'}` };
   }
@@ -25,7 +25,7 @@ export function outcomeOf({ id, action, managedBy }: Change, steps: readonly Tak
 }
 
 /** What is done of a change that is not finished, and why the rest is not. */
-function begunMessage(first: TakenStep, { status, message = status }: StepResult): string {
+function begunMessage(first: ExecutedStep, { status, message = status }: StepResult): string {
   if (first.part !== 'closed') {
     if (status === 'interrupted') return 'first of two writes done, the last one not begun: interrupted before it';
     return `first of two writes done, the last one ${status === 'failed' ? 'failed' : 'not begun'}: ${message}`;

@@ -6,10 +6,10 @@ import type { ApplyEvent } from '../model/result/outcome.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Step } from '../model/plan/schedule.ts';
-import type { Seen } from './fingerprint.ts';
+import type { PlannedObject } from './fingerprint.ts';
 import type { StepResult } from './outcomes.ts';
-import type { SecretOf } from './request.ts';
-import type { Written } from './verify.ts';
+import type { SecretLookup } from './request.ts';
+import type { WrittenStep } from './verify.ts';
 
 /** All that carrying out a plan needs. */
 export type ApplyInput = {
@@ -20,22 +20,22 @@ export type ApplyInput = {
   readonly live: LiveState;
   readonly gateway: Gateway;
   readonly registry: Registry;
-  readonly secretOf: SecretOf;
+  readonly secretOf: SecretLookup;
   readonly concurrency: number;
   /** Aborted: what is in flight ends, nothing new begins. */
   readonly signal: AbortSignal;
   readonly observe: (event: ApplyEvent) => void;
   /** What the changed objects were when they were planned, by the keys of the changes, where that was some time ago. */
-  readonly seen?: ReadonlyMap<ResourceId, Seen>;
+  readonly seen?: ReadonlyMap<ResourceId, PlannedObject>;
 };
 
 /** The run's memory: results by step, and where each object is. */
-export type Progress = {
+export type ApplyProgress = {
   readonly input: ApplyInput;
   readonly results: Map<string, { readonly change: ResourceId; readonly result: StepResult }>;
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
   /** What the stage wrote so far. */
-  readonly written: Written[];
+  readonly written: WrittenStep[];
   /** Why nothing more is begun: the gateway is out of reach. */
   stopped: AppError | undefined;
 };

@@ -2,11 +2,11 @@ import { AppError } from '../model/errors.ts';
 import { type LiveState, liveById } from '../model/live.ts';
 import { stepKeyText } from '../model/plan/schedule.ts';
 import type { StepResult } from './outcomes.ts';
-import { kindsToRead, type Progress } from './progress.ts';
-import { unkept, type Written } from './verify.ts';
+import { kindsToRead, type ApplyProgress } from './progress.ts';
+import { findUnkept, type WrittenStep } from './verify.ts';
 
 /** Reads in bulk what the stage wrote; an object that is not as written fails, and with it what needs it. */
-export async function readBack(progress: Progress): Promise<void> {
+export async function readBack(progress: ApplyProgress): Promise<void> {
   const { input, results, written } = progress;
   const judge = judgeOf(await readAgain(progress));
   for (const one of written) {
@@ -19,7 +19,7 @@ export async function readBack(progress: Progress): Promise<void> {
 }
 
 /** What the gateway has now, or why that cannot be told. */
-async function readAgain(progress: Progress): Promise<LiveState | string> {
+async function readAgain(progress: ApplyProgress): Promise<LiveState | string> {
   const { input, written } = progress;
   try {
     const { value } = await input.gateway.readAll(kindsToRead(written.map(({ step }) => step.kind)));
@@ -33,11 +33,11 @@ async function readAgain(progress: Progress): Promise<LiveState | string> {
 
 type Failure = StepResult & { readonly message: string };
 
-function judgeOf(read: LiveState | string): (written: Written) => Failure | undefined {
+function judgeOf(read: LiveState | string): (written: WrittenStep) => Failure | undefined {
   if (typeof read === 'string') return () => failure('apply/unverified', `written, but it could not be read back: ${read}`);
   const found = liveById(read.resources);
   return (written) => {
-    const wrong = unkept(written, found.get(written.id));
+    const wrong = findUnkept(written, found.get(written.id));
     return wrong.length === 0
       ? undefined
       : failure('apply/not-kept', `the gateway took the write, yet does not show it: ${wrong.join(', ')}`);

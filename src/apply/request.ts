@@ -12,10 +12,10 @@ import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 import { specAfter } from '../model/spec/spec-after.ts';
 
 /** Finds the value of a secret that a plan names by its source. */
-export type SecretOf = (id: ResourceId, path: Pointer) => Secret | undefined;
+export type SecretLookup = (id: ResourceId, path: Pointer) => Secret | undefined;
 
 /** The whole resource as the step wants it, made from a fresh read (none: it is created). */
-export function requestOf(step: Step, secretOf: SecretOf, fresh?: LiveResource): WriteRequest {
+export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResource): WriteRequest {
   const { change, kind, part } = step;
   const fields = part === 'open' || part === 'name' ? [] : change.fields.filter((field) => field.held !== true);
   const given = fields.filter((field) => 'secret' in field.after);
@@ -34,7 +34,7 @@ export function requestOf(step: Step, secretOf: SecretOf, fresh?: LiveResource):
   };
 }
 
-function secretFor(id: ResourceId, path: Pointer, secretOf: SecretOf): Secret {
+function secretFor(id: ResourceId, path: Pointer, secretOf: SecretLookup): Secret {
   const secret = secretOf(id, path);
   if (secret === undefined) throw new Error(`${id} has no value for ${path}`);
   return secret;
@@ -75,7 +75,7 @@ function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boo
 }
 
 /** Tells whether the fresh object already is what the request would make of it; hidden secrets never are. */
-export function isDone(request: WriteRequest, kind: Kind, fresh: LiveResource): boolean {
+export function isInSync(request: WriteRequest, kind: Kind, fresh: LiveResource): boolean {
   if (request.id !== fresh.id) return false;
   const edges = Object.entries(request.edges).every(([field, ends]) => sameIds(ends, fresh.edges[field] ?? []));
   const seen = Object.keys(request.secrets).every((path) => fresh.secrets[path]?.state === 'value');

@@ -7,10 +7,10 @@ import type { ResourceId } from '../model/resource.ts';
 import { differences } from './request.ts';
 
 /** What was written and is to be found again by a bulk read. */
-export type Written = { readonly step: Step; readonly id: ResourceId; readonly request?: WriteRequest };
+export type WrittenStep = { readonly step: Step; readonly id: ResourceId; readonly request?: WriteRequest };
 
 /** The fields and edges that the gateway does not show as they were written; what others attached meanwhile is no matter. */
-export function unkept({ step, request }: Written, found: LiveResource | undefined): readonly string[] {
+export function findUnkept({ step, request }: WrittenStep, found: LiveResource | undefined): readonly string[] {
   if (request === undefined) return found === undefined ? [] : ['it is still there'];
   if (found === undefined) return ['the whole object'];
   const { change, kind } = step;

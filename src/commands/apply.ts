@@ -3,7 +3,7 @@ import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { isWritten, type Plan, type Refusal } from '../model/plan/plan.ts';
-import { withoutBreakers } from '../reconcile/guard/refusals.ts';
+import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
@@ -11,14 +11,14 @@ import { planDocument } from '../report/subjects/plan.ts';
 import type { ApplyFlags } from './flags.ts';
 import { mayWrite } from './connect.ts';
 import { openApplyJournal, type ApplyJournal } from './output/apply-journal.ts';
-import { differentPlan } from './misfits.ts';
+import { differentPlan } from './saved-plan-checks.ts';
 import { createPlan, type PlanResult } from './create-plan.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from './output/printer.ts';
 import { progressOn, announceStop } from './output/progress.ts';
 import { recordApplied } from './recording.ts';
 import { secretOf } from './saved-secrets.ts';
-import type { Resumed } from './saved.ts';
+import type { ResumedPlan } from './saved.ts';
 import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
@@ -54,7 +54,7 @@ export async function apply(flags: ApplyFlags, context: CliContext, filter?: Pla
   }
 }
 
-type Made = PlanResult & Partial<Pick<Resumed, 'seen' | 'whole'>>;
+type Made = PlanResult & Partial<Pick<ResumedPlan, 'seen' | 'whole'>>;
 type Journaled = Made & { readonly journal: ApplyJournal; readonly isWhole: boolean };
 
 type Making = { readonly journal: ApplyJournal; readonly filter: PlanFilter | undefined };
@@ -62,13 +62,13 @@ type Making = { readonly journal: ApplyJournal; readonly filter: PlanFilter | un
 /** The plan of a file, or a new one; breakers do not bind what somebody has seen. */
 async function planOf(flags: ApplyFlags, context: CliContext, { journal: { request }, filter }: Making): Promise<Made> {
   if (flags.plan !== undefined) {
-    const { resumed } = await import('./saved.ts');
+    const { resumePlan: resumed } = await import('./saved.ts');
     return resumed(flags.plan, flags, { context, onRequest: request });
   }
   const made = await createPlan(flags, context, { onRequest: request, filter });
   if (flags.digest === undefined) return made;
   const unlike = differentPlan(flags.digest, made.plan);
-  if (unlike === undefined) return { ...made, plan: withoutBreakers(made.plan) };
+  if (unlike === undefined) return { ...made, plan: withoutLimits(made.plan) };
   return { ...made, plan: { ...made.plan, refusals: [...made.plan.refusals, unlike] } };
 }
 

@@ -13,7 +13,7 @@ import { loadTarget, type LoadOptions } from '../project/manifests.ts';
 import type { PlanFlags } from './flags.ts';
 import { readPlanBase, type PlanBase } from '../project/plan-base.ts';
 import { connect, mayWrite } from './connect.ts';
-import { policiesFor, type Asking } from './policies.ts';
+import { policiesFor, type PolicyInput } from './policies.ts';
 import { resolveReviewedConfig } from '../project/reviewed-config.ts';
 import { chooseTarget, type ResolvedConfig } from '../project/resolved-config.ts';
 import { warnUnknownNames, type NamedByOption } from '../reconcile/guard/unknown-names.ts';
@@ -82,7 +82,7 @@ type PlanProject = {
   readonly target: Target;
   readonly desired: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
-  readonly policies: Asking;
+  readonly policies: PolicyInput;
   readonly planBase: PlanBase;
 };
 

@@ -3,8 +3,8 @@ import { committedAt, openRepository } from '../git/repository.ts';
 import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
 import { ApiError, UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { driftOf, isDrifted, type Narrowed } from '../reconcile/drift/drift.ts';
-import { writersOf } from '../reconcile/drift/writers.ts';
+import { filterDrift, isDrifted, type DriftResult } from '../reconcile/drift/filter-drift.ts';
+import { findWriters } from '../reconcile/drift/find-writers.ts';
 import { protectionOfDrift } from '../protection/drift-protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { apply } from './apply.ts';
@@ -71,11 +71,11 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
   requireWritable(flags.report, context);
   const since = flags.since === undefined ? undefined : timeOf(flags.since, context.now());
   const asked = { ...flags, adopt: [], prune: false };
-  let found: Narrowed | undefined;
+  let found: DriftResult | undefined;
   const seen = await closed(
     await createPlan({ ...asked, revert: [], previewOnly: true }, context, {
       filter: (whole, base) => {
-        found = driftOf(whole, { base, registry });
+        found = filterDrift(whole, { base, registry });
         return found.diff;
       },
     }),
@@ -92,7 +92,7 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
   if (flags.revert && isDrifted(plan)) {
     context.onEvent?.({ drift: told });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return apply({ ...asked, revert, onManaged: 'skip' }, context, (whole, base) => driftOf(whole, { base, registry }, 'only').diff);
+    return apply({ ...asked, revert, onManaged: 'skip' }, context, (whole, base) => filterDrift(whole, { base, registry }, 'only').diff);
   }
   const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, context)), flags, context) : undefined;
   const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };
@@ -154,7 +154,7 @@ async function writesTo(
     const service = await connectService({ flags, context });
     try {
       const writes = await service.writesSince(since, mostWrites);
-      return writes === undefined ? undefined : writersOf(plan, { desired, live, writes });
+      return writes === undefined ? undefined : findWriters(plan, { desired, live, writes });
     } finally {
       await service.close();
     }

@@ -6,12 +6,12 @@ import type { DesiredState } from '../model/desired.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
 import { absolutePath, type ResolvedConfig } from '../project/resolved-config.ts';
-import { strangersOf } from '../reconcile/diff/edges.ts';
-import { forDialect } from '../reconcile/prepare/dialect.ts';
-import { verificationKey } from '../reconcile/prepare/verified.ts';
+import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
+import { adaptToDialect } from '../reconcile/prepare/adapt-to-dialect.ts';
+import { verificationKey } from '../reconcile/prepare/verified-secrets.ts';
 import type { CliContext } from './context/cli-context.ts';
 import type { PlanFlags, TargetFlags } from './flags.ts';
-import { withFormers, withSecrets } from './known-secrets.ts';
+import { withPredecessors, withSecrets } from './known-secrets.ts';
 import { readLive } from './connect.ts';
 
 type GatherInput = {
@@ -40,12 +40,12 @@ export async function gatherLive({
   flags,
   context,
 }: GatherInput): Promise<GatheredLive> {
-  const { desired } = forDialect(loaded, identity, registry);
+  const { desired } = adaptToDialect(loaded, identity, registry);
   const listed = await readLive(gateway, [...registry.keys()], { flags, context });
-  const ids = strangersOf({ desired, live: listed, registry });
+  const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const key = verificationKey(context.env[target.token.env] ?? '', identity.url, identity.organisation);
   const folder = flags.cache === undefined ? join(config.root, cacheFolder) : absolutePath(flags.cache, context);
   const { live, unwritten } = await withSecrets(bulk, desired, { gateway, key, folder });
-  return { live: await withFormers(live, desired, gateway), unwritten };
+  return { live: await withPredecessors(live, desired, gateway), unwritten };
 }

@@ -3,16 +3,16 @@ import { readCache, writeCache } from '../disk/cache.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Gateway } from '../model/gateway.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { replacedBy } from '../reconcile/prepare/inherit.ts';
+import { predecessorsOf } from '../reconcile/prepare/replacements.ts';
 import {
   needsSecrets,
   printVerified,
   readVerified,
-  recalled,
-  verification,
+  recallSecrets,
+  verificationOf,
   verificationName,
-  type Verified,
-} from '../reconcile/prepare/verified.ts';
+  type VerifiedSecrets,
+} from '../reconcile/prepare/verified-secrets.ts';
 
 /** Where secrets are read, and what was verified of them before. */
 export type SecretReading = { readonly gateway: Gateway; readonly key: Buffer; readonly folder: string };
@@ -43,7 +43,7 @@ export async function withSecrets(
   const read = new Map<string, LiveResource | undefined>();
   const fresh: Pair[] = [];
   const unknown = pairs.filter((pair) => {
-    const known = recalled(pair.desired, pair.live, verified, key);
+    const known = recallSecrets(pair.desired, pair.live, verified, key);
     if (known !== undefined) read.set(pair.live.uid, known);
     return known === undefined;
   });
@@ -60,8 +60,8 @@ export async function withSecrets(
 }
 
 /** Reads what another object takes the place of, where the bulk read leaves out secrets that have to move. */
-export async function withFormers(state: LiveState, desired: DesiredState, gateway: Gateway): Promise<LiveState> {
-  const formers = [...replacedBy(desired, state).values()].filter(({ leftOut = [] }) => leftOut.length > 0);
+export async function withPredecessors(state: LiveState, desired: DesiredState, gateway: Gateway): Promise<LiveState> {
+  const formers = [...predecessorsOf(desired, state).values()].filter(({ leftOut = [] }) => leftOut.length > 0);
   if (formers.length === 0) return state;
   const read = new Map<string, LiveResource | undefined>();
   await runPool(formers, concurrency, async (former) => void read.set(former.uid, await gateway.readOne(former)));
@@ -79,11 +79,11 @@ function reliable(read: LiveResource | undefined, bulk: LiveResource): LiveResou
 }
 
 /** What was verified before of objects that are still there, and what is verified now. */
-function verifiedNow(verified: Verified, state: LiveState, fresh: readonly Pair[], key: Buffer): Verified {
+function verifiedNow(verified: VerifiedSecrets, state: LiveState, fresh: readonly Pair[], key: Buffer): VerifiedSecrets {
   const uids = new Set(state.resources.map(({ uid }) => uid));
   const next = new Map([...verified].filter(([uid]) => uids.has(uid)));
   for (const { desired, live } of fresh) {
-    const entry = verification(desired, live, key);
+    const entry = verificationOf(desired, live, key);
     if (entry === undefined) next.delete(live.uid);
     else next.set(live.uid, entry);
   }

@@ -17,7 +17,11 @@ import type { ResolvedConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './context/cli-context.ts';
 
 /** Policies that can be checked, and what is to be told of them before anything else. */
-export type Asking = { readonly rules: readonly CompiledPolicy[]; readonly today: string; readonly diagnostics: readonly Diagnostic[] };
+export type PolicyInput = {
+  readonly rules: readonly CompiledPolicy[];
+  readonly today: string;
+  readonly diagnostics: readonly Diagnostic[];
+};
 
 type Asked = {
   readonly config: ResolvedConfig;
@@ -31,7 +35,7 @@ type Asked = {
  * The policies that count: with `--config-ref` those of that commit, waivers and all; what differs since is told. Wrong
  * expressions are thrown. Without any policy nothing is loaded.
  */
-export async function policiesFor({ config, target, desired, flags, context }: Asked): Promise<Asking> {
+export async function policiesFor({ config, target, desired, flags, context }: Asked): Promise<PolicyInput> {
   const proposed = desired.policies ?? [];
   const today = flags.today ?? context.now().toISOString().slice(0, 10);
   const reviewed = await reviewedPolicies(config, target, { flags, context });

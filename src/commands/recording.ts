@@ -3,7 +3,7 @@ import { headOf, openRepository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import type { Plan } from '../model/plan/plan.ts';
-import { lettingGo } from '../reconcile/diff/orphans.ts';
+import { removalWarnings } from '../reconcile/diff/removed-objects.ts';
 import { isSameTree, readCommittedTree, type CommittedTarget } from '../project/committed-manifests.ts';
 import { isTracked, type PlanBaseInput } from '../project/plan-base.ts';
 
@@ -36,7 +36,7 @@ async function record(site: CommittedTarget, { desired, options: flags, plan }: 
     return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
   const name = appliedName(repository.prefix, target.name);
   await keepApplied(repository, name, commit);
-  const left = lettingGo(plan);
+  const left = removalWarnings(plan);
   const message = `${short} is recorded as wholly applied to "${target.name}" (${appliedRef(name)})`;
   const recorded: Diagnostic = { code: 'git/applied-recorded', severity: 'notice', message };
   if (!flags.origin || !hasOrigin(repository)) return [recorded, ...left];

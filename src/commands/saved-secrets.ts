@@ -1,4 +1,4 @@
-import type { SecretOf } from '../apply/request.ts';
+import type { SecretLookup } from '../apply/request.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
@@ -6,7 +6,7 @@ import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/pla
 import type { Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { DesiredSecret } from '../model/secret.ts';
-import { misfit } from './misfits.ts';
+import { planRefusal } from './saved-plan-checks.ts';
 
 type Found = { readonly desired: DesiredState; readonly unfit: readonly Refusal[] };
 
@@ -64,16 +64,16 @@ function reader({ resources }: LiveState, gateway: Gateway): (id: string) => Pro
 
 function elsewhere(id: ResourceId, path: Pointer, source: string): Refusal {
   const message = `the plan takes ${path} from ${source}, and the manifests do not`;
-  return { ...misfit('plan/other-manifests', message, 'plan again'), resource: id };
+  return { ...planRefusal('plan/other-manifests', message, 'plan again'), resource: id };
 }
 
 function lost(id: ResourceId, path: Pointer, source: string): Refusal {
   const message = `${path} is to be that of ${source.slice(fromLive.length)}, which cannot be read any more`;
-  return { ...misfit('plan/moved', message, 'plan again, with every secret in the manifest'), resource: id };
+  return { ...planRefusal('plan/moved', message, 'plan again, with every secret in the manifest'), resource: id };
 }
 
 /** Finds the values of secrets that the manifests give. */
-export function secretOf({ resources }: DesiredState): SecretOf {
+export function secretOf({ resources }: DesiredState): SecretLookup {
   const secrets = new Map(resources.map((resource) => [resource.id, resource.secrets]));
   return (id, path) => {
     const secret = secrets.get(id)?.[path];

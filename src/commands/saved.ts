@@ -1,5 +1,5 @@
-import { seenOf, type Seen } from '../apply/fingerprint.ts';
-import { staleness } from '../apply/stale.ts';
+import { plannedObjectsOf, type PlannedObject } from '../apply/fingerprint.ts';
+import { staleRefusals } from '../apply/stale-refusals.ts';
 import { readPlanFile } from '../disk/plan-file.ts';
 import { registry } from '../kinds/index.ts';
 import { hasErrors } from '../model/diagnostic.ts';
@@ -9,12 +9,20 @@ import { isWritten, type Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SavedPlan } from '../model/plan/saved-plan.ts';
 import { longestPlan, openPlan } from '../reconcile/saved-plan/saved-plan.ts';
-import { refuseAgain, withoutBreakers } from '../reconcile/guard/refusals.ts';
+import { refuseAgain, withoutLimits } from '../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../protection/risk/risk-refusals.ts';
 import { rescheduleSteps } from '../reconcile/schedule/schedule-writes.ts';
 import type { ApplyFlags } from './flags.ts';
 import { loadTarget } from '../project/manifests.ts';
-import { differentPlan, otherManifests, otherRepository, otherTarget, otherTool, otherVersion, strangeChanges } from './misfits.ts';
+import {
+  differentPlan,
+  otherManifests,
+  otherRepository,
+  otherTarget,
+  otherTool,
+  otherVersion,
+  strangeChanges,
+} from './saved-plan-checks.ts';
 import { connect, readLive } from './connect.ts';
 import type { PlanResult } from './create-plan.ts';
 import { rootCommitsOf } from './saving.ts';
@@ -26,17 +34,17 @@ import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 
 /** A plan that was saved, with what is live by now and what objects were then. */
-export type Resumed = PlanResult & { readonly seen: ReadonlyMap<ResourceId, Seen>; readonly whole: boolean };
+export type ResumedPlan = PlanResult & { readonly seen: ReadonlyMap<ResourceId, PlannedObject>; readonly whole: boolean };
 
 /**
  * Takes a plan from a file instead of making one. It must be for this target, these manifests, this repository and this
  * version; secrets are read anew, and what somebody else changed on the gateway since is a refusal of the plan.
  */
-export async function resumed(
+export async function resumePlan(
   path: string,
   flags: ApplyFlags,
   { context, onRequest }: { readonly context: CliContext; readonly onRequest: (event: RequestEvent) => void },
-): Promise<Resumed> {
+): Promise<ResumedPlan> {
   refuseShaping(flags);
   const saved = readSaved(path, context);
   const fit = (found: readonly (Refusal | undefined)[]): Promise<void> => refuseUnfit(saved, found, flags, context);
@@ -62,10 +70,10 @@ export async function resumed(
     const live = await readLive(gateway, [...registry.keys()], { flags, context });
     const { desired, unfit } = await secretsFor(saved.plan, loaded.value, { live, gateway });
     await fit(unfit);
-    const seen = seenOf(saved, desired, registry);
-    const plan = withoutBreakers(saved.plan);
+    const seen = plannedObjectsOf(saved, desired, registry);
+    const plan = withoutLimits(saved.plan);
     const steps = rescheduleSteps(plan, live, registry);
-    const stale = staleness({ plan, live, steps, registry, seen, secretOf: secretOf(desired) });
+    const stale = staleRefusals({ plan, live, steps, registry, seen, secretOf: secretOf(desired) });
     return {
       config,
       target,
@@ -120,7 +128,7 @@ async function refuseUnfit(
 ): Promise<void> {
   const refusals = found.flatMap((one) => one ?? []);
   if (refusals.length === 0) return;
-  const refused = { ...plan, refusals: [...withoutBreakers(plan).refusals, ...refusals] };
+  const refused = { ...plan, refusals: [...withoutLimits(plan).refusals, ...refusals] };
   await emitPlan({ plan: refused }, [], { flags, context, printer: printerFor(context, flags) });
   throw new RefusedError(refusals);
 }

@@ -5,7 +5,7 @@ import type { LiveResource, LiveState } from '../model/live.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SkippedObject } from '../model/result/pull-result.ts';
 import { suggest } from '../model/suggest.ts';
-import { needsSecrets } from '../reconcile/prepare/verified.ts';
+import { needsSecrets } from '../reconcile/prepare/verified-secrets.ts';
 import type { PullProject } from './pull-project.ts';
 
 const concurrency = 16;

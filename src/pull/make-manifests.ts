@@ -13,7 +13,7 @@ import type { Pointer } from '../model/pointer.ts';
 import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/pull-result.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import { declaredEnds, indexOf } from '../reconcile/diff/edge-index.ts';
+import { declaredEnds, indexEdges } from '../reconcile/diff/edge-index.ts';
 import { manifestText } from '../report/manifest-text.ts';
 import { isAtOrBelow, loadSources, wholeTarget } from '../project/manifests.ts';
 import { schemaPath } from '../project/schema-files.ts';
@@ -70,7 +70,7 @@ const noDifferences: DraftCheck = { ignored: new Map(), invalid: new Map(), diff
 
 function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest): Omit<DraftInput, 'ignored' | 'excluded' | 'doubtful'> {
   const { declared, target, config, folder } = project;
-  const known = new Set(declaredEnds(declared, indexOf({ desired: declared, live, registry })).map(edgeKey));
+  const known = new Set(declaredEnds(declared, indexEdges({ desired: declared, live, registry })).map(edgeKey));
   const isShared = config.targets.some(
     ({ name, manifests }) => name !== target.name && manifests.some((path) => isAtOrBelow(folder, path)),
   );

@@ -6,7 +6,7 @@ import type { RiskClass } from '../model/plan/risk.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { diffStates } from './diff/diff-states.ts';
-import { labelOwn, ownChanges } from './diff/own.ts';
+import { labelOwn, ownChanges } from './diff/own-changes.ts';
 import { guard } from './guard/guard.ts';
 import { checkLimits } from './guard/limits.ts';
 import type { SortedRefusals } from './guard/refusals.ts';

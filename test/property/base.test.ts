@@ -5,7 +5,7 @@ import { specValueAt } from '../../src/model/spec/edit.ts';
 import { liveKeyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan/plan.ts';
 import { isPointerWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
-import { driftOf } from '../../src/reconcile/drift/drift.ts';
+import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
 import { tries } from '../support/chance.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
 import type { MemoryFault, MemoryGateway } from '../support/memory-gateway.ts';
@@ -139,13 +139,13 @@ test('undoing a drift writes only what drifted, leaves none, and nothing that is
         plan: undoing,
         live,
         desired,
-      } = await planAgainst(gateway, past, (whole, base) => driftOf(whole, { base, registry }, 'only').diff);
+      } = await planAgainst(gateway, past, (differences, base) => filterDrift(differences, { base, registry }, 'only').diff);
       const result = await carryOut({ gateway, plan: undoing, live, desired, concurrency: 8 });
       expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
       const written = new Set(undoing.changes.map(liveKeyOf));
       for (const { id } of gateway.writes) expect(written.has(id)).toBe(true);
       const again = await planAgainst(gateway, past);
-      const left = driftOf(again.plan, { base: past.base, registry }, 'only').diff;
+      const left = filterDrift(again.plan, { base: past.base, registry }, 'only').diff;
       expect(left.changes.flatMap(({ action, fields }) => (action === 'blocked' ? [] : fields))).toEqual([]);
       expect(left.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
       for (const change of plan.changes) {

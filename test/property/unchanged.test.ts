@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import { kindOf } from '../../src/model/resource.ts';
-import { draftChange } from '../../src/reconcile/diff/change.ts';
+import { draftChange } from '../../src/reconcile/diff/draft-change.ts';
 import { isUnchanged, kindFields } from '../../src/reconcile/diff/unchanged.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';

@@ -5,7 +5,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
-import { verificationKey } from '../../src/reconcile/prepare/verified.ts';
+import { verificationKey } from '../../src/reconcile/prepare/verified-secrets.ts';
 import { reconciled } from './run.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';

@@ -1,7 +1,7 @@
 import { rescheduleSteps } from '../../src/reconcile/schedule/schedule-writes.ts';
-import { fingerprintsOf, seenOf } from '../../src/apply/fingerprint.ts';
+import { fingerprintsOf, plannedObjectsOf } from '../../src/apply/fingerprint.ts';
 import { apply } from '../../src/apply/apply.ts';
-import { staleness } from '../../src/apply/stale.ts';
+import { staleRefusals } from '../../src/apply/stale-refusals.ts';
 import { secretOf, secretsFor } from '../../src/commands/saved-secrets.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
@@ -46,10 +46,10 @@ export async function resume(text: string, { gateway, desired: declared, concurr
     live,
     steps: rescheduleSteps(plan, live, registry),
     registry,
-    seen: seenOf(saved, desired, registry),
+    seen: plannedObjectsOf(saved, desired, registry),
     secretOf: secretOf(desired),
   };
-  const refusals = [...unfit, ...staleness(input)];
+  const refusals = [...unfit, ...staleRefusals(input)];
   if (refusals.length > 0) return { refusals };
   const signal = new AbortController().signal;
   return { refusals, result: await apply({ ...input, gateway, concurrency, signal, observe: () => undefined }) };

@@ -2,7 +2,7 @@ import { openGitHub, type GitHub } from '../../github/github-client.ts';
 import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
-import { isDrifted } from '../../reconcile/drift/drift.ts';
+import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
 import { adoptionContent, adoptionRequest, driftIssue } from '../../report/markdown/drift-messages.ts';
 import type { RunReport } from '../../report/markdown/comment.ts';
 import { driftMarkdown } from '../../report/reports.ts';

@@ -2,7 +2,7 @@ import type { Json } from '../../model/json.ts';
 import { isWritten } from '../../model/plan/plan.ts';
 import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
 import { riskClasses } from '../../model/plan/risk.ts';
-import { isDrifted } from '../../reconcile/drift/drift.ts';
+import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
 import { countActions } from '../../report/wording/counts.ts';
 import { driftCounts } from '../../report/subjects/drift.ts';
 import { outcomeCounts } from '../../report/subjects/apply.ts';

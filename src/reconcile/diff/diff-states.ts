@@ -6,20 +6,20 @@ import type { LiveResource } from '../../model/live.ts';
 import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { replacedBy, waitingHeirs } from '../prepare/inherit.ts';
+import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
-import { draftChange, type Draft, type Drafted } from './change.ts';
-import { declaredEnds, indexOf, type EdgeInput } from './edge-index.ts';
-import { planEdges } from './edges.ts';
-import { historian } from './history.ts';
-import { inOrder, needsOf } from './order.ts';
-import { draftClose, draftDelete, leftBehind, orphanOf, removalOf, type Left, type Removal } from './orphans.ts';
-import { changeOf, edgeReasons } from './reasons.ts';
+import { draftChange, type ChangeDraft, type DraftedChange } from './draft-change.ts';
+import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
+import { diffEdges } from './diff-edges.ts';
+import { lastAppliedLookup } from './last-applied.ts';
+import { orderByNeeds, needsOf } from './order.ts';
+import { draftClose, draftDelete, findRemoved, orphanOf, decidePrune, type RemovedObject, type PruneDecision } from './removed-objects.ts';
+import { completeChange, edgeReasons } from './reasons.ts';
 import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
 
 /** The differences of two states, and the live objects of ours that no manifest declares any more. */
-export type StateDiff = { readonly diff: Diff; readonly removed: readonly Left[] };
+export type StateDiff = { readonly diff: Diff; readonly removed: readonly RemovedObject[] };
 
 type KindTable = ReadonlyMap<string, KindFields>;
 type Reasons = ReadonlyMap<ResourceId, readonly string[]>;
@@ -28,13 +28,13 @@ type Reasons = ReadonlyMap<ResourceId, readonly string[]>;
 export function diffStates(prepared: Prepared): Checked<StateDiff> {
   const { input, base, named } = prepared;
   const { registry, consent } = input;
-  const removed = leftBehind(base, named.desired, named.liveById);
+  const removed = findRemoved(base, named.desired, named.liveById);
   const ends = { desired: named.desired, live: named.live, registry, base: base?.desired };
   const removal = consent?.prune === true ? prunable(removed, ends) : keepAll;
-  const { edges, diagnostics } = planEdges({
+  const { edges, diagnostics } = diffEdges({
     ...ends,
     orphans: new Set(removed.map(({ live: { id } }) => id)),
-    doomed: new Set(removal.doomed.map(({ live: { id } }) => id)),
+    toDelete: new Set(removal.toDelete.map(({ live: { id } }) => id)),
     reverts: new Set(consent?.revert),
   });
   const kinds: KindTable = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
@@ -43,7 +43,7 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
   const compared = compareResources(prepared, { resources, kinds, reasons });
   const found = unrepeated([...named.diagnostics, ...compared.drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
-  const replaced = closedOrDeleted(named, removal.doomed, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
+  const replaced = closedOrDeleted(named, removal.toDelete, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
   const drafts = [...compared.drafted.map((one) => one.draft), ...replaced];
   const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, reasons, removed, kept: removal.kept });
   return { value: { diff, removed }, diagnostics: found };
@@ -71,7 +71,7 @@ function knownKind(id: ResourceId, kinds: KindTable): KindFields {
 }
 
 type Comparison = {
-  readonly drafted: readonly Drafted[];
+  readonly drafted: readonly DraftedChange[];
   readonly unwatched: readonly FieldPlace[];
   readonly unverified: readonly FieldPlace[];
 };
@@ -81,11 +81,11 @@ type CompareInput = { readonly resources: readonly DesiredResource[]; readonly k
 /** Compares each desired resource with its live counterpart; resources in sync are only checked for unwatched protections. */
 function compareResources({ input, base, named }: Prepared, { resources, kinds, reasons }: CompareInput): Comparison {
   const { live, desired } = named;
-  const pastOf = historian(base, input.consent?.revert);
+  const pastOf = lastAppliedLookup(base, input.consent?.revert);
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
   for (const id of named.blocked.values()) renamed.set(id, id);
-  const waiting = waitingHeirs(replacedBy(desired, live), live, input.registry);
-  const drafted: Drafted[] = [];
+  const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
+  const drafted: DraftedChange[] = [];
   const unwatched: FieldPlace[] = [];
   const unverified: FieldPlace[] = [];
   for (const resource of resources) {
@@ -103,7 +103,7 @@ function compareResources({ input, base, named }: Prepared, { resources, kinds, 
       isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined,
       isWaiting,
       isSettled: resource.replaces !== undefined && past !== undefined && !isWaiting,
-      looking: input.previewOnly === true,
+      previewOnly: input.previewOnly === true,
     });
     unverified.push(...(one.unverified ?? []).map((path) => ({ id: resource.id, path })));
     drafted.push(from === undefined ? one : { ...one, draft: { ...one.draft, action: 'rename', key: from } });
@@ -113,11 +113,11 @@ function compareResources({ input, base, named }: Prepared, { resources, kinds, 
 
 type DiffParts = Omit<Comparison, 'drafted'> & {
   readonly resources: readonly DesiredResource[];
-  readonly drafts: readonly Draft[];
+  readonly drafts: readonly ChangeDraft[];
   readonly edges: readonly EdgeChange[];
   readonly reasons: Reasons;
-  readonly removed: readonly Left[];
-  readonly kept: Removal['kept'];
+  readonly removed: readonly RemovedObject[];
+  readonly kept: PruneDecision['kept'];
 };
 
 function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffParts): Diff {
@@ -145,11 +145,13 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
 function orderedChanges({ drafts, edges, reasons }: DiffParts): readonly Change[] {
   const created = new Set(drafts.filter((draft) => draft.action === 'create').map(liveKeyOf));
   const needs = needsOf(edges, created);
-  const all = drafts.flatMap((draft) => changeOf(draft, needs.get(liveKeyOf(draft)) ?? [], reasons.get(liveKeyOf(draft)) ?? []) ?? []);
+  const all = drafts.flatMap(
+    (draft) => completeChange(draft, needs.get(liveKeyOf(draft)) ?? [], reasons.get(liveKeyOf(draft)) ?? []) ?? [],
+  );
   const known = new Set(all.flatMap((change) => [change.id, liveKeyOf(change)]));
   const needing = all.map((change) => ({ ...change, needs: change.needs.filter((need) => known.has(need)) }));
   const [others, deletions] = [needing.filter(({ action }) => action !== 'delete'), needing.filter(({ action }) => action === 'delete')];
-  return [...inOrder(others), ...inOrder(deletions)];
+  return [...orderByNeeds(others), ...orderByNeeds(deletions)];
 }
 
 /** Returns the live keys of everything that manifests declare, selected or not. */
@@ -161,18 +163,18 @@ export function declaredKeys({ resources, unselected }: DesiredState): ReadonlyS
 }
 
 /** Drafts the changes of objects that no manifest declares: replaced objects are closed, prunable orphans are deleted. */
-function closedOrDeleted({ desired, live }: NamedStates, toDelete: readonly Left[], kinds: KindTable): readonly Draft[] {
+function closedOrDeleted({ desired, live }: NamedStates, toDelete: readonly RemovedObject[], kinds: KindTable): readonly ChangeDraft[] {
   const deleted = new Set(toDelete.map(({ live: { id } }) => id));
   const successors = new Map<ResourceId, ResourceId>();
-  const closed: Draft[] = [];
-  for (const [successor, predecessor] of replacedBy(desired, live)) {
+  const closed: ChangeDraft[] = [];
+  for (const [successor, predecessor] of predecessorsOf(desired, live)) {
     const resource = desired.resources.find(({ id }) => id === successor);
     successors.set(predecessor.id, successor);
     const isDeleted = resource === undefined || deleted.has(predecessor.id);
     const draft = isDeleted ? undefined : draftClose(knownKind(successor, kinds).kind, predecessor, resource);
     if (draft !== undefined) closed.push(draft);
   }
-  const deletions = toDelete.map((one): Draft => {
+  const deletions = toDelete.map((one): ChangeDraft => {
     const successor = successors.get(one.live.id);
     return { ...draftDelete(knownKind(one.base.id, kinds).kind, one), ...(successor === undefined ? {} : { replacedBy: successor }) };
   });
@@ -180,16 +182,16 @@ function closedOrDeleted({ desired, live }: NamedStates, toDelete: readonly Left
 }
 
 /** Marks the fields as changed in the manifests: replacing and pruning follow from them. */
-function withIntent(draft: Draft): Draft {
+function withIntent(draft: ChangeDraft): ChangeDraft {
   return { ...draft, fields: draft.fields.map((field) => ({ ...field, origin: 'intent' })) };
 }
 
-const keepAll: Removal = { doomed: [], kept: new Map() };
+const keepAll: PruneDecision = { toDelete: [], kept: new Map() };
 
-function prunable(removed: readonly Left[], ends: EdgeInput): Removal {
-  const index = indexOf(ends);
+function prunable(removed: readonly RemovedObject[], ends: EdgeInput): PruneDecision {
+  const index = indexEdges(ends);
   const referenced = new Set(declaredEnds(ends.desired, index).flatMap(({ rule, connection }) => [rule, connection]));
-  return removalOf(removed, [...index.edges.values()], {
+  return decidePrune(removed, [...index.edges.values()], {
     isManaged: (id) => index.live.get(id)?.managedBy !== undefined,
     isDeclared: (id) => index.declared.has(id),
     isApplied: (edge) => index.past?.has(edgeKey(edge)) === true,

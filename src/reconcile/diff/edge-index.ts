@@ -12,13 +12,13 @@ export type EdgeInput = {
   readonly registry: Registry;
   readonly base?: DesiredState | undefined;
   readonly orphans?: ReadonlySet<ResourceId>;
-  readonly doomed?: ReadonlySet<ResourceId>;
+  readonly toDelete?: ReadonlySet<ResourceId>;
   /** Resources whose drift is undone, whatever it protects. */
   readonly reverts?: ReadonlySet<string>;
 };
 
 /** What the edge rules look up. */
-export type Index = {
+export type EdgeIndex = {
   readonly selected: ReadonlyMap<ResourceId, DesiredState['resources'][number]>;
   /** All that manifests declare, selected or not, with what each ignores. */
   readonly declared: ReadonlyMap<ResourceId, readonly Pointer[]>;
@@ -37,15 +37,15 @@ export type Index = {
   /** Live objects of ours that no manifest declares any more; their edges stay while they do. */
   readonly orphans: ReadonlySet<ResourceId>;
   /** Orphans that this plan deletes, and with them their edges. */
-  readonly doomed: ReadonlySet<ResourceId>;
+  readonly toDelete: ReadonlySet<ResourceId>;
   readonly reverts: ReadonlySet<string>;
 };
 
 /** Prepares looking up the two sides of a plan. */
-export function indexOf({ desired, live, registry, base, orphans = nobody, doomed = nobody, reverts = nobody }: EdgeInput): Index {
+export function indexEdges({ desired, live, registry, base, orphans = nobody, toDelete = nobody, reverts = nobody }: EdgeInput): EdgeIndex {
   // Few texts are uids, so their index is made when the first one comes.
   let uids: ReadonlyMap<string, ResourceId> | undefined;
-  const index: Index = {
+  const index: EdgeIndex = {
     selected: desiredByKey(desired.resources),
     declared: ignoresOf(desired),
     live: liveById(live.resources),
@@ -56,7 +56,7 @@ export function indexOf({ desired, live, registry, base, orphans = nobody, doome
     keys: new Map(desired.resources.flatMap(({ id, key }) => (id === key ? [] : [[id, key] as const]))),
     past: undefined,
     orphans,
-    doomed,
+    toDelete,
     reverts,
   };
   return base === undefined
@@ -67,14 +67,14 @@ export function indexOf({ desired, live, registry, base, orphans = nobody, doome
 const nobody: ReadonlySet<never> = new Set();
 
 /** What the base knows under a former name is known by the one that it has now. */
-function formerKeys({ resources }: DesiredState, { keys }: Index): Index['keys'] {
+function formerKeys({ resources }: DesiredState, { keys }: EdgeIndex): EdgeIndex['keys'] {
   const former = resources.flatMap(({ id, key, renamedFrom }) =>
     renamedFrom === undefined ? [] : [[resourceId(kindOf(id), renamedFrom), key] as const],
   );
   return new Map([...keys, ...former]);
 }
 
-function ignoresOf({ resources, unselected }: DesiredState): Index['declared'] {
+function ignoresOf({ resources, unselected }: DesiredState): EdgeIndex['declared'] {
   const ignores = new Map<ResourceId, readonly Pointer[]>();
   for (const { key, ignore } of resources) ignores.set(key, ignore);
   for (const { key, ignore } of unselected) ignores.set(key, ignore);
@@ -82,9 +82,9 @@ function ignoresOf({ resources, unselected }: DesiredState): Index['declared'] {
 }
 
 /** The edges that manifests declare, as far as their ends are there. */
-export function declaredEnds({ edges }: DesiredState, index: Index): readonly EdgeEnds[] {
+export function declaredEnds({ edges }: DesiredState, index: EdgeIndex): readonly EdgeEnds[] {
   return edges.flatMap((edge) => {
-    const { rule, connection } = endsOf(edge, index);
+    const { rule, connection } = resolveEnds(edge, index);
     return rule === undefined || connection === undefined ? [] : [{ rule, connection }];
   });
 }
@@ -94,23 +94,23 @@ function uidsOf({ resources }: LiveState): ReadonlyMap<string, ResourceId> {
 }
 
 /** The two ends by their names; an id that is live's on this very edge counts, though no list shows what has it. */
-export function endsOf(edge: DeclaredEdge, index: Index): Partial<EdgeEnds> {
-  const rule = endOf(edge.rule, index);
-  const connection = endOf(edge.connection, index);
-  const live = index.edges.get(edgeKey({ rule: rule ?? ownId(edge.rule), connection: connection ?? ownId(edge.connection) }));
+export function resolveEnds(edge: DeclaredEdge, index: EdgeIndex): Partial<EdgeEnds> {
+  const rule = resolveEnd(edge.rule, index);
+  const connection = resolveEnd(edge.connection, index);
+  const live = index.edges.get(edgeKey({ rule: rule ?? gatewayIdOf(edge.rule), connection: connection ?? gatewayIdOf(edge.connection) }));
   return live ?? { ...(rule === undefined ? {} : { rule }), ...(connection === undefined ? {} : { connection }) };
 }
 
 /** The resource that an end's text names, if there is one. */
-function endOf(end: DeclaredEdge['rule'], index: Index): ResourceId | undefined {
+function resolveEnd(end: DeclaredEdge['rule'], index: EdgeIndex): ResourceId | undefined {
   const named = resourceId(end.kind, end.text);
   const id = index.keys.get(named) ?? named;
   if (index.declared.has(id) || index.live.has(id)) return id;
-  return index.byUid(ownId(end)) ?? (index.hidden.has(ownId(end)) ? ownId(end) : undefined);
+  return index.byUid(gatewayIdOf(end)) ?? (index.hidden.has(gatewayIdOf(end)) ? gatewayIdOf(end) : undefined);
 }
 
 /** An end taken as the gateway's own id. */
-export function ownId({ kind, text }: DeclaredEdge['rule']): ResourceId {
+export function gatewayIdOf({ kind, text }: DeclaredEdge['rule']): ResourceId {
   return resourceId(kind, text.toLowerCase());
 }
 

@@ -2,13 +2,13 @@ import type { EdgeAction, Origin } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
-import { edgeField, type Index } from './edge-index.ts';
+import { edgeField, type EdgeIndex } from './edge-index.ts';
 
 /** What becomes of an edge, who writes it, and since when it is not as it should be. */
 export type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId; readonly origin?: Origin };
 
 /** A declared edge that is not live is attached, by an end that can write it. */
-export function attachment(ends: EdgeEnds, exists: boolean, index: Index): EdgeOutcome | 'unwritable' | undefined {
+export function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
   if (exists) return undefined;
   if (!index.selected.has(ends.rule) && !index.selected.has(ends.connection)) return undefined;
   if (isManaged(ends.connection, index)) return { action: 'blocked' };
@@ -23,10 +23,10 @@ export function attachment(ends: EdgeEnds, exists: boolean, index: Index): EdgeO
  * orphan; neither end may be managed or ignore it, and an end of this run must be able to write it. One that somebody
  * attached by hand since the base is held: taking it away would protect less.
  */
-export function removal(ends: EdgeEnds, index: Index): EdgeOutcome | 'unwritable' | undefined {
+export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
   const { rule, connection } = ends;
-  const doomed = [rule, connection].find((id) => index.doomed.has(id));
-  if (doomed !== undefined) return { action: 'detach', by: doomed, origin: 'intent' };
+  const toDelete = [rule, connection].find((id) => index.toDelete.has(id));
+  if (toDelete !== undefined) return { action: 'detach', by: toDelete, origin: 'intent' };
   if (!index.selected.has(rule) && !index.selected.has(connection)) return undefined;
   const ours = index.declared.has(rule) && index.declared.has(connection);
   const applied = index.past?.has(edgeKey(ends)) === true;
@@ -42,17 +42,17 @@ export function removal(ends: EdgeEnds, index: Index): EdgeOutcome | 'unwritable
 }
 
 /** A missing edge that the base declared was detached by hand. */
-function originOf(ends: EdgeEnds, { past }: Index): Pick<EdgeOutcome, 'origin'> {
+function originOf(ends: EdgeEnds, { past }: EdgeIndex): Pick<EdgeOutcome, 'origin'> {
   return past === undefined ? {} : { origin: past.has(edgeKey(ends)) ? 'drift' : 'intent' };
 }
 
 /** It has a manifest, which is not of this run. */
-function isLeftOut(id: ResourceId, index: Index): boolean {
+function isLeftOut(id: ResourceId, index: EdgeIndex): boolean {
   return index.declared.has(id) && !index.selected.has(id);
 }
 
 /** An end can write an edge if it is ours in this run, not managed, has a field for it, and the other end is or will be there. */
-function canWrite(id: ResourceId, ends: EdgeEnds, index: Index): boolean {
+function canWrite(id: ResourceId, ends: EdgeEnds, index: EdgeIndex): boolean {
   const other = id === ends.rule ? ends.connection : ends.rule;
   if (!index.selected.has(id) || isManaged(id, index)) return false;
   const there = index.live.has(other) || index.selected.has(other) || index.hidden.has(other) || index.edges.has(edgeKey(ends));
@@ -60,11 +60,11 @@ function canWrite(id: ResourceId, ends: EdgeEnds, index: Index): boolean {
   return edgeField(index.kinds.get(kindOf(id)), kindOf(other)) !== undefined;
 }
 
-function isManaged(id: ResourceId, index: Index): boolean {
+function isManaged(id: ResourceId, index: EdgeIndex): boolean {
   return index.live.get(id)?.managedBy !== undefined;
 }
 
-function isIgnored(ends: EdgeEnds, index: Index): boolean {
+function isIgnored(ends: EdgeEnds, index: EdgeIndex): boolean {
   return [ends.rule, ends.connection].some((id) => {
     const other = id === ends.rule ? ends.connection : ends.rule;
     const field = edgeField(index.kinds.get(kindOf(id)), kindOf(other));

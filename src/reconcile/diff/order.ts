@@ -17,7 +17,9 @@ export function needsOf(edges: readonly EdgeChange[], created: ReadonlySet<Resou
 }
 
 /** Orders by need, ties by id; everything comes after what it needs. */
-export function inOrder<T extends { readonly id: ResourceId; readonly needs: readonly ResourceId[] }>(changes: readonly T[]): readonly T[] {
+export function orderByNeeds<T extends { readonly id: ResourceId; readonly needs: readonly ResourceId[] }>(
+  changes: readonly T[],
+): readonly T[] {
   const byId = new Map(changes.map((change) => [change.id, change]));
   const depths = new Map<ResourceId, number>();
   const depthOf = (id: ResourceId): number => {

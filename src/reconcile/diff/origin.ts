@@ -7,12 +7,12 @@ import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { FieldChange, Origin, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { unmerge } from '../../model/spec/merge-strictest.ts';
-import { compareSpecs } from './compare.ts';
-import { resolveReferences } from './references.ts';
-import { comparedFields, settle } from './settle.ts';
+import { compareSpecs } from './compare-specs.ts';
+import { resolveReferences } from './resolve-references.ts';
+import { comparedFields, resolveDefaults } from './resolve-defaults.ts';
 
 /** What decides where the changes of one resource come from. */
-export type Past = {
+export type AppliedResource = {
   /** The resource as it was last applied. */
   readonly base: DesiredResource;
   /** What was tightened by hand is undone all the same. */
@@ -22,11 +22,11 @@ export type Past = {
 /** Tells of each change of a resource who moved since the base, and holds those that would loosen what was tightened by hand. */
 export function withOrigins(
   fields: readonly FieldChange[],
-  { base, revert }: Past,
+  { base, revert }: AppliedResource,
   { kind, desired, live, state }: { kind: Kind; desired: DesiredResource; live: LiveResource | undefined; state: LiveState },
 ): readonly FieldChange[] {
   const resolved = { ...base, spec: resolveReferences(kind, base, live, state).spec };
-  const spec = settle(kind, resolved, live);
+  const spec = resolveDefaults(kind, resolved, live);
   const found = unmerge(kind.fields, desired.spec, live?.spec ?? {});
   const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
   const told = fields.map((field): FieldChange => {

@@ -1,7 +1,7 @@
 import { compareText } from '../../model/json.ts';
 import type { Change, EdgeChange } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import type { Draft } from './change.ts';
+import type { ChangeDraft } from './draft-change.ts';
 
 /** Why edges make a change of their writer, or of the managed end they cannot be written to. */
 export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly string[]> {
@@ -17,7 +17,7 @@ export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceI
 }
 
 /** The change that a draft makes, with its reasons; undefined where it makes none. */
-export function changeOf(draft: Draft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
+export function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
   const { action, unfinished, adopts, replacedBy, ...change } = draft;
   const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
   if (action === 'delete') return { ...change, action, needs: after, reasons: [replacedBy === undefined ? 'orphan' : 'replaced'] };

@@ -4,7 +4,7 @@ import { equal } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import { comparedFields } from './settle.ts';
+import { comparedFields } from './resolve-defaults.ts';
 
 /** A kind with its fields sorted, once for looking at many resources. */
 export type KindFields = {

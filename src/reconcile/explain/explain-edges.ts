@@ -7,11 +7,11 @@ import { otherEnd, type EdgeChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { explainedOrigin, originText } from './explain-origin.ts';
-import { endsOf, indexOf, type Index } from '../diff/edge-index.ts';
-import type { Subject } from './explain-subject.ts';
+import { resolveEnds, indexEdges, type EdgeIndex } from '../diff/edge-index.ts';
+import type { ExplainedSubject } from './explain-subject.ts';
 
 /** All edges that a field of a resource speaks of: live ones, declared ones, each with whose it is and why. */
-export function edgeRows(field: FieldRule, subject: Subject): readonly ExplanationRow[] {
+export function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
   const { key, plan, resource, found } = subject;
   const self = resource?.key ?? key;
   const facts = factsOf(subject);
@@ -37,15 +37,15 @@ export function edgeRows(field: FieldRule, subject: Subject): readonly Explanati
 }
 
 type Declared = { readonly place: string; readonly bySelector: boolean };
-type Facts = { readonly index: Index; readonly declared: (ends: EdgeEnds) => readonly Declared[] };
+type Facts = { readonly index: EdgeIndex; readonly declared: (ends: EdgeEnds) => readonly Declared[] };
 
 /** Where edges are declared, and which of them were applied. */
-function factsOf({ desired, live, base, registry }: Subject): Facts {
-  const index = indexOf({ desired, live, registry, base: base?.desired });
+function factsOf({ desired, live, base, registry }: ExplainedSubject): Facts {
+  const index = indexEdges({ desired, live, registry, base: base?.desired });
   const manifests = desiredById(desired.resources);
   const places = new Map<string, Declared[]>();
   for (const edge of desired.edges) {
-    const { rule, connection } = endsOf(edge, index);
+    const { rule, connection } = resolveEnds(edge, index);
     if (rule === undefined || connection === undefined) continue;
     const key = edgeKey({ rule, connection });
     const found = edge.declarations.flatMap(({ by, path, how }): readonly Declared[] => {
@@ -71,7 +71,7 @@ type EdgeCase = {
 
 type Reason = Pick<ExplanationRow, 'status' | 'origin' | 'why' | 'owner'>;
 
-function reasonOf({ edge, ends, other, field, declared }: EdgeCase, subject: Subject): Reason {
+function reasonOf({ edge, ends, other, field, declared }: EdgeCase, subject: ExplainedSubject): Reason {
   if (edge === undefined && subject.resource === undefined) return { status: 'kept', why: 'no manifest declares the object' };
   const shown = declared.map(({ place, bySelector }) => (bySelector ? `${place}, by a selector` : place));
   const places = shown.length === 0 ? '' : ` (${shown.join('; ')})`;
@@ -92,7 +92,7 @@ function edgeText({ action, by }: EdgeChange, places: string): string {
 /** Whose an edge is that no manifest of ours may remove. */
 function foreignReason(
   { ends, other, field }: Pick<EdgeCase, 'ends' | 'other' | 'field'>,
-  subject: Subject,
+  subject: ExplainedSubject,
 ): Pick<Reason, 'why' | 'owner'> {
   const { plan, live, resource } = subject;
   const orphan = plan.orphans.find(({ id }) => id === ends.rule || id === ends.connection);

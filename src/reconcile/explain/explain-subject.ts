@@ -4,7 +4,7 @@ import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { Change, Plan } from '../../model/plan/plan.ts';
 import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { historian } from '../diff/history.ts';
+import { lastAppliedLookup } from '../diff/last-applied.ts';
 
 /** What there is to explain a resource from. */
 export type ExplainInput = {
@@ -21,7 +21,7 @@ export type ExplainInput = {
 };
 
 /** The resource itself: as it is wanted, live, and was applied; what is missing of these is undefined. */
-export type Subject = ExplainInput & {
+export type ExplainedSubject = ExplainInput & {
   /** What the gateway knows it by. */
   readonly key: ResourceId;
   readonly resource: DesiredResource | undefined;
@@ -31,7 +31,7 @@ export type Subject = ExplainInput & {
 };
 
 /** Finds the resource on all sides, by the names that it has there. */
-export function subjectOf(input: ExplainInput): Subject {
+export function subjectOf(input: ExplainInput): ExplainedSubject {
   const { id, desired, base, plan } = input;
   const resource = desired.resources.find((one) => one.id === id);
   const key = resource?.key ?? id;
@@ -40,6 +40,6 @@ export function subjectOf(input: ExplainInput): Subject {
   const past =
     resource === undefined
       ? base?.desired.resources.find((one) => one.id === id || one.key === id)
-      : historian(base)(resource, found !== undefined)?.base;
+      : lastAppliedLookup(base)(resource, found !== undefined)?.base;
   return { ...input, live, key, resource, found, past, change: plan.changes.find((one) => one.id === id) };
 }

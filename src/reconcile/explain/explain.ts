@@ -6,7 +6,7 @@ import type { Change, Plan, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { edgeRows } from './explain-edges.ts';
 import { countedOrigins, explainedOrigin, partsOf } from './explain-origin.ts';
-import { subjectOf, type ExplainInput, type Subject } from './explain-subject.ts';
+import { subjectOf, type ExplainInput, type ExplainedSubject } from './explain-subject.ts';
 
 /** Says of every field what was applied, what is wanted and what is live, and why that is, or is not, a change; undefined for nothing. */
 export function explain(input: ExplainInput): Explanation | undefined {
@@ -28,11 +28,11 @@ export function explain(input: ExplainInput): Explanation | undefined {
   };
 }
 
-function refusalsOf({ id, plan }: Subject): readonly string[] {
+function refusalsOf({ id, plan }: ExplainedSubject): readonly string[] {
   return plan.refusals.filter(({ resource }) => resource === id).map(({ code, message }) => `refused, ${code}: ${message}`);
 }
 
-function summaryOf(subject: Subject): string {
+function summaryOf(subject: ExplainedSubject): string {
   const { resource, found, past, change, plan, id } = subject;
   const orphan = plan.orphans.find((one) => one.id === id);
   if (orphan !== undefined && resource === undefined) return orphanWhy(orphan, change);
@@ -46,7 +46,7 @@ function summaryOf(subject: Subject): string {
   return `apply ${change.action}s it: ${movesOf(change, plan)}`;
 }
 
-function undeclaredWhy({ plan, id, found, change }: Subject): string {
+function undeclaredWhy({ plan, id, found, change }: ExplainedSubject): string {
   if (change?.reasons.includes('replaced') === true) return 'another one takes its place, so apply closes it';
   if (!plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run leaves it as it is';
   const whose = found?.managedBy === undefined ? 'unmanaged' : `managed by ${found.managedBy}`;
@@ -67,7 +67,7 @@ function orphanWhy({ removedIn, subject, kept }: Plan['orphans'][number], change
   return `orphan: applied once, in no manifest any more${since}${named}; ${fate}`;
 }
 
-function fieldRow(field: FieldRule, subject: Subject): ExplanationRow {
+function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
   const { resource, found, past } = subject;
   const path = pointer(field.name);
   const row = {
@@ -119,7 +119,7 @@ function statedText(field: FieldRule, desired: DesiredResource): string {
   return 'omitted: a manifest is complete, so the field is wanted empty';
 }
 
-function secretRows(field: FieldRule, subject: Subject): readonly ExplanationRow[] {
+function secretRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
   const { resource, found, past } = subject;
   const prefix = pointer(field.name);
   const all = [resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {}));

@@ -5,7 +5,7 @@ import type { RiskClass } from '../../model/plan/risk.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { riskRefusals } from '../../protection/risk/risk-refusals.ts';
 import type { Assessment } from '../assess/assess.ts';
-import { referenceRefusals, sortReferences } from './named-elsewhere.ts';
+import { referenceRefusals, sortReferences } from './outside-references.ts';
 import { sortRefusals, windowRefusals, type SortedRefusals } from './refusals.ts';
 
 /** The results of the stages before. */

@@ -3,12 +3,12 @@ import type { Registry } from '../../model/kind.ts';
 import type { Change, Refusal } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
-import { changedName } from '../diff/immutable.ts';
-import type { Left } from '../diff/orphans.ts';
-import { formerOf } from '../prepare/former.ts';
+import { findChangedName } from '../diff/changed-name.ts';
+import type { RemovedObject } from '../diff/removed-objects.ts';
+import { formerIdOf } from '../prepare/former-names.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { lossesOf } from './losses.ts';
-import { refusalsOf, type SortedRefusals } from './refusals.ts';
+import { findLosses } from './losses.ts';
+import { limitRefusals, type SortedRefusals } from './refusals.ts';
 
 /** Refuses mass changes, imports that nobody confirmed, and changed names; measured over all differences, whatever a command applies of them. */
 export function checkLimits({ input, base, named, desired }: Prepared, { diff, removed }: StateDiff): SortedRefusals {
@@ -17,9 +17,9 @@ export function checkLimits({ input, base, named, desired }: Prepared, { diff, r
   for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) ours += 1;
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
-  return refusalsOf(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
+  return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
     ours,
-    losses: lossesOf(diff.changes, diff.edges, named.live, registry),
+    losses: findLosses(diff.changes, diff.edges, named.live, registry),
     limits,
     allowed,
     adopts: new Set([...(consent?.adopt ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
@@ -30,17 +30,17 @@ export function checkLimits({ input, base, named, desired }: Prepared, { diff, r
 function changedNames(
   created: readonly Change[],
   resources: readonly DesiredResource[],
-  removed: readonly Left[],
+  removed: readonly RemovedObject[],
   registry: Registry,
 ): readonly Refusal[] {
   if (removed.length === 0 || created.length === 0) return [];
   const ids = new Set<ResourceId>(created.map(({ id }) => id));
-  const taken = new Set(resources.map(formerOf));
+  const taken = new Set(resources.map(formerIdOf));
   const free = removed.filter(({ live }) => !taken.has(live.id));
   return resources
     .filter(({ id }) => ids.has(id))
     .flatMap((resource) => {
       const kind = registry.get(kindOf(resource.id));
-      return kind === undefined ? [] : (changedName(kind, resource, free) ?? []);
+      return kind === undefined ? [] : (findChangedName(kind, resource, free) ?? []);
     });
 }

@@ -7,10 +7,15 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { liveEdges } from '../../model/edges.ts';
 
 /** How many live connections there are, and which of them a plan leaves with less of some protection. */
-export type Losses = { readonly connections: number; readonly losing: ReadonlySet<ResourceId> };
+export type ProtectionLosses = { readonly connections: number; readonly losing: ReadonlySet<ResourceId> };
 
 /** Finds the connections that lose a protection: by their own change, by that of a rule on them, or by an edge that goes. */
-export function lossesOf(changes: readonly Change[], edges: readonly EdgeChange[], live: LiveState, registry: Registry): Losses {
+export function findLosses(
+  changes: readonly Change[],
+  edges: readonly EdgeChange[],
+  live: LiveState,
+  registry: Registry,
+): ProtectionLosses {
   const guarded = guardedKinds(registry);
   const found = liveById(live.resources);
   const going = new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));

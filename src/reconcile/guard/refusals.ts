@@ -1,12 +1,12 @@
 import type { Limits } from '../../model/config.ts';
 import type { Allowance, Change, Diff, Plan, Refusal, SingleWrite } from '../../model/plan/plan.ts';
 import { exposureWindowText } from '../../model/plan/exposure-window.ts';
-import type { Losses } from './losses.ts';
+import type { ProtectionLosses } from './losses.ts';
 
 /** What breakers measure a plan against: how many live objects are ours, and what may be done to how many of them. */
-export type Measure = {
+export type LimitMeasure = {
   readonly ours: number;
-  readonly losses: Losses;
+  readonly losses: ProtectionLosses;
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
   /** Resources that may be taken over with whatever differs, as the user said. */
@@ -14,8 +14,8 @@ export type Measure = {
 };
 
 /** The breakers that a plan trips, and what else it would be refused for; those that the user allowed are returned apart. */
-export function refusalsOf(changes: readonly Change[], others: readonly Refusal[], measure: Measure): SortedRefusals {
-  return sortRefusals([...adoptions(changes, measure), ...others, ...tooMany(changes, measure)], measure.allowed);
+export function limitRefusals(changes: readonly Change[], others: readonly Refusal[], measure: LimitMeasure): SortedRefusals {
+  return sortRefusals([...unconfirmedImports(changes, measure), ...others, ...massChanges(changes, measure)], measure.allowed);
 }
 
 /** A plan that was made before, refused for more by now, less what the user allows. */
@@ -25,11 +25,11 @@ export function refuseAgain(plan: Plan, more: readonly Refusal[], allowed: reado
 }
 
 /** The plan without the breakers that it trips: they guard what nobody saw. */
-export function withoutBreakers(plan: Plan): Plan {
-  return { ...plan, refusals: plan.refusals.filter(({ code }) => !breakers.has(code)) };
+export function withoutLimits(plan: Plan): Plan {
+  return { ...plan, refusals: plan.refusals.filter(({ code }) => !limitCodes.has(code)) };
 }
 
-const breakers: ReadonlySet<string> = new Set(['plan/too-many-updates', 'plan/too-many-deletes', 'plan/too-many-lose-protection']);
+const limitCodes: ReadonlySet<string> = new Set(['plan/too-many-updates', 'plan/too-many-deletes', 'plan/too-many-lose-protection']);
 
 /** The refusals that remain, and the overrides that removed others. */
 export type SortedRefusals = { readonly refusals: readonly Refusal[]; readonly used: readonly Allowance[] };
@@ -62,7 +62,7 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
 }
 
 /** What is live already is not overwritten because somebody gave a manifest its name. */
-function adoptions(changes: readonly Change[], { adopts }: Measure): readonly Refusal[] {
+function unconfirmedImports(changes: readonly Change[], { adopts }: LimitMeasure): readonly Refusal[] {
   return changes.flatMap(({ id, adoption }): readonly Refusal[] => {
     if (adoption !== true || adopts.has(id)) return [];
     const message = 'it is live already, was never applied from here, and differs from its manifest';
@@ -71,23 +71,23 @@ function adoptions(changes: readonly Change[], { adopts }: Measure): readonly Re
   });
 }
 
-function tooMany(changes: readonly Change[], { ours, losses, limits }: Measure): readonly Refusal[] {
+function massChanges(changes: readonly Change[], { ours, losses, limits }: LimitMeasure): readonly Refusal[] {
   // What an earlier apply created closed and did not come to open is no update of what was there.
   const updates = changes.filter(({ action, reasons }) => action === 'update' && !reasons.includes('unfinished')).length;
   const deletes = changes.filter(({ action }) => action === 'delete').length;
   const { connections, losing } = losses;
   return [
-    ...breaker(
+    ...limitRefusal(
       'plan/too-many-updates',
       { count: updates, of: ours, most: limits.updates, from: limits.from },
       'live objects would be updated',
     ),
-    ...breaker(
+    ...limitRefusal(
       'plan/too-many-deletes',
       { count: deletes, of: ours, most: limits.deletes, from: limits.from },
       'live objects would be deleted',
     ),
-    ...breaker(
+    ...limitRefusal(
       'plan/too-many-lose-protection',
       { count: losing.size, of: connections, most: limits.protections, from: limits.from },
       'live connections would lose a protection',
@@ -98,7 +98,7 @@ function tooMany(changes: readonly Change[], { ours, losses, limits }: Measure):
 type Share = { readonly count: number; readonly of: number; readonly most: number; readonly from: number };
 
 /** Divides rather than multiplies: only so is a share of exactly the limit equal to it. */
-function breaker(code: Refusal['code'], { count, of, most, from }: Share, what: string): readonly Refusal[] {
+function limitRefusal(code: Refusal['code'], { count, of, most, from }: Share, what: string): readonly Refusal[] {
   if (count === 0 || of < from || count / of <= most) return [];
   const message = `${count} of ${of} ${what}, more than ${percent(most)}`;
   return [{ code, message, hint: 'look at the plan closely: is it what you meant?', allowable: true }];

@@ -6,9 +6,9 @@ import { type LiveResource, type LiveState, liveById } from '../../model/live.ts
 import type { Allowance, Diff, TargetIdentity } from '../../model/plan/plan.ts';
 import { withNames, type Renames } from '../../model/plan/renames.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { forDialect } from './dialect.ts';
-import { formerNames } from './former.ts';
-import { inherited } from './inherit.ts';
+import { adaptToDialect } from './adapt-to-dialect.ts';
+import { resolveFormerNames } from './former-names.ts';
+import { resolveReplacements } from './replacements.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */
 export type ReconcileInput = {
@@ -73,9 +73,9 @@ export type NamedStates = {
 export function prepare(input: ReconcileInput): Checked<Prepared> {
   const { registry, live, target, borrowed, readOnly = false } = input;
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
-  const { desired: spoken, diagnostics: dropped } = forDialect(input.desired, fields, registry);
-  const base = input.base && { ...input.base, desired: forDialect(input.base.desired, fields, registry).desired };
-  const { desired, diagnostics: replaced } = inherited(spoken, live, { registry, base, onlyReads: readOnly });
+  const { desired: spoken, diagnostics: dropped } = adaptToDialect(input.desired, fields, registry);
+  const base = input.base && { ...input.base, desired: adaptToDialect(input.base.desired, fields, registry).desired };
+  const { desired, diagnostics: replaced } = resolveReplacements(spoken, live, { registry, base, onlyReads: readOnly });
   const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
   if (hasErrors(replaced)) return { diagnostics };
   const applied = input.base?.desired === input.desired ? desired : base?.desired;
@@ -83,7 +83,7 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
 }
 
 function nameStates(desired: DesiredState, live: LiveState): NamedStates {
-  const { renames, blocked, diagnostics } = formerNames(desired, live);
+  const { renames, blocked, diagnostics } = resolveFormerNames(desired, live);
   const state = withNames(live, renames);
   return { desired: withKeys(desired, blocked), live: state, liveById: liveById(state.resources), renames, blocked, diagnostics };
 }

@@ -29,10 +29,10 @@ export function sealedPlan(document: JsonObject, { tool, whole, repository, live
 }
 
 /** What a saved plan says of its format: the version, where it is one that this program does not know. */
-export type Opened = SavedPlan | { readonly version: string };
+export type OpenedPlan = SavedPlan | { readonly version: string };
 
 /** Reads a saved plan; whatever is not exactly as it was saved is one diagnostic. */
-export function openPlan(text: string, registry: Registry): Checked<Opened> {
+export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> {
   const document = parsed(text);
   if (typeof document === 'string') return broken(document);
   const version = document['version'];

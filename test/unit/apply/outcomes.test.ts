@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { countsByStatus, isSuccess, outcomeOf, type TakenStep } from '../../../src/apply/outcomes.ts';
+import { countsByStatus, isSuccess, outcomeOf, type ExecutedStep } from '../../../src/apply/outcomes.ts';
 import type { OutcomeStatus } from '../../../src/model/result/outcome.ts';
 import type { Change } from '../../../src/model/plan/plan.ts';
 
 const change: Change = { id: 'GuardrailRule/a', action: 'update', fields: [], needs: [], reasons: [], carried: [] };
-const results = (...statuses: readonly OutcomeStatus[]): readonly TakenStep[] =>
+const results = (...statuses: readonly OutcomeStatus[]): readonly ExecutedStep[] =>
   statuses.map((status, index) => ({ part: 'whole', result: { status, message: `${index}` } }));
 
 describe('outcomeOf', () => {
@@ -18,7 +18,7 @@ describe('outcomeOf', () => {
     expect(outcomeOf(change, results(...statuses))).toEqual({ id: 'GuardrailRule/a', action: 'update', status, message });
   });
 
-  it.each<[TakenStep['part'], OutcomeStatus, OutcomeStatus, string]>([
+  it.each<[ExecutedStep['part'], OutcomeStatus, OutcomeStatus, string]>([
     ['closed', 'done', 'interrupted', 'created, still closed: interrupted before it was opened'],
     ['closed', 'done', 'skipped', 'created, still closed: why'],
     ['closed', 'done', 'failed', 'created closed, opening it failed: why'],

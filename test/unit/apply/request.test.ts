@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { movedIn } from '../../../src/apply/fingerprint.ts';
-import { differences, extras, isDone, requestOf } from '../../../src/apply/request.ts';
+import { changesSincePlan } from '../../../src/apply/fingerprint.ts';
+import { differences, extras, isInSync, requestOf } from '../../../src/apply/request.ts';
 import type { WriteRequest } from '../../../src/model/gateway.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 import type { Change, EdgeAction, EdgeChange, FieldChange, Value } from '../../../src/model/plan/plan.ts';
@@ -169,7 +169,7 @@ describe('isDone', () => {
     ],
     ['where a secret is not there', { secrets: { [secret]: ours } }, { spec: { mode: 'on' } }, false],
   ])('tells %s', (_, request, found, expected) => {
-    expect(isDone({ ...asked, ...request }, kind, liveOf(id, found))).toBe(expected);
+    expect(isInSync({ ...asked, ...request }, kind, liveOf(id, found))).toBe(expected);
   });
 });
 
@@ -186,6 +186,6 @@ describe('movedIn', () => {
     ['what is created', [field('/text', absent, { value: 'z' })], { action: 'create' }, undefined],
   ])('tells of %s', (_, fields, given, expected) => {
     const { change } = stepOf('whole', fields, given);
-    expect(movedIn(change, kind, live, undefined)[0]?.path).toBe(expected);
+    expect(changesSincePlan(change, kind, live, undefined)[0]?.path).toBe(expected);
   });
 });

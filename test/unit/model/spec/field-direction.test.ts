@@ -8,7 +8,7 @@ import { normalizeObject } from '../../../../src/model/spec/normalize.ts';
 import type { Value } from '../../../../src/model/plan/plan.ts';
 import type { ProtectionVerdict } from '../../../../src/model/protection/protection.ts';
 import { kindOf } from '../../../../src/model/resource.ts';
-import { compareSpecs } from '../../../../src/reconcile/diff/compare.ts';
+import { compareSpecs } from '../../../../src/reconcile/diff/compare-specs.ts';
 import { tries } from '../../../support/chance.ts';
 import { scenario } from '../../../support/scenario.ts';
 

@@ -66,7 +66,7 @@ describe('the risks of a change', () => {
     const before = selecting({ match_tags: { team: 'a' }, allow_empty: true });
     const after = [connection('orders', { connection_tags: { env: 'prod', team: 'b' } }), ...before.slice(1)];
     const { changes, protection } = assessed(before, after);
-    const [risk] = changes.flatMap(({ risks = [] }) => risks.filter(({ code }) => code === 'risk/guardrail-detached'));
+    const [risk] = changes.flatMap(({ risks }) => risks.filter(({ code }) => code === 'risk/guardrail-detached'));
     expect(risk?.place).toMatch(/^access\/Connection-orders\.yaml:/);
     expect(protection?.headlines.map(({ causes }) => causes)).toEqual([
       [{ by: 'Connection/orders', path: '/connection_tags/team', edge: 'GuardrailRule/g', place: risk?.place }],

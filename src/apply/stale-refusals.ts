@@ -1,0 +1,92 @@
+import type { Kind } from '../model/kind.ts';
+import { type LiveResource, liveById } from '../model/live.ts';
+import { isWritten, liveKeyOf, type Change, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { renamesOf, withNames } from '../model/plan/renames.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import type { Step } from '../model/plan/schedule.ts';
+import { changesSincePlan, changedFieldText } from './fingerprint.ts';
+import type { ApplyInput } from './progress.ts';
+import { isMade } from './execute-step.ts';
+
+type Input = Pick<ApplyInput, 'plan' | 'steps' | 'live' | 'registry' | 'secretOf' | 'seen'>;
+
+/**
+ * Why a plan of some time ago is not carried out: objects that somebody else changed, took away or made since. What an
+ * earlier run of the same plan did, wholly or in part, is none of it. Where there is no reason, nothing has been written.
+ */
+export function staleRefusals(input: Input): readonly Refusal[] {
+  const { plan, registry } = input;
+  const live = withNames(input.live, renamesOf(plan.changes));
+  const index: Index = {
+    byId: liveById(live.resources),
+    byUid: new Map(live.resources.map((resource) => [uidKey(resource.id, resource.uid), resource])),
+    makers: makersOf(input),
+  };
+  const changed = plan.changes.filter(isWritten).flatMap((change): readonly Refusal[] => {
+    const kind = registry.get(kindOf(change.id));
+    const why = kind === undefined ? undefined : staleReason(change, kind, index, input);
+    return why === undefined ? [] : [refusalOf(change, why)];
+  });
+  const refused = new Set(changed.map(({ resource }) => resource));
+  return [...changed, ...managedEnds(plan, index).filter(({ resource }) => !refused.has(resource))];
+}
+
+/** Connections that get or lose a rule, and that somebody manages by now; a managed rule is attached from its connection. */
+function managedEnds({ edges }: Plan, { byId }: Index): readonly Refusal[] {
+  const ends = edges.flatMap(({ action, connection }) => (action === 'attach' || action === 'detach' ? [connection] : []));
+  return [...new Set(ends)].flatMap((id): readonly Refusal[] => {
+    const manager = byId.get(id)?.managedBy;
+    return manager === undefined ? [] : [refusalOf({ id }, managedSince(manager))];
+  });
+}
+
+function managedSince(manager: string): string {
+  return `it is managed by ${manager} since the plan was made`;
+}
+
+type Index = {
+  readonly byId: ReadonlyMap<ResourceId, LiveResource>;
+  readonly byUid: ReadonlyMap<string, LiveResource>;
+  /** The first step of every creation, by the id of its change. */
+  readonly makers: ReadonlyMap<ResourceId, Step>;
+};
+
+function makersOf({ steps }: Input): Index['makers'] {
+  const making = steps.filter(({ change, part }) => change.action === 'create' && part !== 'open');
+  return new Map(making.toReversed().map((step) => [step.change.id, step]));
+}
+
+function uidKey(id: ResourceId, uid: string): string {
+  return `${kindOf(id)} ${uid}`;
+}
+
+function staleReason(change: Change, kind: Kind, index: Index, { seen, secretOf }: Input): string | undefined {
+  const found = index.byId.get(liveKeyOf(change));
+  if (change.action === 'create') {
+    const step = index.makers.get(change.id);
+    if (found === undefined || step === undefined) return undefined;
+    if (found.managedBy !== undefined) return `it exists by now, and is managed by ${found.managedBy}`;
+    return isMade(step, found, secretOf) ? undefined : 'it exists by now, and is not what the plan would create';
+  }
+  // A gateway may make the id of what has no name from its address, which the plan itself spells anew.
+  const same = index.byUid.get(uidKey(change.id, change.uid ?? '')) ?? (kind.named ? undefined : found);
+  if (same === undefined) {
+    if (found !== undefined) return 'it was deleted and made anew since it was planned';
+    return change.action === 'delete' ? undefined : 'it is no longer on the gateway';
+  }
+  if (same.id !== liveKeyOf(change)) return `it is called ${same.id} by now`;
+  if (same.managedBy !== undefined) return managedSince(same.managedBy);
+  const moved = changesSincePlan(change, kind, same, seen?.get(liveKeyOf(change)));
+  return moved.length === 0 ? undefined : `somebody changed it since it was planned: ${moved.map(changedFieldText).join('; ')}`;
+}
+
+function refusalOf({ id, at }: Pick<Change, 'id' | 'at'>, why: string): Refusal {
+  return {
+    code: 'plan/moved',
+    message: why,
+    hint: 'plan again, and look at what changed',
+    allowable: false,
+    resource: id,
+    ...(at === undefined ? {} : { at }),
+  };
+}

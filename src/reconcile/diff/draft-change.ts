@@ -1,0 +1,169 @@
+import type { DesiredResource } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { editSpec } from '../../model/spec/edit.ts';
+import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { LiveResource, LiveState } from '../../model/live.ts';
+import type { Change, FieldChange, Value } from '../../model/plan/plan.ts';
+import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { compareSpecs } from './compare-specs.ts';
+import { withOrigins, type AppliedResource } from './origin.ts';
+import { resolveReferences } from './resolve-references.ts';
+import { compareSecrets } from './compare-secrets.ts';
+import { comparedFields, entryOf, resolveDefaults, skippedPaths } from './resolve-defaults.ts';
+
+/** One resource's change before edges and order are known; `fields` may be empty. */
+export type ChangeDraft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
+  readonly action: 'create' | 'update' | 'rename' | 'delete';
+  /** It was there already, and nothing of ours was ever applied to it. */
+  readonly adopts?: true;
+  /** What takes its place: it is closed, or deleted, once that is there. */
+  readonly replacedBy?: ResourceId;
+  /** It was created closed, and whoever did so never came back to open it. */
+  readonly unfinished?: true;
+};
+
+export type DraftedChange = {
+  readonly draft: ChangeDraft;
+  /** Secrets that were not read, and come from where they came from. */
+  readonly unverified?: readonly Pointer[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What is live when a resource is compared, and what was applied before. */
+export type ChangeContext = {
+  readonly live: LiveResource | undefined;
+  readonly state: LiveState;
+  readonly past?: AppliedResource | undefined;
+  readonly isAdopted?: boolean;
+  /** It takes another one's place, and was not opened yet. */
+  readonly isWaiting?: boolean;
+  /** It took another one's place, and is as open as it was meant to be. */
+  readonly isSettled?: boolean;
+  /** Nothing will be carried out: a secret that is to be kept and is gone is a difference like others. */
+  readonly previewOnly?: boolean;
+};
+
+/** Compares one desired resource with its live counterpart; against what was last applied, where that is known. */
+export function draftChange(
+  kind: Kind,
+  desired: DesiredResource,
+  { live, state, past, isAdopted = false, isWaiting = false, isSettled = false, previewOnly = false }: ChangeContext,
+): DraftedChange {
+  const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
+  const resolved = { ...desired, spec };
+  const settled = { ...resolved, spec: resolveDefaults(kind, resolved, live) };
+  const compared = compareSecrets(desired, live, past?.base);
+  const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.lost] } : compared;
+  const judge = (fields: readonly FieldChange[]): readonly FieldChange[] =>
+    past === undefined ? fields : withOrigins(fields, past, { kind, desired: settled, live, state });
+  return {
+    draft:
+      live === undefined
+        ? draftCreate(kind, settled, judge(createFields(kind, settled, secrets.fields)))
+        : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted, isWaiting, isSettled }),
+    unverified: secrets.unverified,
+    diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
+  };
+}
+
+function asWarning(one: Diagnostic): Diagnostic {
+  return { ...one, severity: 'warning' };
+}
+
+function createFields(kind: Kind, desired: DesiredResource, secrets: readonly FieldChange[]): readonly FieldChange[] {
+  const plain = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
+    const value = desired.spec[field.name];
+    const says = value !== undefined && (field.required || !equal(value, field.empty));
+    return says ? [{ path: pointer(field.name), before: { absent: true }, after: { value } }] : [];
+  });
+  return [...plain, ...secrets];
+}
+
+function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly FieldChange[]): ChangeDraft {
+  return {
+    ...identity(desired),
+    action: 'create',
+    fields: withPositions(fields, desired),
+    carried: [],
+    touched: { before: {}, after: touchedSide(kind, {}, fields, 'after') },
+  };
+}
+
+type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
+  readonly judge: (fields: readonly FieldChange[]) => readonly FieldChange[];
+  readonly isAdopted: boolean;
+  readonly isWaiting: boolean;
+  readonly isSettled: boolean;
+};
+
+function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Comparison): ChangeDraft {
+  const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
+  const isNew = secrets.isAdopted || secrets.isWaiting || live.untouched === true;
+  const unfinished = isNew && !secrets.isSettled && isUnfinished(kind, differing, live);
+  const fields = unfinished ? differing : secrets.judge(differing);
+  const draft = {
+    ...identity(desired),
+    action: 'update',
+    uid: live.uid,
+    ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
+    ...(secrets.isAdopted ? { adopts: true as const } : {}),
+  } as const;
+  if (fields.length === 0) return { ...draft, fields, carried: [] };
+  const written = fields.filter((field) => field.held !== true);
+  const changed = new Set(written.map(({ path }) => path));
+  const held = fields.flatMap(({ path, held: holds }) => (holds === true ? [path] : []));
+  return {
+    ...draft,
+    ...(unfinished ? { unfinished: true } : {}),
+    fields: withPositions(fields, desired),
+    carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter((path) => !changed.has(path)),
+    touched: { before: touchedSide(kind, live.spec, written, 'before'), after: touchedSide(kind, live.spec, written, 'after') },
+  };
+}
+
+/**
+ * All that can be closed is closed, and opening is all that is left to do, of an object that is new by what was applied before, or
+ * that nobody wrote since it was created. What took a place may be closed because the former one was, by hand.
+ */
+function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveResource): boolean {
+  const closable = kind.fields.filter((field) => field.closed !== undefined);
+  if (closable.length === 0) return false;
+  const openings = new Set(closable.map((field) => pointer(field.name)));
+  return closable.every((field) => live.spec[field.name] === field.closed) && fields.every((field) => openings.has(field.path));
+}
+
+function identity(desired: DesiredResource): Pick<ChangeDraft, 'id' | 'key' | 'at'> {
+  return { id: desired.id, ...(desired.key === desired.id ? {} : { key: desired.key }), at: desired.locate('') };
+}
+
+/** Live values that a write carries although the manifest does not state them: ignored, unknown, kept and not what a create would give. */
+function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, keptSecrets: readonly Pointer[]): readonly Pointer[] {
+  const defaults = kind.createDefaults(nameOf(desired.id));
+  const kept = comparedFields(kind).flatMap((field) => {
+    const value = live.spec[field.name];
+    const own = equal(value, field.empty) || equal(value, defaults[field.name]);
+    const carries = desired.spec[field.name] === undefined && value !== undefined && !own;
+    return carries ? [pointer(field.name)] : [];
+  });
+  const all = [...kept, ...skippedPaths(desired, live), ...keptSecrets];
+  return [...new Set(all)].filter((path) => !all.some((other) => other !== path && isPointerWithin(path, other))).toSorted(compareText);
+}
+
+function withPositions(fields: readonly FieldChange[], desired: DesiredResource): readonly FieldChange[] {
+  return fields.map((field) => ({ ...field, at: desired.locate(field.path) }));
+}
+
+/** The touched top-level fields of one side as one document, secrets as their source. */
+function touchedSide(kind: Kind, base: JsonObject, fields: readonly FieldChange[], side: 'before' | 'after'): JsonObject {
+  const edits = fields.map((field) => ({ path: field.path, value: shown(field[side]) }));
+  const spec = editSpec(kind.fields, base, edits);
+  const tops = new Set(fields.flatMap((field) => tokensOf(field.path).slice(0, 1)));
+  return Object.fromEntries([...tops].flatMap((top) => entryOf(spec, top)));
+}
+
+function shown(value: Value): Json | undefined {
+  if ('secret' in value) return `(secret ${value.secret})`;
+  return 'value' in value ? value.value : undefined;
+}

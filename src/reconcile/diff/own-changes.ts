@@ -1,0 +1,129 @@
+import { type DeclaredEdge, type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
+import { compareText } from '../../model/json.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { liveKeyOf, type AssessedChange, type Plan } from '../../model/plan/plan.ts';
+import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import type { DesiredSecret } from '../../model/secret.ts';
+import { compareSpecs } from './compare-specs.ts';
+
+/** What a pull request changes by itself: places of each resource, sorted, the empty one being all of it; and edges. */
+export type OwnChanges = {
+  readonly places: ReadonlyMap<ResourceId, readonly Pointer[]>;
+  /** Edges that it declares, or no longer declares. */
+  readonly edges: ReadonlySet<string>;
+};
+
+/** Compares what the manifests want with what they wanted where the pull request began. */
+export function ownChanges(desired: DesiredState, began: DesiredState, registry: Registry): OwnChanges {
+  const places = new Map<ResourceId, Set<Pointer>>();
+  const add = (id: ResourceId, place: Pointer): void => void places.set(id, (places.get(id) ?? new Set()).add(place));
+  const before = new Map(desiredById(began.resources));
+  for (const resource of desired.resources) {
+    const other = before.get(resource.id);
+    const kind = registry.get(kindOf(resource.id));
+    const found = other === undefined || kind === undefined ? [''] : placesOf(kind, resource, other);
+    for (const place of found) add(resource.id, place);
+    before.delete(resource.id);
+  }
+  for (const { id } of desired.unselected) before.delete(id);
+  for (const id of before.keys()) add(id, '');
+  const edges = edgesOfOne(desired.edges, began.edges);
+  for (const edge of edges) for (const [id, place] of placesOfEdge(edge, registry)) add(id, place);
+  return {
+    places: new Map([...places].map(([id, found]) => [id, [...found].toSorted(compareText)])),
+    edges: new Set(edges.map(({ rule, connection }) => edgeText(endId(rule), endId(connection)))),
+  };
+}
+
+/** Tells whether the pull request itself changes the place, something below it, or all that it is part of. */
+export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''): boolean {
+  return places.get(id)?.some((place) => isPointerWithin(place, path) || isPointerWithin(path, place)) ?? false;
+}
+
+/** The plan with each change, field and edge told to be the pull request's own, or not; a change by any part of it, or as a whole. */
+export function labelOwn(plan: Plan, own: OwnChanges): Plan {
+  const edges = plan.edges.map((edge) => ({ ...edge, own: own.edges.has(edgeText(edge.rule, edge.connection)) }));
+  const writers = new Set(edges.flatMap(({ own: isItsOwn, by }) => (isItsOwn && by !== undefined ? [by] : [])));
+  const changes = plan.changes.map((change): AssessedChange => {
+    const fields = change.fields.map((field) => ({ ...field, own: isOwn(own, change.id, field.path) }));
+    const isWhole = own.places.get(change.id)?.includes('') === true;
+    return { ...change, own: isWhole || writers.has(liveKeyOf(change)) || fields.some((field) => field.own), fields };
+  });
+  return { ...plan, changes, edges };
+}
+
+function placesOf({ fields }: Kind, one: DesiredResource, other: DesiredResource): readonly Pointer[] {
+  const statedOnce = fields.filter(({ name }) => (one.spec[name] === undefined) !== (other.spec[name] === undefined));
+  return [
+    ...(sameTerms(one, other) ? [] : ['']),
+    ...statedOnce.map(({ name }) => pointer(name)),
+    ...compareSpecs(
+      fields,
+      one.spec,
+      other.spec,
+      statedOnce.map(({ name }) => pointer(name)),
+    ).map(({ path }) => path),
+    ...secretPlaces(one, other),
+    ...inOne(one.wholeSecrets, other.wholeSecrets),
+    ...inOne(one.ignore, other.ignore),
+  ];
+}
+
+/** Tells whether both are the same thing, to be treated alike as a whole. */
+function sameTerms(one: DesiredResource, other: DesiredResource): boolean {
+  return (
+    one.key === other.key &&
+    one.protect === other.protect &&
+    one.adopt === other.adopt &&
+    one.replaces === other.replaces &&
+    one.renamedFrom === other.renamedFrom
+  );
+}
+
+function secretPlaces(one: DesiredResource, other: DesiredResource): readonly Pointer[] {
+  const paths = new Set([...Object.keys(one.secrets), ...Object.keys(other.secrets)]);
+  return [...paths].filter((path) => !isSame(one.secrets[path], other.secrets[path]));
+}
+
+/** Values are compared where manifests hold them; elsewhere the source alone is the manifest's. */
+function isSame(one: DesiredSecret | undefined, other: DesiredSecret | undefined): boolean {
+  if (one?.source !== other?.source || (one?.state === 'keep') !== (other?.state === 'keep')) return false;
+  return one?.state !== 'value' || other?.state !== 'value' || one.equals(other);
+}
+
+function inOne(one: readonly Pointer[], other: readonly Pointer[]): readonly Pointer[] {
+  return [...one.filter((path) => !other.includes(path)), ...other.filter((path) => !one.includes(path))];
+}
+
+/** The edges that one side alone declares. */
+function edgesOfOne(one: readonly DeclaredEdge[], other: readonly DeclaredEdge[]): readonly DeclaredEdge[] {
+  return [...edgesBut(one, other), ...edgesBut(other, one)];
+}
+
+function edgesBut(edges: readonly DeclaredEdge[], others: readonly DeclaredEdge[]): readonly DeclaredEdge[] {
+  const known = new Set(others.map(textOf));
+  return edges.filter((edge) => !known.has(textOf(edge)));
+}
+
+function textOf({ rule, connection }: DeclaredEdge): string {
+  return edgeText(endId(rule), endId(connection));
+}
+
+function edgeText(rule: ResourceId, connection: ResourceId): string {
+  return `${rule}\0${connection}`;
+}
+
+function endId({ kind, text }: DeclaredEdge['rule']): ResourceId {
+  return resourceId(kind, text);
+}
+
+/** Where each end lists the edge, as far as it has a field for it. */
+function placesOfEdge({ rule, connection }: DeclaredEdge, registry: Registry): readonly (readonly [ResourceId, Pointer])[] {
+  const place = (end: DeclaredEdge['rule'], side: 'rule' | 'connection', text: string): readonly (readonly [ResourceId, Pointer])[] => {
+    const other = side === 'rule' ? connection.kind : rule.kind;
+    const field = registry.get(end.kind)?.fields.find(({ edge, refers }) => edge === side && refers === other);
+    return field === undefined ? [] : [[endId(end), pointer(field.name, text)]];
+  };
+  return [...place(rule, 'rule', connection.text), ...place(connection, 'connection', rule.text)];
+}

@@ -1,0 +1,140 @@
+import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { compareText, equal, type JsonObject } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/live.ts';
+import type { FieldChange, Orphan, Plan } from '../../model/plan/plan.ts';
+import { pointer } from '../../model/pointer.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import type { ChangeDraft } from './draft-change.ts';
+import type { EdgeEnds } from '../../model/edges.ts';
+import { closableFields } from '../prepare/replacements.ts';
+import { comparedFields } from './resolve-defaults.ts';
+
+/** A live object that the base declares and no manifest does. */
+export type RemovedObject = { readonly base: DesiredResource; readonly live: LiveResource };
+
+/** Finds what is ours by the base and in no manifest any more; with a selection nothing is. */
+export function findRemoved(
+  base: BaseState | undefined,
+  { resources, unselected }: DesiredState,
+  live: ReadonlyMap<ResourceId, LiveResource>,
+): readonly RemovedObject[] {
+  if (base === undefined || unselected.length > 0) return [];
+  const declared = new Set(resources.map(({ key }) => key));
+  return base.desired.resources
+    .flatMap((resource) => {
+      const found = live.get(resource.key);
+      return found === undefined || declared.has(resource.key) ? [] : [{ base: resource, live: found }];
+    })
+    .toSorted((one, other) => compareText(one.base.key, other.base.key));
+}
+
+/** What is left behind, apart: what a prune deletes, and why it does not delete the rest. */
+export type PruneDecision = { readonly toDelete: readonly RemovedObject[]; readonly kept: ReadonlyMap<ResourceId, string> };
+
+/** Finds what may be deleted: nothing that is managed or protected, and nothing whose end would change what is not ours. */
+export function decidePrune(left: readonly RemovedObject[], edges: readonly EdgeEnds[], known: PruneContext): PruneDecision {
+  const orphans = new Set(left.map(({ live: { id } }) => id));
+  const kept = new Map<ResourceId, string>();
+  for (const one of left) {
+    const named = known.isNamed(one.live.id) ? 'a manifest still refers to it' : undefined;
+    const reason = ownReason(one) ?? named ?? edgeReason(one.live.id, edges, { ...known, orphans });
+    if (reason !== undefined) kept.set(one.live.id, reason);
+  }
+  return { toDelete: left.filter(({ live: { id } }) => !kept.has(id)), kept };
+}
+
+/** Who manages what, and which edges and objects are ours. */
+type PruneContext = {
+  readonly isManaged: (id: ResourceId) => boolean;
+  readonly isDeclared: (id: ResourceId) => boolean;
+  /** Whether the base declared the edge. */
+  readonly isApplied: (ends: EdgeEnds) => boolean;
+  /** Whether a manifest declares an edge to the object. */
+  readonly isNamed: (id: ResourceId) => boolean;
+};
+
+function ownReason({ base, live }: RemovedObject): string | undefined {
+  if (live.managedBy !== undefined) return `managed by ${live.managedBy}`;
+  return base.protect ? 'its last manifest says metadata.protect' : undefined;
+}
+
+/** A rule that goes takes its edges along: those of managed connections, and those that were never ours, keep it. */
+function edgeReason(
+  id: ResourceId,
+  edges: readonly EdgeEnds[],
+  { isManaged, isDeclared, isApplied, orphans }: PruneContext & { readonly orphans: ReadonlySet<ResourceId> },
+): string | undefined {
+  for (const ends of edges) {
+    if (ends.rule !== id && ends.connection !== id) continue;
+    const other = ends.rule === id ? ends.connection : ends.rule;
+    if (isManaged(other)) return `${other}, which it has an edge to, is managed`;
+    if (ends.rule === id && !isDeclared(other) && !orphans.has(other) && !isApplied(ends)) return `it protects ${other}, which is not ours`;
+  }
+  return undefined;
+}
+
+/** What a report says of an object that was left behind. */
+export function orphanOf({ base: { id, key } }: RemovedObject, removedIn: BaseState['removedIn'], kept: string | undefined): Orphan {
+  const commit = removedIn.get(id) ?? removedIn.get(key);
+  return {
+    id,
+    ...(commit === undefined ? {} : { removedIn: commit.id, subject: commit.subject }),
+    ...(kept === undefined ? {} : { kept }),
+  };
+}
+
+/** What is told once a commit without them is recorded as applied: nothing proves any more that what was left behind was ours. */
+export function removalWarnings({ orphans, changes, base }: Pick<Plan, 'orphans' | 'changes' | 'base'>): readonly Diagnostic[] {
+  const gone = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
+  const left = orphans.filter(({ id, kept }) => kept === undefined && !gone.has(id));
+  if (left.length === 0) return [];
+  const [stays, they] = left.length === 1 ? ['stays', 'it'] : ['stay', 'them'];
+  const hint = base === undefined ? {} : { hint: `ostiary apply --prune --base ${base.slice(0, 10)} deletes ${they}` };
+  const message = `what no manifest declares any more ${stays}, and counts as not ours from now on: ${left.map(({ id }) => id).join(', ')}`;
+  return [{ code: 'git/orphans-left', severity: 'warning', message, ...hint }];
+}
+
+/** The closing of an object whose place another one takes; undefined where it is closed already. */
+export function draftClose(kind: Kind, live: LiveResource, successor: Pick<DesiredResource, 'id' | 'locate'>): ChangeDraft | undefined {
+  const fields = closableFields(kind).flatMap(({ path, name, value, empty }): readonly FieldChange[] => {
+    const found = live.spec[name] ?? empty;
+    return equal(found, value) ? [] : [{ path, before: { value: found }, after: { value }, at: successor.locate('') }];
+  });
+  if (fields.length === 0) return undefined;
+  const side = (which: 'before' | 'after'): JsonObject =>
+    Object.fromEntries(fields.flatMap(({ path, [which]: one }) => ('value' in one ? [[path.slice(1), one.value] as const] : [])));
+  return {
+    id: live.id,
+    action: 'update',
+    replacedBy: successor.id,
+    uid: live.uid,
+    at: successor.locate(''),
+    ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
+    fields,
+    carried: [],
+    touched: { before: side('before'), after: side('after') },
+  };
+}
+
+/** The deletion of an object that was left behind, with all that it has. */
+export function draftDelete(kind: Kind, { base: { id, key }, live }: RemovedObject): ChangeDraft {
+  const plain = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
+    const value = live.spec[field.name];
+    const has = value !== undefined && !equal(value, field.empty);
+    return has ? [{ path: pointer(field.name), before: { value }, after: { absent: true } }] : [];
+  });
+  const secrets = Object.keys(live.secrets)
+    .toSorted(compareText)
+    .map((path): FieldChange => ({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } }));
+  return {
+    id,
+    ...(key === id ? {} : { key }),
+    action: 'delete',
+    uid: live.uid,
+    fields: [...plain, ...secrets],
+    carried: [],
+    touched: { before: live.spec, after: {} },
+  };
+}

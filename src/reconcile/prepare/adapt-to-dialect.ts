@@ -1,0 +1,37 @@
+import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { hasField, type DialectFields } from '../../model/gateway.ts';
+import type { Registry } from '../../model/kind.ts';
+import { pointer } from '../../model/pointer.ts';
+import { kindOf } from '../../model/resource.ts';
+
+/** Leaves out what manifests state in fields that the gateway does not have; each is a warning at its line. */
+export function adaptToDialect(
+  desired: DesiredState,
+  speech: DialectFields,
+  registry: Registry,
+): { readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] } {
+  const foreign = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => !hasField(speech, name, field))]));
+  const diagnostics: Diagnostic[] = [];
+  const resources = desired.resources.map((resource): DesiredResource => {
+    const stated = (foreign.get(kindOf(resource.id)) ?? []).filter(({ name }) => resource.stated.has(name));
+    if (stated.length === 0) return resource;
+    const names = new Set(stated.map(({ name }) => name));
+    diagnostics.push(
+      ...stated.map(({ name, dialect: whose }): Diagnostic => ({
+        code: 'plan/other-dialect-field',
+        severity: 'warning',
+        message: `${name} is a field of ${whose} gateways; this one (${speech.dialect}) has none, so it is not sent`,
+        hint: 'leave it out, or say with metadata.targets which gateways the manifest is for',
+        at: resource.locate(pointer(name)),
+        resource: resource.id,
+      })),
+    );
+    return {
+      ...resource,
+      spec: Object.fromEntries(Object.entries(resource.spec).filter(([name]) => !names.has(name))),
+      stated: new Set([...resource.stated].filter((name) => !names.has(name))),
+    };
+  });
+  return { desired: diagnostics.length === 0 ? desired : { ...desired, resources }, diagnostics };
+}

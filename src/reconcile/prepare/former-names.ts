@@ -1,0 +1,62 @@
+import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { type LiveState, liveById } from '../../model/live.ts';
+import type { Renames } from '../../model/plan/renames.ts';
+import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
+
+/** Which live objects take new names, and which cannot because somebody else manages them, by the names to come. */
+export type FormerNames = {
+  readonly renames: Renames;
+  readonly blocked: ReadonlyMap<ResourceId, ResourceId>;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Finds the former names that are still live; one that is gone already says nothing any more. */
+export function resolveFormerNames(desired: DesiredState, live: LiveState): FormerNames {
+  const comers = desired.resources.filter((resource) => formerIdOf(resource) !== undefined);
+  if (comers.length === 0) return { renames: new Map(), blocked: new Map(), diagnostics: [] };
+  const found = liveById(live.resources);
+  const blocked = new Map<ResourceId, ResourceId>();
+  const declared = new Set([...desired.resources, ...desired.unselected].map(({ id }) => id));
+  const renames = new Map<ResourceId, ResourceId>();
+  const diagnostics: Diagnostic[] = [];
+  for (const resource of comers) {
+    const former = formerIdOf(resource);
+    if (former === undefined) continue;
+    if (declared.has(former)) diagnostics.push(stillDeclared(resource, former));
+    else if (renames.has(former)) diagnostics.push(takenTwice(resource, former));
+    else if (resource.renamedFrom !== undefined && found.has(former) && !found.has(resource.key)) {
+      if (found.get(former)?.managedBy === undefined) renames.set(former, resource.key);
+      else blocked.set(resource.key, former);
+    }
+  }
+  return { renames, blocked, diagnostics };
+}
+
+/** The id that a resource had, or whose place it takes. */
+export function formerIdOf({ id, renamedFrom, replaces }: DesiredResource): ResourceId | undefined {
+  const name = renamedFrom ?? replaces;
+  return name === undefined ? undefined : resourceId(kindOf(id), name);
+}
+
+function stillDeclared({ id, locate }: DesiredResource, former: ResourceId): Diagnostic {
+  return {
+    code: 'plan/former-name-declared',
+    severity: 'error',
+    message: `${id} takes the place of ${former}, which still has a manifest`,
+    hint: 'remove that manifest, or the former name from this one',
+    at: locate(''),
+    resource: id,
+  };
+}
+
+function takenTwice({ id, locate }: DesiredResource, former: ResourceId): Diagnostic {
+  return {
+    code: 'plan/former-name-declared',
+    severity: 'error',
+    message: `${id} takes the place of ${former}, and another manifest does so too`,
+    hint: 'only one of them can: take the former name out of the others',
+    at: locate(''),
+    resource: id,
+  };
+}

@@ -1,0 +1,203 @@
+import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { editSpec } from '../../model/spec/edit.ts';
+import type { Json } from '../../model/json.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
+import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { withNames } from '../../model/plan/renames.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { compareSpecs } from '../diff/compare-specs.ts';
+import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
+import { declaredEnds, edgeField, indexEdges } from '../diff/edge-index.ts';
+import { resolveFormerNames } from './former-names.ts';
+import { withOrigins } from '../diff/origin.ts';
+import { comparedFields } from '../diff/resolve-defaults.ts';
+
+/** Desired resources that take the place of a live object, by their id, while both names are known. */
+export function predecessorsOf(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {
+  const successors = desired.resources.filter(({ replaces }) => replaces !== undefined);
+  if (successors.length === 0) return new Map();
+  const found = liveById(live.resources);
+  return new Map(
+    successors.flatMap(({ id, replaces = '' }) => {
+      const predecessor = found.get(resourceId(kindOf(id), replaces));
+      return predecessor === undefined ? [] : [[id, predecessor] as const];
+    }),
+  );
+}
+
+export type ResolvedReplacements = { readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * Gives what takes another one's place all that the predecessor one has and its manifest keeps: fields, secrets, and the edges
+ * that no manifest and no base speak of. What is live under its own name already has them. Who only reads cannot copy what
+ * it does not see, and somebody else can.
+ */
+export function resolveReplacements(
+  desired: DesiredState,
+  live: LiveState,
+  { registry, base, onlyReads = false }: { registry: Registry; base: BaseState | undefined; onlyReads?: boolean },
+): ResolvedReplacements {
+  const predecessors = predecessorsOf(desired, live);
+  if (predecessors.size === 0) return { desired, diagnostics: [] };
+  const state = withNames(live, resolveFormerNames(desired, live).renames);
+  const present = liveById(live.resources);
+  const applied = desiredByKey(base?.desired.resources ?? []);
+  const waiting = unopenedSuccessors(predecessors, live, registry);
+  // What is closed still may have been cut off before everything was attached to it.
+  const shut = new Set(live.resources.flatMap((resource) => (isClosed(registry.get(kindOf(resource.id)), resource) ? [resource.id] : [])));
+  const successors = new Map([...predecessors].filter(([id]) => !present.has(id) || shut.has(id)));
+  const diagnostics: Diagnostic[] = [];
+  const resources = desired.resources.map((resource) => {
+    const predecessor = successors.get(resource.id);
+    const kind = registry.get(kindOf(resource.id));
+    if (predecessor === undefined || kind === undefined) return resource;
+    const beside = { predecessor, state, base: applied.get(predecessor.id) };
+    if (present.has(resource.id)) return waiting.has(resource.id) ? keepStricter(kind, resource, beside) : resource;
+    const successor = keepStricter(kind, inheritFields(kind, resource, predecessor), beside);
+    diagnostics.push(...unreadableSecrets(successor, predecessor, onlyReads));
+    return successor;
+  });
+  const edges = edgesToMove(successors, { desired, live: state, registry, base: base?.desired });
+  for (const { successor, ends } of edges)
+    if (!canMove(ends, successor, desired, registry)) diagnostics.push(edgeCannotMove(successor, ends, desired));
+  return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declareEdge)] }, diagnostics };
+}
+
+/**
+ * The successors that were created closed by an apply that was cut off, and wait to be opened: what they take the place of is
+ * closed after that, so something of it is still open.
+ */
+export function unopenedSuccessors(
+  predecessors: ReadonlyMap<ResourceId, LiveResource>,
+  live: LiveState,
+  registry: Registry,
+): ReadonlySet<ResourceId> {
+  const found = liveById(live.resources);
+  return new Set(
+    [...predecessors].flatMap(([id, predecessor]) => {
+      const successor = found.get(id);
+      const kind = registry.get(kindOf(id));
+      return successor !== undefined && isClosed(kind, successor) && !isClosed(kind, predecessor) ? [id] : [];
+    }),
+  );
+}
+
+/** Tells whether it can be closed, and is. */
+function isClosed(kind: Kind | undefined, { spec }: LiveResource): boolean {
+  const doors = kind === undefined ? [] : closableFields(kind);
+  return doors.length > 0 && doors.every(({ name, value }) => spec[name] === value);
+}
+
+function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveResource): DesiredResource {
+  const spec: Record<string, Json> = { ...resource.spec };
+  for (const { name, omitted, secret, edge } of kind.fields) {
+    const value = predecessor.spec[name];
+    const keeps = omitted === 'kept' && secret === undefined && edge === undefined;
+    if (keeps && spec[name] === undefined && value !== undefined) spec[name] = value;
+  }
+  const secrets: Record<Pointer, DesiredSecret> = { ...resource.secrets };
+  for (const [path, secret] of Object.entries(predecessor.secrets)) {
+    const isGiven = resource.wholeSecrets.some((whole) => isPointerWithin(path, whole)) && resource.secrets[path]?.state !== 'keep';
+    if (!isGiven) secrets[path] = inheritSecret(secret, predecessor.id);
+  }
+  return { ...resource, spec, secrets };
+}
+
+/** What was tightened by hand on the predecessor object since the base is held on its successor, too. */
+function keepStricter(
+  kind: Kind,
+  successor: DesiredResource,
+  {
+    predecessor,
+    state,
+    base,
+  }: { readonly predecessor: LiveResource; readonly state: LiveState; readonly base: DesiredResource | undefined },
+): DesiredResource {
+  if (base === undefined) return successor;
+  const fields = compareSpecs(comparedFields(kind), successor.spec, predecessor.spec, successor.ignore);
+  const told = withOrigins(fields, { base, revert: false }, { kind, desired: successor, live: predecessor, state });
+  const edits = told.flatMap(({ path, before, held }) =>
+    held === true ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
+  );
+  return edits.length === 0 ? successor : { ...successor, spec: editSpec(kind.fields, successor.spec, edits) };
+}
+
+function inheritSecret(secret: LiveSecret, from: ResourceId): DesiredSecret {
+  const source = `live:${from}`;
+  return secret.state === 'value' ? secret.withSource(source) : { state: 'unresolved', source };
+}
+
+/** Secrets that would have to move, but that this token may not see. */
+function unreadableSecrets(successor: DesiredResource, predecessor: LiveResource, onlyReads: boolean): readonly Diagnostic[] {
+  const hidden = Object.entries(successor.secrets).flatMap(([path, { state, source }]) =>
+    state === 'unresolved' && source === `live:${predecessor.id}` ? [path] : [],
+  );
+  const isGiven = (path: Pointer): boolean =>
+    successor.wholeSecrets.some((whole) => isPointerWithin(path, whole)) &&
+    !Object.entries(successor.secrets).some(([own, { state }]) => state === 'keep' && isPointerWithin(own, path));
+  const unseen = [...hidden, ...predecessor.unknown.filter((path) => !hidden.includes(path) && !isGiven(path))];
+  return unseen.map((path) => ({
+    code: 'plan/would-lose-secret',
+    severity: onlyReads ? 'notice' : 'error',
+    message: `${successor.id} takes the place of ${predecessor.id}, whose ${path} this token may not see`,
+    hint: `${onlyReads ? 'apply with' : 'use'} a key with the role admin, or give every secret in the manifest`,
+    at: successor.locate(path),
+    resource: successor.id,
+  }));
+}
+
+type MovedEdge = { readonly successor: ResourceId; readonly predecessor: ResourceId; readonly ends: EdgeEnds };
+
+/** The predecessor objects' edges whose other end no manifest declares, and those that somebody attached since the base. */
+function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: Parameters<typeof indexEdges>[0]): readonly MovedEdge[] {
+  const index = indexEdges(input);
+  const declared = new Set(declaredEnds(input.desired, index).map(edgeKey));
+  const successorOf = new Map([...successors].map(([id, predecessor]) => [predecessor.id, id]));
+  return [...index.edges.values()].flatMap((edge): readonly MovedEdge[] => {
+    const predecessor = [edge.rule, edge.connection].find((id) => successorOf.has(id));
+    const successor = predecessor === undefined ? undefined : successorOf.get(predecessor);
+    if (predecessor === undefined || successor === undefined) return [];
+    const other = predecessor === edge.rule ? edge.connection : edge.rule;
+    const ends = predecessor === edge.rule ? { rule: successor, connection: edge.connection } : { rule: edge.rule, connection: successor };
+    const isTheirs = !index.declared.has(other) || (index.past !== undefined && !index.past.has(edgeKey(edge)));
+    return isTheirs && !declared.has(edgeKey(ends)) ? [{ successor, predecessor, ends }] : [];
+  });
+}
+
+/** Whether an end with a manifest can write the edge. */
+function canMove({ rule, connection }: EdgeEnds, successor: ResourceId, desired: DesiredState, registry: Registry): boolean {
+  const other = successor === rule ? connection : rule;
+  const isOurs = desired.resources.some(({ key }) => key === other);
+  return edgeField(registry.get(kindOf(successor)), kindOf(other)) !== undefined || isOurs;
+}
+
+function edgeCannotMove(successor: ResourceId, { rule, connection }: EdgeEnds, { resources }: DesiredState): Diagnostic {
+  const at = resources.find(({ id }) => id === successor)?.locate('');
+  const other = successor === rule ? connection : rule;
+  return {
+    code: 'plan/edge-cannot-move',
+    severity: 'error',
+    message: `${other} has no manifest, so its edge cannot move to ${successor}`,
+    hint: `write a manifest for ${other} first (a rule is attached from its own side)`,
+    ...(at === undefined ? {} : { at }),
+    resource: successor,
+  };
+}
+
+function declareEdge({ successor, ends: { rule, connection } }: MovedEdge): DeclaredEdge {
+  return { rule: endText(rule), connection: endText(connection), declarations: [{ by: successor, how: 'listed', path: '' }] };
+}
+
+function endText(id: ResourceId): DeclaredEdge['rule'] {
+  return { kind: kindOf(id), text: nameOf(id) };
+}
+
+/** The paths at which a kind's access is closed, with the value that closes it. */
+export function closableFields({
+  fields,
+}: Kind): readonly { readonly path: Pointer; readonly value: Json; readonly empty: Json; readonly name: string }[] {
+  return fields.flatMap(({ name, closed, empty }) => (closed === undefined ? [] : [{ path: pointer(name), value: closed, empty, name }]));
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredResource } from '../../../../src/model/desired.ts';
+import type { LiveResource } from '../../../../src/model/live.ts';
+import type { Value } from '../../../../src/model/plan/plan.ts';
+import { seal, type DesiredSecret, type LiveSecret } from '../../../../src/model/secret.ts';
+import { compareSecrets } from '../../../../src/reconcile/diff/compare-secrets.ts';
+import { desiredOf, liveOf } from '../../../support/resources.ts';
+
+const path = '/secret/envvar:KEY';
+const value = seal('env:KEY', 'bmV3');
+const keep: DesiredSecret = { state: 'keep', source: 'keep' };
+const unresolved: DesiredSecret = { state: 'unresolved', source: 'env:KEY' };
+const hidden: LiveSecret = { state: 'hidden', source: 'live' };
+const other = seal('live', 'b3RoZXI=');
+
+/** What becomes of the one secret: `before→after`, `kept`, or the code of what is wrong. */
+function verdict(desired: DesiredResource, live: LiveResource | undefined): string {
+  const { fields, kept, diagnostics } = compareSecrets(desired, live);
+  return [
+    ...fields.map(({ before, after }) => `${side(before)}→${side(after)}`),
+    ...kept.map(() => 'kept'),
+    ...diagnostics.map(({ code }) => code),
+  ].join(' ');
+}
+
+function side(one: Value): string {
+  return 'secret' in one ? `${one.secret}/${one.state}` : 'absent';
+}
+
+describe('compareSecrets', () => {
+  it.each<[string, DesiredSecret | undefined, LiveSecret | 'none' | 'not live', string]>([
+    ['a value on create', value, 'not live', 'absent→env:KEY/set'],
+    ['a value that is not live', value, 'none', 'absent→env:KEY/set'],
+    ['the same value', value, seal('live', 'bmV3'), ''],
+    ['another value', value, other, 'live/differs→env:KEY/differs'],
+    ['a value that is hidden', value, hidden, 'kept'],
+    ['a source on create', unresolved, 'not live', 'absent→env:KEY/set'],
+    ['a source', unresolved, other, 'kept'],
+    ['keep on create', keep, 'not live', 'plan/keep-missing'],
+    ['keep of nothing', keep, 'none', 'plan/keep-missing'],
+    ['keep', keep, other, 'kept'],
+    ['keep of what is hidden', keep, hidden, 'kept'],
+    ['nothing', undefined, other, 'kept'],
+    ['nothing of nothing', undefined, 'none', ''],
+  ])('takes %s', (_, wished, found, expected) => {
+    const desired = desiredOf('Connection/db', { secrets: wished === undefined ? {} : { [path]: wished } });
+    const live = liveOf('Connection/db', { secrets: typeof found === 'string' ? {} : { [path]: found } });
+    expect(verdict(desired, found === 'not live' ? undefined : live)).toBe(expected);
+  });
+
+  it.each<[string, Partial<DesiredResource>, string]>([
+    ['what a whole map leaves out goes', { wholeSecrets: ['/secret'] }, 'live/removed→absent'],
+    ['a whole map elsewhere takes nothing', { wholeSecrets: ['/other'] }, 'kept'],
+    ['what is ignored stays', { wholeSecrets: ['/secret'], ignore: [path] }, 'kept'],
+    ['what is ignored is not compared', { secrets: { [path]: value }, ignore: ['/secret'] }, ''],
+    ['keep of what is ignored is not looked for', { secrets: { '/secret/envvar:NONE': keep }, ignore: ['/secret'] }, 'kept'],
+  ])('%s', (_, given, expected) => {
+    expect(verdict(desiredOf('Connection/db', given), liveOf('Connection/db', { secrets: { [path]: other } }))).toBe(expected);
+  });
+
+  it.each<[string, DesiredSecret]>([
+    ['a value', value],
+    ['keep', keep],
+  ])('takes %s of a field that the gateway does not mention for unknown', (_, wished) => {
+    const live = liveOf('Connection/db', { unknown: ['/secret'] });
+    expect(verdict(desiredOf('Connection/db', { secrets: { [path]: wished } }), live)).toBe('kept');
+  });
+
+  it('uses the value that is ignored on create', () => {
+    const desired = desiredOf('Connection/db', { secrets: { [path]: value }, ignore: ['/secret'] });
+    expect(verdict(desired, undefined)).toBe('absent→env:KEY/set');
+  });
+
+  it('goes by path, and says where a value is missing', () => {
+    const desired = desiredOf('Connection/db', { secrets: { '/secret/b': value, '/secret/a': value, '/secret/c': keep } });
+    const { fields, diagnostics } = compareSecrets(desired, undefined);
+    expect(fields.map((field) => field.path)).toEqual(['/secret/a', '/secret/b']);
+    expect(diagnostics).toMatchObject([{ at: { file: 'access/secret/c' }, resource: 'Connection/db' }]);
+  });
+});

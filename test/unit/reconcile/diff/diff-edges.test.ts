@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
+import type { LiveResource } from '../../../../src/model/live.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
+import { diffEdges, type EdgeDiff } from '../../../../src/reconcile/diff/diff-edges.ts';
+import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
+
+const [db, rule, mask] = ['Connection/db', 'GuardrailRule/rule', 'DataMaskingRule/mask'] as const;
+const managed = { managedBy: 'platform' };
+const ignores = (path: string): Partial<DesiredResource> => ({ ignore: [path] });
+
+type Case = {
+  /** The resources with a selected manifest, those whose manifest a selection left out, and those that are live. */
+  readonly ours?: readonly (ResourceId | DesiredResource)[];
+  readonly unselected?: readonly ResourceId[];
+  readonly live: readonly (ResourceId | LiveResource)[];
+  readonly declared?: readonly DeclaredEdge[];
+  /** The rules that are attached to the connection. */
+  readonly attached?: readonly ResourceId[];
+};
+
+function planned({ ours = [], unselected = [], live, declared = [], attached = [] }: Case): EdgeDiff {
+  const resources = ours.map((one) => (typeof one === 'string' ? desiredOf(one) : one));
+  const found = live.map((one) => (typeof one === 'string' ? liveOf(one) : one));
+  const withEdges = found.map((one) => ({
+    ...one,
+    edges: { ...one.edges, ...(attached.includes(one.id) ? { connection_ids: [db] } : {}) },
+  }));
+  return diffEdges({ desired: wantedOf(resources, declared, unselected), live: stateOf(...withEdges), registry });
+}
+
+/** The plan in words: `action by`, or the severity of what was found. */
+function words({ edges, diagnostics }: EdgeDiff): string {
+  return [
+    ...edges.map(({ action, by }) => `${action}${by === undefined ? '' : ` ${by}`}`),
+    ...diagnostics.map(({ severity, code }) => `${severity} ${code}`),
+  ].join(', ');
+}
+
+/** Why edges are left out. */
+function said(given: Case): readonly string[] {
+  return planned(given).diagnostics.map(({ message }) => message.replace(/^.* left out: /, ''));
+}
+
+describe('an edge that is declared', () => {
+  it.each<[string, Case, string]>([
+    ['and live is nothing', { ours: [db, rule], live: [db, rule], declared: [edgeOf(rule, db)], attached: [rule] }, ''],
+    ['on the rule is written by the rule', { ours: [db, rule], live: [db, rule], declared: [edgeOf(rule, db)] }, `attach ${rule}`],
+    [
+      'on the connection is written by the rule, too',
+      { ours: [db, rule], live: [db, rule], declared: [edgeOf(rule, db, db)] },
+      `attach ${rule}`,
+    ],
+    ['of a new connection is in its own create', { ours: [db, rule], live: [rule], declared: [edgeOf(rule, db)] }, `attach ${db}`],
+    [
+      'of a new connection and a masking rule comes after it',
+      { ours: [db, mask], live: [mask], declared: [edgeOf(mask, db)] },
+      `attach ${mask}`,
+    ],
+    ['of two new ones is in the create of the connection', { ours: [db, rule], live: [], declared: [edgeOf(rule, db)] }, `attach ${db}`],
+    [
+      'to a rule without a manifest is written by the connection',
+      { ours: [db], live: [db, rule], declared: [edgeOf(rule, db, db)] },
+      `attach ${db}`,
+    ],
+    [
+      'to a connection without a manifest is written by the rule',
+      { ours: [rule], live: [db, rule], declared: [edgeOf(rule, db)] },
+      `attach ${rule}`,
+    ],
+    [
+      'by an id is the same edge',
+      { ours: [rule], live: [liveOf(db, { uid: 'uid-1' }), rule], declared: [edgeOf(rule, 'Connection/UID-1')], attached: [rule] },
+      '',
+    ],
+    ['to a managed connection is blocked', { ours: [rule], live: [liveOf(db, managed), rule], declared: [edgeOf(rule, db)] }, 'blocked'],
+    [
+      'on a managed connection is blocked',
+      { ours: [db, rule], live: [liveOf(db, managed), rule], declared: [edgeOf(rule, db, db)] },
+      'blocked',
+    ],
+    [
+      'to a managed rule is written by the connection',
+      { ours: [db], live: [db, liveOf(rule, managed)], declared: [edgeOf(rule, db, db)] },
+      `attach ${db}`,
+    ],
+    [
+      'on a managed rule is written by the connection',
+      { ours: [db, rule], live: [db, liveOf(rule, managed)], declared: [edgeOf(rule, db)] },
+      `attach ${db}`,
+    ],
+    [
+      'on a managed rule to a connection that is not ours is blocked',
+      { ours: [rule], live: [db, liveOf(rule, managed)], declared: [edgeOf(rule, db)] },
+      'blocked',
+    ],
+    [
+      'on a managed masking rule is blocked',
+      { ours: [db, mask], live: [db, liveOf(mask, managed)], declared: [edgeOf(mask, db)] },
+      'blocked',
+    ],
+    [
+      'is added where it is ignored',
+      { ours: [desiredOf(db, ignores('/guardrail_rules')), rule], live: [db, rule], declared: [edgeOf(rule, db)] },
+      `attach ${rule}`,
+    ],
+    ['between two that are not selected is nothing', { unselected: [db, rule], live: [db, rule], declared: [edgeOf(rule, db)] }, ''],
+    [
+      'by a rule that is not selected is written by the connection',
+      { ours: [db], unselected: [rule], live: [db, rule], declared: [edgeOf(rule, db)] },
+      `attach ${db}`,
+    ],
+    [
+      'by a masking rule that is not selected waits',
+      { ours: [db], unselected: [mask], live: [db, mask], declared: [edgeOf(mask, db)] },
+      'warning plan/needs-unselected',
+    ],
+    [
+      'by a masking rule that is not selected holds a new connection up',
+      { ours: [db], unselected: [mask], live: [mask], declared: [edgeOf(mask, db)] },
+      'error plan/needs-unselected',
+    ],
+    [
+      'to a new rule that is not selected is missed',
+      { ours: [db], unselected: [rule], live: [db], declared: [edgeOf(rule, db, db)] },
+      'error plan/needs-unselected',
+    ],
+    [
+      'by a new rule that is not selected waits',
+      { ours: [db], unselected: [rule], live: [db], declared: [edgeOf(rule, db)] },
+      'warning plan/needs-unselected',
+    ],
+    [
+      'to a new connection that is not selected waits',
+      { ours: [rule], unselected: [db], live: [rule], declared: [edgeOf(rule, db)] },
+      'warning plan/needs-unselected',
+    ],
+    [
+      'by a new connection that is not selected is its own business',
+      { ours: [rule], unselected: [db], live: [rule], declared: [edgeOf(rule, db, db)] },
+      '',
+    ],
+    ['to nothing is a mistake', { ours: [rule], live: [rule], declared: [edgeOf(rule, db)] }, 'error manifest/dangling-reference'],
+    ['from nothing is a mistake', { ours: [db], live: [db], declared: [edgeOf(rule, db, db)] }, 'error manifest/dangling-reference'],
+    [
+      'to nothing by what is not selected is no matter',
+      { ours: [rule], unselected: [db], live: [rule], declared: [edgeOf('GuardrailRule/none', db, db)] },
+      '',
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(words(planned(given))).toBe(expected);
+  });
+
+  it('tells all its places in order, from both sides', () => {
+    const twice = { ...edgeOf(rule, db), declarations: [...edgeOf(rule, db).declarations, ...edgeOf(rule, db, db).declarations] };
+    const again = {
+      ...edgeOf(rule, 'Connection/uid-db'),
+      declarations: [
+        { by: rule, how: 'selector' as const, path: '/connection_ids/db' },
+        { by: rule, how: 'selector' as const, path: '/connection_ids' },
+      ],
+    };
+    const { edges } = planned({ ours: [db, rule], live: [db, rule], declared: [twice, again] });
+    expect(edges).toEqual([
+      {
+        rule,
+        connection: db,
+        action: 'attach',
+        by: rule,
+        declared: [
+          'access/connection_ids:16:1',
+          'access/connection_ids/db:19:1',
+          'access/connection_ids/db:19:1',
+          'access/guardrail_rules/rule:22:1',
+        ],
+      },
+    ]);
+  });
+
+  it('says what was meant, and where', () => {
+    const { diagnostics } = planned({
+      ours: [rule],
+      live: [db, rule],
+      declared: [edgeOf(rule, 'Connection/dc'), edgeOf(rule, 'Connection/elsewhere')],
+    });
+    expect(diagnostics).toMatchObject([
+      { hint: 'did you mean "db"?', at: { file: 'access/connection_ids/dc' } },
+      { hint: 'write a manifest for it, or name one that exists', at: { file: 'access/connection_ids/elsewhere' } },
+    ]);
+  });
+
+  it('says why the selection does not do', () => {
+    const declared = [edgeOf(mask, db)];
+    expect(said({ ours: [db], unselected: [mask], live: [mask], declared })).toEqual([`only ${mask} can write it, and it is not selected`]);
+    expect(said({ ours: [db], unselected: [mask], live: [], declared })).toEqual([
+      `${mask} is not on the gateway yet, and it is not selected`,
+    ]);
+    expect(said({ ours: [mask], unselected: [db], live: [], declared })).toEqual([
+      `${db} is not on the gateway yet, and it is not selected`,
+    ]);
+  });
+});
+
+describe('a live edge that nobody declares', () => {
+  it.each<[string, Case, string]>([
+    ['between two of ours goes', { ours: [db, rule], live: [db, rule], attached: [rule] }, `detach ${rule}`],
+    ['of a masking rule goes', { ours: [db, mask], live: [db, mask], attached: [mask] }, `detach ${mask}`],
+    [
+      'goes by the rule where the connection is not selected',
+      { ours: [rule], unselected: [db], live: [db, rule], attached: [rule] },
+      `detach ${rule}`,
+    ],
+    [
+      'goes by the connection where the rule is not selected',
+      { ours: [db], unselected: [rule], live: [db, rule], attached: [rule] },
+      `detach ${db}`,
+    ],
+    [
+      'stays where nobody selected can write it',
+      { ours: [db], unselected: [mask], live: [db, mask], attached: [mask] },
+      'warning plan/needs-unselected',
+    ],
+    ['to a connection without a manifest is foreign', { ours: [rule], live: [db, rule], attached: [rule] }, 'foreign'],
+    ['to a rule without a manifest is foreign', { ours: [db], live: [db, rule], attached: [rule] }, 'foreign'],
+    ['of a managed connection is foreign', { ours: [db, rule], live: [liveOf(db, managed), rule], attached: [rule] }, 'foreign'],
+    ['of a managed rule is foreign', { ours: [db, rule], live: [db, liveOf(rule, managed)], attached: [rule] }, 'foreign'],
+    [
+      'stays where the connection ignores the field',
+      { ours: [desiredOf(db, ignores('/guardrail_rules')), rule], live: [db, rule], attached: [rule] },
+      'foreign',
+    ],
+    [
+      'stays where the connection ignores the rule',
+      { ours: [desiredOf(db, ignores('/guardrail_rules/rule')), rule], live: [db, rule], attached: [rule] },
+      'foreign',
+    ],
+    [
+      'goes where the connection ignores another rule',
+      { ours: [desiredOf(db, ignores('/guardrail_rules/rul')), rule], live: [db, rule], attached: [rule] },
+      `detach ${rule}`,
+    ],
+    [
+      'stays where the rule ignores the field',
+      { ours: [db, desiredOf(rule, ignores('/connection_ids'))], live: [db, rule], attached: [rule] },
+      'foreign',
+    ],
+    [
+      'stays where the masking rule ignores it',
+      { ours: [db, desiredOf(mask, ignores('/connection_ids/db'))], live: [db, mask], attached: [mask] },
+      'foreign',
+    ],
+    ['between two that are not selected is no matter', { unselected: [db, rule], live: [db, rule], attached: [rule] }, ''],
+  ])('%s', (_, given, expected) => {
+    expect(words(planned(given))).toBe(expected);
+  });
+});

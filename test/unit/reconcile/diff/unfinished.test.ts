@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import { defaultLimits } from '../../../../src/model/config.ts';
+import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
+import type { Plan } from '../../../../src/model/plan/plan.ts';
+import { desiredState } from '../../../support/desired.ts';
+import { planAgainst as planHistory, type History } from '../../../support/history.ts';
+import { memoryGateway } from '../../../support/memory-gateway.ts';
+import { carryOut, planAgainst, reconciled } from '../../../support/run.ts';
+import type { Manifest } from '../../../support/scenario.ts';
+
+const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
+const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
+const manifests: readonly Manifest[] = [
+  ...names.map((name) => ({ kind: 'Connection', metadata: { name }, spec: { type: 'custom', agent_id: 'default', ...open } })),
+  { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { connection_ids: names } },
+];
+const desired = desiredState(manifests);
+
+/** What an apply leaves behind that died before it opened anything. */
+async function diedBeforeOpening(): Promise<LiveState> {
+  const gateway = memoryGateway({ registry, agents: ['default'] });
+  const { plan: first, live } = await planAgainst(gateway, desired);
+  gateway.setFault(({ method }) => (method === 'PUT' ? 'before' : undefined));
+  await carryOut({ gateway, plan: first, live, desired });
+  const { value } = await gateway.readAll([...registry.keys()]);
+  if (value === undefined) throw new Error('the list is not whole');
+  return value;
+}
+
+function planOver(live: LiveState, change: (resource: LiveResource) => LiveResource): Plan {
+  const resources = live.resources.map(change);
+  const checked = reconciled({ desired, live: { ...live, resources }, limits: defaultLimits });
+  if (checked.value === undefined) throw new Error('there is no plan');
+  return checked.value;
+}
+
+test('connections that an apply created closed and never opened are unfinished, and no breaker stops their opening', async () => {
+  const live = await diedBeforeOpening();
+  const result = planOver(live, (resource) => ({ ...resource, untouched: true }));
+  expect(result.changes.filter((change) => change.reasons.includes('unfinished'))).toHaveLength(12);
+  expect(result.refusals).toEqual([]);
+});
+
+test('connections that somebody closed are not', async () => {
+  const live = await diedBeforeOpening();
+  const result = planOver(live, (resource) => resource);
+  expect(result.changes.filter((change) => change.reasons.includes('differs'))).toHaveLength(12);
+  expect(result.refusals.map((refusal) => refusal.code)).toEqual(['plan/too-many-updates', 'plan/too-many-lose-protection']);
+});
+
+test('nor is one that differs in more than being closed', async () => {
+  const live = await diedBeforeOpening();
+  const result = planOver(live, (resource) => ({ ...resource, untouched: true, spec: { ...resource.spec, type: 'database' } }));
+  expect(result.changes.filter((change) => change.reasons.includes('unfinished'))).toEqual([]);
+});
+
+const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'] as const;
+const spec = { type: 'custom', agent_id: 'default', ...open };
+const applied = desiredState([{ kind: 'Connection', metadata: { name: 'former' }, spec }]);
+const past: Pick<History, 'desired' | 'base' | 'consent'> = {
+  desired: desiredState([
+    { kind: 'Connection', metadata: { name: 'heir', replaces: 'former' }, spec },
+    { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { connection_ids: ['heir'] } },
+  ]),
+  base: { commit: 'a'.repeat(40), desired: applied, removedIn: new Map() },
+  consent: { adopt: [], revert: [], prune: false },
+};
+
+test.each([
+  ['opened', {}, ['enabled', 'enabled', 'disabled']],
+  ['closed where the former one was closed by hand', { access_mode_exec: 'disabled' }, ['enabled', 'disabled', 'disabled']],
+])('what takes a place and was not opened by an apply that died is, in the next one, %s', async (_, byHand, expected) => {
+  const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec: { ...spec, ...byHand } }] });
+  gateway.setFault(({ method }) => (method === 'PUT' ? 'before' : undefined));
+  await carryOut({ gateway, ...(await planHistory(gateway, past)) });
+  expect(modes.map((mode) => gateway.state()['Connection/heir']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
+  gateway.setFault(undefined);
+  const second = await planHistory(gateway, past);
+  expect(second.plan.changes.find(({ id }) => id === 'Connection/heir')?.reasons).toContain('unfinished');
+  await carryOut({ gateway, ...second });
+  expect(modes.map((mode) => gateway.state()['Connection/heir']?.spec?.[mode])).toEqual(expected);
+  expect(modes.map((mode) => gateway.state()['Connection/former']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
+  expect((await planHistory(gateway, past)).plan.changes.filter(({ action }) => action !== 'held')).toEqual([]);
+});
+
+test.each([
+  ['closed', false],
+  ['deleted', true],
+])('what is closed by what the manifest says and by what somebody did to the former one stays so, that being %s', async (_, prune) => {
+  const gateway = memoryGateway({
+    registry,
+    tellsUntouched: true,
+    agents: ['default'],
+    resources: [{ id: 'Connection/former', spec: { ...spec, access_mode_connect: 'disabled' } }],
+  });
+  const heir = { kind: 'Connection', metadata: { name: 'heir', replaces: 'former' }, spec: { ...spec, access_mode_exec: 'disabled' } };
+  const replaced = { ...past, desired: desiredState([heir]), consent: { ...past.consent, prune } };
+  await carryOut({ gateway, ...(await planHistory(gateway, replaced)) });
+  expect(Object.keys(gateway.state()).includes('Connection/former')).toBe(!prune);
+  for (const base of [past.base, { ...past.base, desired: replaced.desired }]) {
+    const { changes } = (await planHistory(gateway, { ...replaced, base })).plan;
+    expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/heir', 'held']]);
+  }
+});
+
+test('what somebody closed after it took a place stays closed', async () => {
+  const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
+  await carryOut({ gateway, ...(await planHistory(gateway, past)) });
+  const closed = Object.fromEntries(modes.map((mode) => [mode, 'disabled']));
+  gateway.put({ id: 'Connection/heir', spec: { ...spec, ...closed } });
+  const { changes } = (await planHistory(gateway, past)).plan;
+  expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/heir', 'held']]);
+});
+
+test('a name that vanished and has its successor is nobody else’s former name', async () => {
+  const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
+  const twin = { kind: 'Connection', metadata: { name: 'twin' }, spec };
+  const heir = { ...twin, metadata: { name: 'heir', replaces: 'former' } };
+  const { plan: planned } = await planHistory(gateway, { ...past, desired: desiredState([heir, twin]) });
+  expect(planned.refusals).toEqual([]);
+  const { plan: without } = await planHistory(gateway, { ...past, desired: desiredState([twin]) });
+  expect(without.refusals.map(({ code }) => code)).toEqual(['plan/immutable-name']);
+});
+
+function rule(words: readonly string[]): Manifest {
+  const input = { rules: [{ name: 'words', type: 'deny_words_list', words }] };
+  return { kind: 'GuardrailRule', metadata: { name: 'rule' }, spec: { input } };
+}
+
+test('an entry that an apply left standing twice is not taken for somebody else’s', async () => {
+  const one = { name: 'words', type: 'deny_words_list', pattern_regex: '' };
+  const [before, after] = [
+    { ...one, words: ['DROP'] },
+    { ...one, words: ['DELETE'] },
+  ];
+  const live = { id: 'GuardrailRule/rule', spec: { input: { rules: [before, after] } } } as const;
+  const gateway = memoryGateway({ registry, resources: [live] });
+  const base = { ...past.base, desired: desiredState([rule(['DROP'])]) };
+  await carryOut({ gateway, ...(await planHistory(gateway, { ...past, base, desired: desiredState([rule(['DELETE'])]) })) });
+  expect(gateway.state()['GuardrailRule/rule']?.spec?.['input']).toEqual({ rules: [after] });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import type { BaseState, DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
+import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
+import { planOf } from '../../../support/run.ts';
+import { explained, id, rule, type Case } from './explaining.ts';
+
+function baseOf(
+  resources: readonly DesiredResource[],
+  edges: readonly DeclaredEdge[] = [],
+  removedIn: BaseState['removedIn'] = new Map(),
+): BaseState {
+  return { commit: 'a'.repeat(40), desired: wantedOf(resources, edges), removedIn };
+}
+
+/** Base, manifest and gateway of one connection. */
+function sides(base: JsonObject, desired: JsonObject, live: JsonObject): Case {
+  return { base: baseOf([desiredOf(id, { spec: base })]), desired: desiredOf(id, { spec: desired }), live: liveOf(id, { spec: live }) };
+}
+
+describe('what was applied', () => {
+  it('stands beside what is wanted and what is live', () => {
+    const told = explained({ ...sides({ type: 'a' }, { type: 'b' }, { type: 'a' }), field: 'type' });
+    expect(told).toMatchObject({
+      base: 'a'.repeat(40),
+      summary: 'apply updates it: 1 intent',
+      rows: [
+        {
+          path: '/type',
+          desired: { value: 'b' },
+          live: { value: 'a' },
+          base: { value: 'a' },
+          origin: 'intent',
+          why: 'stated in the manifest; intent: the manifests changed it since the last apply',
+        },
+      ],
+    });
+    expect(explained({ live: liveOf(id), field: 'type' })).not.toHaveProperty('base');
+  });
+
+  it.each<[string, JsonObject, JsonObject, JsonObject, string]>([
+    [
+      'drift',
+      { type: 'a' },
+      { type: 'a' },
+      { type: 'b' },
+      'drift: somebody changed it on the gateway since the last apply, and apply undoes that',
+    ],
+    [
+      'both',
+      { type: 'a' },
+      { type: 'b' },
+      { type: 'c' },
+      'both: the manifests and the gateway changed it since the last apply, and the manifests have the last word',
+    ],
+    [
+      'held',
+      { access_max_duration: 60 },
+      { access_max_duration: 60 },
+      { access_max_duration: 30 },
+      `held: somebody tightened it on the gateway, and apply leaves it so; --revert ${id} undoes that`,
+    ],
+  ])('tells %s', (origin, base, desired, live, why) => {
+    const [row] = explained({ ...sides(base, desired, live), field: Object.keys(base)[0] ?? '' }).rows;
+    expect(row).toMatchObject({ origin, status: origin === 'held' ? 'held' : 'differs', why: `stated in the manifest; ${why}` });
+  });
+
+  it('tells each element by itself', () => {
+    const told = explained({
+      ...sides({ reviewers: ['dba'] }, { reviewers: ['dba', 'sec'] }, { reviewers: ['night'] }),
+      field: 'reviewers',
+    });
+    expect(told.summary).toBe('apply updates it: 1 drift, 1 held, 1 intent');
+    expect(told.rows[0]?.parts?.map(({ path, origin }) => [path, origin])).toEqual([
+      ['/reviewers/dba', 'drift'],
+      ['/reviewers/night', 'held'],
+      ['/reviewers/sec', 'intent'],
+    ]);
+  });
+
+  it('tells what an earlier merge brought, where it is known what is the pull request’s own', () => {
+    const given = sides({ type: 'a' }, { type: 'b' }, { type: 'a' });
+    const made = planOf(wantedOf([desiredOf(id, { spec: { type: 'b' } })]), stateOf(liveOf(id, { spec: { type: 'a' } })), given.base);
+    const plan = { ...made, changes: made.changes.map((change) => ({ ...change, own: false })) };
+    expect(explained({ ...given, plan, field: 'type' })).toMatchObject({
+      summary: 'apply updates it: 1 pending',
+      rows: [{ origin: 'pending' }],
+    });
+  });
+
+  it('tells an adoption, and what refuses it', () => {
+    const told = explained({
+      base: baseOf([]),
+      desired: desiredOf(id, { spec: { type: 'b' } }),
+      live: liveOf(id, { spec: { type: 'a' } }),
+      field: 'type',
+    });
+    expect(told.summary).toMatch(/^apply updates it: 1 adoption; refused, plan\/adoption: /);
+    expect(told.rows[0]).toMatchObject({ origin: 'adoption' });
+  });
+
+  it('tells what was deleted by hand', () => {
+    const { base, desired } = sides({ type: 'a' }, { type: 'a' }, {});
+    const told = explained({ ...(base === undefined ? {} : { base }), ...(desired === undefined ? {} : { desired }), field: 'type' });
+    expect(told).toMatchObject({ summary: 'it was applied and is not live any more: apply creates it again', rows: [{ origin: 'drift' }] });
+  });
+
+  it('tells an orphan with the commit that removed its manifest, its former place and values', () => {
+    const base = baseOf([desiredOf(id, { spec: { type: 'a' } })], [], new Map([[id, { id: 'b'.repeat(40), subject: 'Drop it' }]]));
+    expect(explained({ base, live: liveOf(id, { spec: { type: 'b' } }), field: 'type' })).toMatchObject({
+      at: { file: 'access' },
+      summary: 'orphan: applied once, in no manifest any more, removed in bbbbbbb "Drop it"; --prune would delete it',
+      rows: [{ base: { value: 'a' }, live: { value: 'b' }, status: 'kept' }],
+    });
+  });
+});
+
+describe('an edge', () => {
+  const attached = liveOf(id, { edges: { guardrail_rules: [rule] } });
+  const field = 'guardrail_rules';
+
+  it('tells all places that declare it, and how', () => {
+    const selected: DeclaredEdge = { ...edgeOf(rule, id), declarations: [{ by: id, how: 'selector', path: '/connection_selector' }] };
+    const { rows } = explained({
+      desired: desiredOf(id),
+      live: attached,
+      beside: [liveOf(rule)],
+      edges: [edgeOf(rule, id, id), selected],
+      field,
+    });
+    const places = ['access/connection_selector:21:1', 'access/guardrail_rules/rule:22:1'];
+    expect(rows).toMatchObject([
+      { owner: 'manifests', declared: places, why: `declared (${places[0]}, by a selector; ${places[1]}) and live` },
+    ]);
+  });
+
+  it('of an orphan is the orphan’s', () => {
+    const base = baseOf([desiredOf(id), desiredOf(rule)], [edgeOf(rule, id)]);
+    const { rows } = explained({ base, desired: desiredOf(id), live: attached, beside: [liveOf(rule)], field });
+    expect(rows).toMatchObject([
+      { owner: 'orphan', base: { value: 'attached' }, why: `live, and ${rule} is an orphan: the edge stays as long as that does` },
+    ]);
+  });
+
+  it('that metadata.ignore names, and one that somebody attached or detached by hand', () => {
+    const both = (given: Partial<DesiredResource>, edges: readonly DeclaredEdge[]): Case => {
+      const other: ResourceId = rule;
+      const resources = [desiredOf(id, given), desiredOf(other)];
+      const base = baseOf(resources, edges);
+      return {
+        base,
+        desired: desiredOf(id, given),
+        field,
+        plan: planOf(wantedOf(resources, edges), stateOf(liveOf(other), edges.length === 0 ? attached : liveOf(id)), base),
+      };
+    };
+    const ignored = both({ ignore: ['/guardrail_rules'] }, []);
+    expect(explained({ ...ignored, live: attached }).rows).toMatchObject([
+      { owner: 'foreign', why: expect.stringContaining('metadata.ignore names it') },
+    ]);
+    expect(explained({ ...both({}, []), live: attached }).rows).toMatchObject([{ status: 'held', origin: 'held' }]);
+    expect(explained({ ...both({}, [edgeOf(rule, id)]), live: liveOf(id) }).rows).toMatchObject([{ status: 'differs', origin: 'drift' }]);
+  });
+});

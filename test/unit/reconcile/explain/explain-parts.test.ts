@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { DesiredResource } from '../../../../src/model/desired.ts';
+import type { EdgeChange, Plan } from '../../../../src/model/plan/plan.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
+import { seal } from '../../../../src/model/secret.ts';
+import { explain } from '../../../../src/reconcile/explain/explain.ts';
+import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
+import { planOf } from '../../../support/run.ts';
+import { explained, id, rowOf, rule, type Case } from './explaining.ts';
+
+describe('a secret', () => {
+  const path = '/secret/envvar:KEY';
+  const [ours, theirs] = [seal('env:KEY', 'YQ=='), seal('live', 'Yg==')];
+  const live = liveOf(id, { secrets: { [path]: theirs } });
+  const hidden = liveOf(id, { secrets: { [path]: { state: 'hidden', source: 'live' } }, unknown: [path] });
+  const wants = (secret: DesiredResource['secrets'][string], given: Partial<DesiredResource> = {}): DesiredResource =>
+    desiredOf(id, { secrets: { [path]: secret }, ...given });
+
+  it.each<[string, Case, string, string, string]>([
+    [
+      'is ignored',
+      { desired: wants(ours, { ignore: ['/secret'] }), live },
+      'secret',
+      'metadata.ignore names it: never compared, always carried',
+      'desired live at',
+    ],
+    [
+      'is not in the whole map',
+      { desired: desiredOf(id, { wholeSecrets: ['/secret'] }), live },
+      'differs',
+      'the manifest gives the whole map, and this key is not in it',
+      'live',
+    ],
+    ['is not stated', { desired: desiredOf(id), live }, 'secret', 'not stated, so it stays as it is', 'live'],
+    ['nobody declares', { live }, 'secret', 'not stated, so it stays as it is', 'live'],
+    ['is kept', { desired: wants({ state: 'keep', source: 'keep' }), live }, 'secret', 'keep: the value is not ours', 'desired live at'],
+    ['is not live', { desired: wants(ours), live: liveOf(id) }, 'differs', 'not live yet', 'desired at'],
+    [
+      'is hidden',
+      { desired: wants(ours), live: hidden },
+      'secret',
+      'this token may not see the value, so it cannot be compared',
+      'desired live at',
+    ],
+    ['differs', { desired: wants(ours), live }, 'differs', 'the values differ', 'desired live at'],
+    ['is the same', { desired: wants(theirs), live }, 'secret', 'the values are the same', 'desired live at'],
+  ])('that %s', (_, given, status, why, sides) => {
+    expect(rowOf({ ...given, field: 'secret' })).toEqual({ status, why, sides });
+  });
+
+  it('is never told', () => {
+    expect(JSON.stringify(explained({ desired: wants(ours), live }))).not.toMatch(/YQ==|Yg==/);
+  });
+});
+
+function planWith(edge: Partial<EdgeChange>): Plan {
+  return { ...planOf(wantedOf([]), stateOf()), edges: [{ rule, connection: id, action: 'attach', declared: [], ...edge }] };
+}
+
+describe('an edge', () => {
+  const attached = liveOf(id, { edges: { guardrail_rules: [rule] } });
+  const both = { desired: desiredOf(id), beside: [liveOf(rule)] };
+  const elsewhere: ResourceId = 'DataMaskingRule/mask';
+
+  it.each<[string, Case, string, string, string]>([
+    [
+      'declared and live',
+      { ...both, live: attached, edges: [edgeOf(rule, id, id)] },
+      'same',
+      'declared (access/guardrail_rules/rule:22:1) and live',
+      'desired live',
+    ],
+    [
+      'declared',
+      { ...both, live: liveOf(id), edges: [edgeOf(rule, id, id)] },
+      'differs',
+      `declared (access/guardrail_rules/rule:22:1), not live: attached by ${id}`,
+      'desired',
+    ],
+    [
+      'declared, by nobody knows whom',
+      { ...both, live: liveOf(id), plan: planWith({}) },
+      'differs',
+      'declared, not live: attached by apply',
+      'desired',
+    ],
+    [
+      'to go',
+      { ...both, live: attached, plan: planWith({ action: 'detach', by: rule }) },
+      'differs',
+      `live, and declared on neither side any more: detached by ${rule}`,
+      'live',
+    ],
+    [
+      'to go, by nobody knows whom',
+      { ...both, live: attached, plan: planWith({ action: 'detach' }) },
+      'differs',
+      'live, and declared on neither side any more: detached by apply',
+      'live',
+    ],
+    [
+      'foreign',
+      { ...both, live: attached },
+      'foreign',
+      `live, and no manifest declares ${rule}, so the edge is not ours to remove: carried by every write`,
+      'live',
+    ],
+    [
+      'a manager’s',
+      { ...both, live: attached, beside: [liveOf(rule, { managedBy: 'platform' })] },
+      'foreign',
+      `live, and ${rule} is managed by platform: never removed`,
+      'live',
+    ],
+    [
+      'blocked',
+      { ...both, live: liveOf(id), plan: planWith({ action: 'blocked' }) },
+      'blocked',
+      'declared, but an end is managed by somebody else',
+      'desired',
+    ],
+    [
+      'held',
+      { ...both, live: attached, plan: planWith({ action: 'held' }) },
+      'held',
+      `held: somebody tightened it on the gateway, and apply leaves it so; --revert ${rule} undoes that`,
+      'live',
+    ],
+    ['of what nobody declares', { live: attached, beside: [liveOf(rule)] }, 'kept', 'no manifest declares the object', 'live'],
+  ])('that is %s', (_, given, status, why, sides) => {
+    expect(rowOf({ ...given, field: 'guardrail_rules' })).toEqual({ status, why, sides });
+  });
+
+  it('is told on the rule’s side as well, and only in the field of its kind', () => {
+    const kind = registry.get('GuardrailRule');
+    if (kind === undefined) throw new Error('no such kind');
+    const plan = planWith({});
+    const sides = { desired: wantedOf([desiredOf(rule)]), live: stateOf(liveOf(rule)), base: undefined };
+    expect(explain({ id: rule, kind, ...sides, plan, registry, field: 'connection_ids' })?.rows).toMatchObject([
+      { path: '/connection_ids/db', status: 'differs' },
+    ]);
+    expect(explained({ ...both, live: liveOf(id), plan: planWith({ rule: elsewhere }), field: 'guardrail_rules' }).rows).toEqual([]);
+  });
+});

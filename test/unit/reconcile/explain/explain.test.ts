@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../../../src/model/plan/plan.ts';
+import { desiredOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
+import { planOf } from '../../../support/run.ts';
+import { explained, id, rowOf, type Case } from './explaining.ts';
+
+describe('the summary', () => {
+  const plain = planOf(wantedOf([]), stateOf(liveOf(id)));
+  const blocked: Plan = {
+    ...plain,
+    changes: [{ id, action: 'blocked', fields: [], needs: [], reasons: ['managed'], carried: [], risks: [] }],
+  };
+
+  it.each<[string, Case, string]>([
+    ['unmanaged', { live: liveOf(id) }, 'unmanaged: it is live, but no manifest declares it, so it is never touched'],
+    [
+      'managed',
+      { live: liveOf(id, { managedBy: 'platform' }) },
+      'managed by platform: it is live, but no manifest declares it, so it is never touched',
+    ],
+    [
+      'not selected',
+      { live: liveOf(id), plan: { ...plain, unmanaged: [] } },
+      'its manifest is not selected, so this run leaves it as it is',
+    ],
+    ['new', { desired: desiredOf(id) }, 'it is not live: apply creates it'],
+    ['the same', { desired: desiredOf(id), live: liveOf(id) }, 'no change: what the manifest wants is what is live'],
+    ['different', { desired: desiredOf(id, { spec: { reviewers: ['dba'] } }), live: liveOf(id) }, 'apply updates it: differs'],
+    [
+      'blocked',
+      { desired: desiredOf(id, { spec: { reviewers: ['dba'] } }), live: liveOf(id, { managedBy: 'platform' }) },
+      'blocked: it is managed by platform, so it is never written',
+    ],
+    [
+      'blocked by nobody knows whom',
+      { desired: desiredOf(id), live: liveOf(id), plan: blocked },
+      'blocked: it is managed by somebody else, so it is never written',
+    ],
+  ])('of what is %s', (_, given, expected) => {
+    expect(explained(given).summary).toBe(expected);
+  });
+
+  it('comes with the place of the manifest, where there is one, and a row for every field', () => {
+    expect(explained({ desired: desiredOf(id), live: liveOf(id) })).toMatchObject({ id, at: { file: 'access' } });
+    expect(explained({ live: liveOf(id) })).not.toHaveProperty('at');
+    expect(explained({ desired: desiredOf(id), live: liveOf(id) }).rows.length).toBeGreaterThan(10);
+  });
+});
+
+describe('a field', () => {
+  const reviewers = { spec: { reviewers: ['dba'] } };
+
+  it.each<[string, Case, string, string, string]>([
+    ['nobody declares', { live: liveOf(id, reviewers) }, 'kept', 'no manifest declares the object', 'live'],
+    [
+      'nobody sees',
+      { desired: desiredOf(id, reviewers), live: liveOf(id, { unknown: ['/reviewers'] }) },
+      'unknown',
+      'this token may not see it, so it is never compared',
+      'desired at',
+    ],
+    [
+      'is ignored',
+      { desired: desiredOf(id, { ...reviewers, ignore: ['/reviewers'] }), live: liveOf(id, reviewers) },
+      'ignored',
+      'metadata.ignore names it: never compared, always carried',
+      'desired live at',
+    ],
+    [
+      'is omitted and kept',
+      { desired: desiredOf(id), live: liveOf(id, reviewers) },
+      'kept',
+      'omitted, and omitting this field keeps what is live',
+      'live',
+    ],
+    [
+      'is stated and the same',
+      { desired: desiredOf(id, reviewers), live: liveOf(id, reviewers) },
+      'same',
+      'stated in the manifest',
+      'desired live at',
+    ],
+    ['is stated and differs', { desired: desiredOf(id, reviewers), live: liveOf(id) }, 'differs', 'stated in the manifest', 'desired at'],
+    [
+      'is ignored in part',
+      { desired: desiredOf(id, { ...reviewers, ignore: ['/reviewers/sre'] }), live: liveOf(id) },
+      'differs',
+      'stated in the manifest; metadata.ignore leaves parts of it out',
+      'desired at',
+    ],
+    [
+      'is omitted',
+      { desired: desiredOf(id, { spec: { reviewers: [] }, stated: new Set() }), live: liveOf(id, reviewers) },
+      'differs',
+      'omitted: a manifest is complete, so the field is wanted empty',
+      'desired live',
+    ],
+  ])('that %s', (_, given, status, why, sides) => {
+    expect(rowOf({ ...given, field: 'reviewers' })).toEqual({ status, why, sides });
+  });
+
+  it.each<[string, Case, string, string]>([
+    [
+      'follows from others',
+      {
+        desired: desiredOf(id, { spec: { command: ['psql'] }, stated: new Set() }),
+        live: liveOf(id, { spec: { command: ['psql'] } }),
+        field: 'command',
+      },
+      'derived',
+      'omitted: follows from other fields',
+    ],
+    [
+      'follows and is empty',
+      { desired: desiredOf(id, { spec: { redact_enabled: false }, stated: new Set() }), live: liveOf(id), field: 'redact_enabled' },
+      'same',
+      'omitted: follows from other fields',
+    ],
+    [
+      'follows, yet is stated',
+      { desired: desiredOf(id, { spec: { command: ['psql'] } }), live: liveOf(id, { spec: { command: ['psql'] } }), field: 'command' },
+      'same',
+      'stated in the manifest',
+    ],
+  ])('that %s', (_, given, status, why) => {
+    expect(rowOf(given)).toMatchObject({ status, why });
+  });
+});

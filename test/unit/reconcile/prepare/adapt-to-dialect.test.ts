@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import { adaptToDialect } from '../../../../src/reconcile/prepare/adapt-to-dialect.ts';
+import { desiredState } from '../../../support/desired.ts';
+
+const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled', access_schema: 'enabled' };
+const desired = desiredState([
+  {
+    kind: 'Connection',
+    metadata: { name: 'a' },
+    spec: { type: 'custom', agent_id: 'x', ...modes, attributes: ['pci'], min_review_approvals: 2 },
+  },
+  { kind: 'Connection', metadata: { name: 'b' }, spec: { type: 'custom', agent_id: 'x', ...modes, reviewers: ['dba'] } },
+  { kind: 'RunbookConfiguration', metadata: { name: 'c' }, spec: { git_url: 'https://git.test/a', ssh_user: 'git' } },
+]);
+
+test('fields of another dialect are left out, each with a warning at its line', () => {
+  const { desired: spoken, diagnostics } = adaptToDialect(desired, { dialect: 'interface' }, registry);
+  expect(diagnostics.map(({ code, severity, at, resource }) => [code, severity, at?.file, resource])).toEqual([
+    ['plan/other-dialect-field', 'warning', 'access/Connection-a.yaml', 'Connection/a'],
+    ['plan/other-dialect-field', 'warning', 'access/Connection-a.yaml', 'Connection/a'],
+    ['plan/other-dialect-field', 'warning', 'access/RunbookConfiguration-c.yaml', 'RunbookConfiguration/c'],
+  ]);
+  const [first, second, third] = spoken.resources;
+  expect([first?.spec, [...(first?.stated ?? [])]]).toEqual([
+    expect.not.objectContaining({ attributes: ['pci'] }),
+    expect.not.arrayContaining(['attributes', 'min_review_approvals']),
+  ]);
+  expect(second).toBe(desired.resources[1]);
+  expect(third?.spec).not.toHaveProperty('ssh_user');
+});
+
+test('its own fields stay as they are', () => {
+  expect(adaptToDialect(desired, { dialect: 'hoop' }, registry)).toEqual({ desired, diagnostics: [] });
+});
+
+test('a field that may be borrowed stays where the gateway says that it has it; what else it claims is not believed', () => {
+  const borrowed = ['Connection.min_review_approvals', 'Connection.attributes', 'RunbookConfiguration.ssh_user'];
+  const { desired: spoken, diagnostics } = adaptToDialect(desired, { dialect: 'interface', borrowed }, registry);
+  expect(diagnostics.map(({ resource, message }) => [resource, message.split(' ', 1)[0]])).toEqual([
+    ['Connection/a', 'attributes'],
+    ['RunbookConfiguration/c', 'ssh_user'],
+  ]);
+  expect(spoken.resources[0]?.spec).toMatchObject({ min_review_approvals: 2 });
+});

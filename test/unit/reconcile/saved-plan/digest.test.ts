@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredResource } from '../../../../src/model/desired.ts';
+import type { Change, EdgeChange } from '../../../../src/model/plan/plan.ts';
+import { seal } from '../../../../src/model/secret.ts';
+import { digestOf, sourcesOf } from '../../../../src/reconcile/saved-plan/digest.ts';
+import { desiredOf } from '../../../support/resources.ts';
+import { testTarget } from '../../../support/run.ts';
+
+const secret = {
+  path: '/secret/envvar:KEY',
+  before: { secret: 'live', state: 'differs' },
+  after: { secret: 'inline', state: 'differs' },
+} as const;
+const field = { path: '/description', before: { value: 'a' }, after: { value: 'b' } };
+const change: Change = { id: 'GuardrailRule/a', action: 'update', fields: [field], needs: [], reasons: ['differs'], carried: [] };
+const edge: EdgeChange = {
+  rule: 'GuardrailRule/a',
+  connection: 'Connection/db',
+  action: 'attach',
+  by: 'GuardrailRule/a',
+  declared: ['x:1:1'],
+};
+const resource = desiredOf('GuardrailRule/a', { secrets: { '/secret/envvar:KEY': seal('inline', 'YQ==') } });
+
+function digest(
+  changes: readonly Change[] = [change],
+  edges: readonly EdgeChange[] = [edge],
+  resources: readonly DesiredResource[] = [resource],
+): string {
+  return digestOf(testTarget, changes, edges, sourcesOf(resources));
+}
+
+describe('the digest', () => {
+  it.each<[string, string]>([
+    ['positions and reasons', digest([{ ...change, reasons: [], at: { file: 'x', line: 1, column: 1 }, carried: ['/x'] }])],
+    ['a secret that differs besides', digest([{ ...change, fields: [field, secret] }])],
+    ['a change of secrets alone', digest([change, { ...change, id: 'GuardrailRule/b', fields: [secret] }])],
+    ['a foreign edge', digest([change], [edge, { ...edge, connection: 'Connection/x', action: 'foreign' }])],
+    ['where an edge is declared', digest([change], [{ ...edge, declared: [] }])],
+    ['a secret’s value', digest([change], [edge], [{ ...resource, secrets: { '/secret/envvar:KEY': seal('inline', 'Yg==') } }])],
+  ])('does not cover %s', (_, other) => {
+    expect(other).toBe(digest());
+  });
+
+  it.each<[string, string]>([
+    ['the target', digestOf({ ...testTarget, url: 'https://elsewhere' }, [change], [edge], sourcesOf([resource]))],
+    ['an action', digest([{ ...change, action: 'blocked' }])],
+    ['a value before', digest([{ ...change, fields: [{ ...field, before: { absent: true } }] }])],
+    ['a value after', digest([{ ...change, fields: [{ ...field, after: { value: 'c' } }] }])],
+    ['an edge', digest([change], [])],
+    ['what becomes of an edge', digest([change], [{ ...edge, action: 'detach' }])],
+    ['a create of secrets alone', digest([change, { ...change, id: 'GuardrailRule/b', action: 'create', fields: [secret] }])],
+    ['a delete of secrets alone', digest([change, { ...change, id: 'GuardrailRule/b', action: 'delete', fields: [secret] }])],
+    ['a delete of nothing but the object', digest([change, { ...change, id: 'GuardrailRule/b', action: 'delete', fields: [] }])],
+    ['a new name alone', digest([change, { ...change, id: 'GuardrailRule/b', key: 'GuardrailRule/c', action: 'rename', fields: [] }])],
+    ['what is held', digest([{ ...change, fields: [{ ...field, held: true }] }])],
+    ['a change of an edge alone', digest([{ ...change, fields: [] }])],
+    ['a change of an edge alone, by its key', digest([{ ...change, id: 'GuardrailRule/label', key: 'GuardrailRule/a', fields: [] }])],
+    ['a secret’s source', digest([change], [edge], [{ ...resource, secrets: { '/secret/envvar:KEY': seal('env:KEY', 'YQ==') } }])],
+    ['a secret', digest([change], [edge], [])],
+  ])('covers %s', (_, other) => {
+    expect(other).not.toBe(digest());
+    expect(other).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
