@@ -5,9 +5,14 @@ import type { ResourceId } from './resource.ts';
 export type Position = { readonly file: string; readonly line: number; readonly column: number };
 
 /** Parses `file:line:column`; returns undefined for any other text. */
-export function positionOf(text: string): Position | undefined {
+export function parsePosition(text: string): Position | undefined {
   const [, file, line, column] = /^(.*):(\d+):(\d+)$/s.exec(text) ?? [];
   return file === undefined ? undefined : { file, line: Number(line), column: Number(column) };
+}
+
+/** Formats a position as `file:line:column`. */
+export function formatPosition({ file, line, column }: Position): string {
+  return `${file}:${line}:${column}`;
 }
 
 export type Severity = 'error' | 'warning' | 'notice';

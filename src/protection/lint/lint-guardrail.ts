@@ -7,7 +7,6 @@ import { shortText } from '../short-text.ts';
 import { guardrailEntries } from '../samples/simulate.ts';
 import { harmlessTexts } from './harmless.ts';
 import { lintPattern, harmlessFinding, type LocatedPattern } from './lint-pattern.ts';
-import { missingSpellings } from './spellings.ts';
 
 type GuardrailSide = 'input' | 'output';
 type Word = { readonly text: string; readonly at: Pointer };
@@ -74,5 +73,42 @@ function shadowedWords(words: readonly Word[]): readonly DocumentDiagnostic[] {
     const message = `the word ${shortText(text)} is never needed: ${shortText(shorter)} blocks all that it would`;
     const hint = 'leave the longer one out; or the shorter one, if that blocks too much';
     return [{ code: 'rule/word-shadowed', severity: 'warning', pointer: at, message, hint }];
+  });
+}
+
+const statements =
+  /^\s*(?:select|insert|update|delete|drop|truncate|alter|create|grant|revoke|merge|replace|exec|execute|call|copy|union|into|rename|shutdown)\b/i;
+
+/** Reports words that block only one of two spellings that differ in case. */
+function missingSpellings(words: readonly Word[], others: readonly Word[], patterns: PatternCompiler): readonly DocumentDiagnostic[] {
+  return words.flatMap(({ text, at }): readonly DocumentDiagnostic[] => {
+    const missing = spellingsOf(text).filter((spelling) => !isSpellingBlocked(spelling, words, { others, patterns }));
+    if (missing.length === 0) return [];
+    return [
+      {
+        code: 'rule/case-variant',
+        severity: 'warning',
+        pointer: at,
+        message: `the word ${shortText(text)} does not block ${missing.map(shortText).join(', nor ')}`,
+        hint: 'words are case-sensitive: add the other spellings, or write a pattern that begins with (?i)',
+      },
+    ];
+  });
+}
+
+/** Returns the other spellings of a word: both cases for SQL statements, lower case for other words in capitals. Shell commands have one spelling. */
+function spellingsOf(text: string): readonly string[] {
+  const [lower, upper] = [text.toLowerCase(), text.toUpperCase()];
+  if (statements.test(text)) return [lower, upper].filter((one) => one !== text);
+  return /^[A-Za-z ;*()]+$/.test(text) && lower !== text ? [lower] : [];
+}
+
+type OtherPatterns = { readonly others: readonly Word[]; readonly patterns: PatternCompiler };
+
+function isSpellingBlocked(spelling: string, words: readonly Word[], { others, patterns }: OtherPatterns): boolean {
+  if (words.some(({ text }) => spelling.includes(text))) return true;
+  return others.some(({ text }) => {
+    const compiled = patterns(text);
+    return 'pattern' in compiled && compiled.pattern.finds(spelling) !== false;
   });
 }

@@ -12,7 +12,7 @@ export type LocatedPattern = { readonly text: string; readonly at: Pointer; read
 /** Finds problems of one pattern: RE2 rejects it, it matches harmless texts, or it is slow in backtracking engines. */
 export function lintPattern(place: LocatedPattern, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   const compiled = patterns(place.text);
-  if ('refusal' in compiled) return [syntaxFinding(place, compiled.refusal)];
+  if ('error' in compiled) return [syntaxFinding(place, compiled.error)];
   if ('tooLarge' in compiled) return [sizeFinding(place)];
   return [...matchesTooMuch(place, compiled), ...slownessFindings(place, compiled.pattern)];
 }

@@ -14,7 +14,7 @@ export type Pattern = {
 };
 
 /** The result of compiling: a pattern, an RE2 syntax error, or a pattern that is too large to simulate. */
-export type CompiledPattern = { readonly pattern: Pattern } | { readonly refusal: PatternError } | { readonly tooLarge: true };
+export type CompiledPattern = { readonly pattern: Pattern } | { readonly error: PatternError } | { readonly tooLarge: true };
 
 /** The maximum length of a pattern in UTF-16 units. */
 const maxLength = 100_000;
@@ -57,14 +57,14 @@ function fullBudget(): PatternBudget {
 export function compilePattern(text: string, budget: PatternBudget = fullBudget()): CompiledPattern {
   if (text.length > maxLength) return { tooLarge: true };
   const read = parsePattern(text);
-  if ('refusal' in read) return read;
+  if ('error' in read) return read;
   const size = sizeOf(read.node);
   if (size > maxInstructions) return { tooLarge: true };
   let machine: RE2JS;
   try {
     machine = RE2JS.compile(text);
   } catch (error) {
-    return { refusal: libraryError(text, error) };
+    return { error: libraryError(text, error) };
   }
   let compact: boolean | undefined;
   const finds = (sample: string): boolean | undefined => {

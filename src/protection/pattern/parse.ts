@@ -1,12 +1,11 @@
-import { takeBrackets } from './brackets.ts';
-import { anyButNewline, anyChar, oneChar, withBothCases, type CharSet } from './char-set.ts';
-import { takeClassEscape, takeEscape } from './escape.ts';
+import { anyButNewline, anyChar, complement, oneChar, unionOf, withBothCases, type CharSet } from './char-set.ts';
+import { takeClassEscape, takeEscape, takePosixClass } from './escape.ts';
 import { readGroup, type Flags } from './group.ts';
 import { isRepeat, takeRepeat } from './repeat.ts';
 import { nextRune, PatternSyntaxError, consumeText, type PatternCursor, type PatternNode, type PatternError } from './syntax.ts';
 
 /** Parses a pattern with the syntax of RE2; an unsupported construct is returned with its index. */
-export function parsePattern(text: string): { readonly node: PatternNode } | { readonly refusal: PatternError } {
+export function parsePattern(text: string): { readonly node: PatternNode } | { readonly error: PatternError } {
   try {
     const cursor = { text, at: 0 };
     const reader: Reader = { cursor, names: new Set(), flags: { fold: false, lines: false, dots: false }, depth: 0 };
@@ -15,7 +14,7 @@ export function parsePattern(text: string): { readonly node: PatternNode } | { r
       throw new PatternSyntaxError({ what: 'a ) without its (', index: cursor.at, hint: 'write \\) for the character itself' });
     return { node };
   } catch (error) {
-    if (error instanceof PatternSyntaxError) return { refusal: error.refusal };
+    if (error instanceof PatternSyntaxError) return { error: error.error };
     throw error;
   }
 }
@@ -122,4 +121,43 @@ function takeBackslash({ cursor, flags }: Reader): readonly PatternNode[] {
   }
   const known = takeClassEscape(cursor);
   return [charOf(known ?? oneChar(takeEscape(cursor)), flags)];
+}
+
+/** Reads a bracket expression; the cursor is on its opening bracket. */
+function takeBrackets(cursor: PatternCursor): CharSet {
+  const start = cursor.at;
+  cursor.at += 1;
+  const isNegated = consumeText(cursor, '^');
+  const sets: CharSet[] = [];
+  let isFirst = true;
+  while (cursor.text[cursor.at] !== ']' || isFirst) {
+    if (cursor.at >= cursor.text.length)
+      throw new PatternSyntaxError({ what: 'a [ without its ]', index: start, hint: 'write \\[ for the character itself' });
+    isFirst = false;
+    sets.push(takeMember(cursor));
+  }
+  cursor.at += 1;
+  const set = unionOf(sets);
+  return isNegated ? complement(set) : set;
+}
+
+function takeMember(cursor: PatternCursor): CharSet {
+  const known = takePosixClass(cursor) ?? (cursor.text[cursor.at] === '\\' ? takeClassEscape(cursor) : undefined);
+  if (known !== undefined) return known;
+  const start = cursor.at;
+  const low = takeMemberRune(cursor);
+  if (cursor.text[cursor.at] !== '-' || cursor.text[cursor.at + 1] === ']' || cursor.at + 1 >= cursor.text.length) return oneChar(low);
+  cursor.at += 1;
+  const high = takeMemberRune(cursor);
+  if (high < low)
+    throw new PatternSyntaxError({
+      what: `the range ${cursor.text.slice(start, cursor.at)}, which runs backwards`,
+      index: start,
+      hint: 'write the lower character first',
+    });
+  return { ranges: [low, high] };
+}
+
+function takeMemberRune(cursor: PatternCursor): number {
+  return cursor.text[cursor.at] === '\\' ? takeEscape(cursor) : nextRune(cursor);
 }

@@ -21,11 +21,11 @@ export type PatternError = { readonly what: string; readonly index: number; read
 
 /** Aborts the parsing of a pattern; it never leaves this folder. */
 export class PatternSyntaxError extends Error {
-  readonly refusal: PatternError;
+  readonly error: PatternError;
 
-  constructor(refusal: PatternError) {
-    super(refusal.what);
-    this.refusal = refusal;
+  constructor(error: PatternError) {
+    super(error.what);
+    this.error = error;
   }
 }
 

@@ -68,7 +68,7 @@ function patternObjection(node: ASTNode, patterns: PatternCompiler): Objection |
   const made = patterns(pattern.args);
   if ('tooLarge' in made) return { message: 'the pattern is too large', hint: 'lower its repeat counts', start: pattern.start };
   if ('pattern' in made) return undefined;
-  const { what, hint = 'RE2 has no look-around and no back-references' } = made.refusal;
+  const { what, hint = 'RE2 has no look-around and no back-references' } = made.error;
   return { message: `RE2 refuses the pattern: ${what}`, hint, start: pattern.start };
 }
 

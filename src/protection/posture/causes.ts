@@ -1,4 +1,4 @@
-import type { Position } from '../../model/diagnostic.ts';
+import { formatPosition, type Position } from '../../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange } from '../../model/plan/plan.ts';
@@ -114,10 +114,5 @@ function attachmentCause({ rule, connection, declared, by, origin }: EdgeChange,
 }
 
 function placeOf(at: Position | undefined): { readonly place?: string } {
-  return at === undefined ? {} : { place: positionText(at) };
-}
-
-/** Formats a position as `file:line:column`. */
-export function positionText({ file, line, column }: Position): string {
-  return `${file}:${line}:${column}`;
+  return at === undefined ? {} : { place: formatPosition(at) };
 }

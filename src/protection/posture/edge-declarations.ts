@@ -5,7 +5,7 @@ import type { LiveState } from '../../model/live.ts';
 import type { Attachment } from '../../model/protection/protection.ts';
 import type { Renames } from '../../model/plan/renames.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import { positionText } from './causes.ts';
+import { formatPosition } from '../../model/diagnostic.ts';
 
 /** Returns how manifests declare an edge; an empty list if they do not. */
 export type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
@@ -44,7 +44,7 @@ function attachmentsByEdge(
     const key = edgeKey({ rule: idOf(rule), connection: idOf(connection) });
     const found = declarations.map(({ by, path, how }): Attachment => {
       const at = placed ? manifests.get(by)?.locate(path) : undefined;
-      return { how: how === 'selector' ? 'selector' : 'direct', ...(at === undefined ? {} : { place: positionText(at) }) };
+      return { how: how === 'selector' ? 'selector' : 'direct', ...(at === undefined ? {} : { place: formatPosition(at) }) };
     });
     all.set(key, distinct([...(all.get(key) ?? []), ...found]));
   }

@@ -1,11 +1,10 @@
 import { canonical, compareText, isObject, sortedKeys, type Json, type JsonObject } from '../../model/json.ts';
 import type { AccessRule } from '../../model/live.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
-import { controlTypes, type ControlType, type RuleEffect } from '../../model/protection/protection.ts';
+import { controlTypes, type Attachment, type ControlType, type RuleEffect } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { attachmentsOn } from './attachments.ts';
 import { controlTypesOf, ruleControlTypes } from './control-types.ts';
-import { objectsIn, accessRulesOn, textsIn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { objectsIn, rulesOn, accessRulesOn, textsIn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 /** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
 export type Control = {
@@ -200,4 +199,24 @@ function maskingControls(spec: JsonObject, rules: readonly ResourceId[]): readon
 /** Rounds a difference of scores to nine digits, so that binary fractions compare equal. */
 function roundScore(score: number): number {
   return Math.round(score * 1e9) / 1e9;
+}
+
+/** The attachment of an edge that no known manifest declares. */
+const undeclaredEdge: readonly Attachment[] = [{ how: 'edge' }];
+const noAttachments: readonly Attachment[] = [];
+
+/** Lists the rules on a connection with everything that attaches them: edges, as manifests declare them, and shared attributes. */
+function attachmentsOn(snapshot: ProtectionSnapshot, connection: ResourceId): ReadonlyMap<ResourceId, readonly Attachment[]> {
+  const attached = snapshot.edges.get(connection);
+  const attributes =
+    snapshot.rulesByAttribute.size === 0 ? [] : textsIn(snapshot.resources.get(connection)?.spec['attributes']).toSorted(compareText);
+  return new Map(
+    [...rulesOn(snapshot, connection)].toSorted().map((rule) => {
+      const declared =
+        attached?.has(rule) === true ? (snapshot.declaredAttachments?.({ rule, connection }) ?? noAttachments) : noAttachments;
+      const edges = attached?.has(rule) === true && declared.length === 0 ? undeclaredEdge : declared;
+      const shared = attributes.filter((attribute) => snapshot.rulesByAttribute.get(attribute)?.has(rule) === true);
+      return [rule, [...edges, ...shared.map((attribute): Attachment => ({ how: 'attribute', attribute }))]] as const;
+    }),
+  );
 }

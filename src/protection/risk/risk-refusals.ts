@@ -1,4 +1,4 @@
-import { positionOf } from '../../model/diagnostic.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
 import type { Plan, Refusal } from '../../model/plan/plan.ts';
 import { planRisks, type ResourceRisk } from '../../model/plan/plan-risk.ts';
 import { highestRisk, isRiskierThan, type Risk, type RiskClass } from '../../model/plan/risk.ts';
@@ -18,7 +18,7 @@ export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: Ri
   }
   return [...groups].map(([code, group]): Refusal => {
     const at = group
-      .map(({ id, risk }) => (risk.place === undefined ? undefined : positionOf(risk.place)) ?? places.get(id))
+      .map(({ id, risk }) => (risk.place === undefined ? undefined : parsePosition(risk.place)) ?? places.get(id))
       .find((place) => place !== undefined);
     const highest = highestRisk(group.map(({ risk }) => risk)) ?? most;
     return {

@@ -6,7 +6,8 @@ import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange, t
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { riskClasses, type Risk, type UnwrittenRisks } from '../../model/plan/risk.ts';
-import { edgeCauses, positionText, type SelectorLookup } from '../posture/causes.ts';
+import { formatPosition } from '../../model/diagnostic.ts';
+import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
 import { controlTypesOf } from '../posture/control-types.ts';
 import type { PlanSnapshots } from '../posture/diff-postures.ts';
 import { emptyPosture } from '../posture/posture.ts';
@@ -191,7 +192,7 @@ function unenforceableRisks(change: Change, { before, after, edgesBy, connection
   ]);
   const connections = [...ids].filter((id) => refusesSessions(after, id, blocksAnything) && !refusesSessions(before, id, blocksAnything));
   if (connections.length === 0) return [];
-  const place = change.at === undefined ? {} : { place: positionText(change.at) };
+  const place = change.at === undefined ? {} : { place: formatPosition(change.at) };
   return [{ code: riskCode('unenforceable'), class: 'availability', connections: connections.toSorted(compareText), ...place }];
 }
 
@@ -221,7 +222,7 @@ function placeRisks(drafts: readonly RiskDraft[], { change, resource, connection
         class: first.class ?? whole.class,
         ...(path === '' ? {} : { path }),
         ...(connections === undefined ? {} : { connections }),
-        ...(at === undefined ? {} : { place: positionText(at) }),
+        ...(at === undefined ? {} : { place: formatPosition(at) }),
       },
     ];
   });

@@ -11,7 +11,7 @@ import { patternCache, type PatternCompiler } from '../pattern/compile.ts';
 import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { customTypes, guardrailEntries, simulateGuardrail, simulateMasking } from './simulate.ts';
 
-/** Who has samples: the manifests, and those of the base, whose samples may have been taken out together with what they showed. */
+/** The sources of samples: the manifests and the base, because a change may remove a sample together with the entry it tests. */
 export type SampleSources = { readonly desired: DesiredState; readonly base: BaseState | undefined };
 
 /** Returns the samples whose result changes because a plan changes live rules. */
@@ -34,7 +34,7 @@ export function findSampleChanges(
 
 type SampleToTry = { readonly sample: Sample; readonly gone: boolean };
 
-/** The samples of the manifest, then those that only the base has. */
+/** Lists the samples of the manifest, then those that only the base has. */
 function samplesOf({ id, key }: Change, desired: DesiredState, base: BaseState | undefined): readonly SampleToTry[] {
   const own = desired.resources.find((resource) => resource.id === id)?.samples ?? [];
   const former = base?.desired.resources.find((resource) => resource.id === id || resource.key === key)?.samples ?? [];
@@ -54,7 +54,7 @@ type Sides = { readonly before: ProtectionSnapshot; readonly after: ProtectionSn
 function changesOfSample(change: Change, { sample, gone }: SampleToTry, { before, after, patterns }: Sides): readonly SampleChange[] {
   const key = liveKeyOf(change);
   const [had, has] = [before.resources.get(key), after.resources.get(key)];
-  // What of the live rule cannot be seen cannot be tried.
+  // A live rule that is not completely readable cannot be simulated.
   if (had === undefined || had.unknown.length > 0) return [];
   const { given, at } = sample;
   const { name } = given;
@@ -91,7 +91,7 @@ function guardrailOutcome(spec: JsonObject, { side, text, patterns }: GuardrailT
   return doubts.length > 0 ? 'nobody can tell' : 'allowed';
 }
 
-/** What becomes of the text by entity type; what is not in the map stays in clear. */
+/** Returns the outcome of a text by entity type; a type that is not in the map stays unmasked. */
 function maskingOutcomes(spec: JsonObject, text: string, patterns: PatternCompiler): ReadonlyMap<string, string> {
   const { found, uncertain: doubts } = simulateMasking(spec, text, patterns);
   const doubtful = customTypes(spec).filter((type) => doubts.has(type));

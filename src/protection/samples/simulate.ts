@@ -41,8 +41,8 @@ export function simulateGuardrail(entries: readonly JsonObject[], text: string, 
 type PatternSearch = { readonly found: boolean; readonly why?: string; readonly broken: boolean };
 
 function searchPattern(compiled: CompiledPattern, text: string): PatternSearch {
-  if ('refusal' in compiled) {
-    const { what, index } = compiled.refusal;
+  if ('error' in compiled) {
+    const { what, index } = compiled.error;
     return { found: false, why: `RE2 does not take its pattern: ${what} at character ${index + 1}`, broken: true };
   }
   if ('tooLarge' in compiled) return { found: false, why: 'its pattern is too large to be tried here', broken: false };

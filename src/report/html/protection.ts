@@ -1,4 +1,4 @@
-import { positionOf } from '../../model/diagnostic.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
 import type { ControlChange, Cause, Impact, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, causeName, tagTexts } from '../wording/impact.ts';
@@ -90,7 +90,7 @@ function parts(own: readonly string[], other: readonly string[], kind: 'gains' |
 
 function causesHtml(causes: readonly Cause[], linkOf: LinkOf | undefined): readonly Html[] {
   const shown = causes.slice(0, mostCauses).map(({ by, path, edge, place, byHand }) => {
-    const at = place === undefined ? undefined : positionOf(place);
+    const at = place === undefined ? undefined : parsePosition(place);
     const what = [by, ...(path === undefined ? [] : [pathText(path)]), ...(edge === undefined ? [] : [`↔ ${edge}`])].join(' ');
     return element('div', {}, [
       element('span', { class: 'mono' }, what),
@@ -126,7 +126,7 @@ export function impactTable(causes: readonly Impact[], linkOf: LinkOf | undefine
 function impactRow(cause: Impact, linkOf: LinkOf | undefined): Html {
   const { connections, places, byHand, way } = cause;
   const names = shortList(connections.map(nameOf), mostNames).join(', ');
-  const lines = places.slice(0, mostPlaces).flatMap((place) => positionOf(place) ?? []);
+  const lines = places.slice(0, mostPlaces).flatMap((place) => parsePosition(place) ?? []);
   const more = places.length - lines.length;
   return element('tr', {}, [
     element('th', { scope: 'row' }, [

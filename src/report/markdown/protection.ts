@@ -1,4 +1,4 @@
-import { positionOf } from '../../model/diagnostic.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
 import type { Orphans } from '../document.ts';
 import type { SampleChange, Headline, Impact } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -69,6 +69,6 @@ export function impactBlocks(causes: readonly Impact[], orphans: Orphans, linkOf
 }
 
 function placeLink(place: string, linkOf: LinkOf | undefined): string {
-  const at = positionOf(place);
+  const at = parsePosition(place);
   return at === undefined ? codeSpan(place) : positionMarkdown(at, linkOf);
 }

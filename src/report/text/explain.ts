@@ -1,4 +1,4 @@
-import { positionOf, type Position } from '../../model/diagnostic.ts';
+import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/explanation.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
@@ -47,7 +47,7 @@ function ruleLines(rules: readonly ConnectionRule[], terminal: Terminal): readon
   const lines = rules.flatMap(({ rule, before, after }) => {
     const { sign, paint } = before === undefined ? { sign: '+ ', paint: green } : after === undefined ? { sign: '- ', paint: red } : stays;
     const { aspects, by } = after ?? before ?? nowhere;
-    const places = by.flatMap(({ place }) => (place === undefined ? [] : (positionOf(place) ?? [])));
+    const places = by.flatMap(({ place }) => (place === undefined ? [] : (parsePosition(place) ?? [])));
     const does = aspects.length === 0 ? 'does nothing' : aspects.map((aspect) => deeds[aspect] ?? aspect).join(', ');
     const name: Span = { text: `${sign}${escapeTerminal(rule)}`, ...(paint === undefined ? {} : { paint }) };
     return wrap(

@@ -1,4 +1,4 @@
-import { positionOf, type Position } from '../../model/diagnostic.ts';
+import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import type { Orphans } from '../document.ts';
 import { highestRisk, type Risk, type RiskClass } from '../../model/plan/risk.ts';
 import type { Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
@@ -46,7 +46,7 @@ export function shortPosition({ file, line }: Position): string {
 }
 
 function shortPlace(place: string): string {
-  const at = positionOf(place);
+  const at = parsePosition(place);
   return at === undefined ? place : `${at.file}:${at.line}`;
 }
 

@@ -1,4 +1,4 @@
-import { positionOf, type Position } from '../../model/diagnostic.ts';
+import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import type { Orphans } from '../document.ts';
 import type { Attachment, Cause, Headline, Impact } from '../../model/protection/protection.ts';
@@ -32,7 +32,7 @@ export function causesText(causes: readonly Cause[], format: CauseFormat): strin
 
 /** Returns the position of a cause; for a removed manifest its name, with the commit that removed it. */
 function causeText({ by, place, byHand }: Cause, { orphans, position, name }: CauseFormat): string {
-  const at = place === undefined ? undefined : positionOf(place);
+  const at = place === undefined ? undefined : parsePosition(place);
   if (at !== undefined) return position(at);
   if (byHand === true) return '';
   const orphan = orphans.get(by);

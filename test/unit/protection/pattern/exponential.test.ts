@@ -4,7 +4,7 @@ import { parsePattern } from '../../../../src/protection/pattern/parse.ts';
 
 function explosion(pattern: string): string | undefined {
   const read = parsePattern(pattern);
-  if ('refusal' in read) throw new Error(read.refusal.what);
+  if ('error' in read) throw new Error(read.error.what);
   return findExponential(read.node);
 }
 
