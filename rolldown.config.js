@@ -22,7 +22,7 @@ const withoutHttp2 = {
 
 /** What nearly every command begins with, and what of a plan `pull` needs before it has read anything. */
 const core =
-  /src.(commands.(program|context.process-context|connect)|project.manifests|reconcile.prepare.verified-secrets|apply.pool|report.wording.value|disk.make-folder)\.ts/;
+  /src.(commands.(program|context.process-context|connect)|project.manifests|reconcile.prepare.verified-secrets|apply.pool|report.wording.value|disk.write)\.ts/;
 
 /** One split bundle for the command, the action and the library; the embedded database stays outside and is loaded by `serve` alone. */
 export default {

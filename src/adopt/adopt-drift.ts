@@ -5,7 +5,7 @@ import { appliedName } from '../git/applied.ts';
 import { openRepository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
-import type { LiveDifference } from '../manifest/accept/differences.ts';
+import type { LiveDifference } from '../manifest/accept/field-edits.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';

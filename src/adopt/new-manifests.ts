@@ -9,13 +9,12 @@ import type { PullResult, WrittenManifest } from '../model/result/pull-result.ts
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
 import { loadSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
-import { schemaPath } from '../project/schema-files.ts';
+import { schemaPath, type ResolvedConfig } from '../project/resolved-config.ts';
 import { chooseObjects } from '../pull/choose-objects.ts';
 import type { UpdateContext } from '../pull/update-manifests.ts';
 import { makeManifests } from '../pull/make-manifests.ts';
 import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
 import { warnUnknownNames } from '../reconcile/guard/unknown-names.ts';
-import type { ResolvedConfig } from '../project/resolved-config.ts';
 import type { ProjectContext, ProjectSelection } from '../project/project-selection.ts';
 
 /** Manifests of live objects that had none. */

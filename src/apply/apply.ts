@@ -1,6 +1,6 @@
 import { ApiError, AppError } from '../model/errors.ts';
 import type { ApplyResult, Outcome } from '../model/result/outcome.ts';
-import { renamesOf, withNames } from '../model/plan/renames.ts';
+import { renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step } from '../model/plan/schedule.ts';
 import { countsByStatus, isSuccess, outcomeOf, type StepResult, type ExecutedStep } from './outcomes.ts';

@@ -5,10 +5,18 @@ import { type DesiredResource, type DesiredState, desiredById } from '../model/d
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import { isOnLiveObject, liveKeyOf, type Change, type FieldChange, type Plan, type Value } from '../model/plan/plan.ts';
+import {
+  isOnLiveObject,
+  liveKeyOf,
+  type Change,
+  type FieldChange,
+  type Plan,
+  type Value,
+  type Fingerprint,
+  type SavedPlan,
+} from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import type { Fingerprint, SavedPlan } from '../model/plan/saved-plan.ts';
 
 /** What a live object was when it was planned: its fingerprint, and of its fields those that are known. */
 export type PlannedObject = Fingerprint & { readonly spec: JsonObject };

@@ -1,4 +1,4 @@
-import { editSpec, type Edit } from '../model/spec/edit.ts';
+import { editSpec, type Edit, specAfter } from '../model/spec/edit.ts';
 import { compareText, equal, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
@@ -9,7 +9,6 @@ import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import { mergeStrictest } from '../model/spec/merge-strictest.ts';
-import { specAfter } from '../model/spec/spec-after.ts';
 
 /** Finds the value of a secret that a plan names by its source. */
 export type SecretLookup = (id: ResourceId, path: Pointer) => Secret | undefined;

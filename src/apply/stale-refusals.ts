@@ -1,7 +1,6 @@
 import type { Kind } from '../model/kind.ts';
 import { type LiveResource, liveById } from '../model/live.ts';
-import { isWritten, liveKeyOf, type Change, type Plan, type Refusal } from '../model/plan/plan.ts';
-import { renamesOf, withNames } from '../model/plan/renames.ts';
+import { isWritten, liveKeyOf, type Change, type Plan, type Refusal, renamesOf, withNames } from '../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import { changesSincePlan, changedFieldText } from './fingerprint.ts';

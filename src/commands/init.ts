@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
-import { createFile } from '../disk/create.ts';
+import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
 import { printerFor } from './output/printer.ts';
-import { absolutePath } from '../project/resolved-config.ts';
-import { schemaFiles } from '../project/schema-files.ts';
+import { absolutePath, schemaFiles } from '../project/resolved-config.ts';
 import type { CliContext } from './context/cli-context.ts';
 import type { DefineCommand } from './options.ts';
 

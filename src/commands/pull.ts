@@ -6,7 +6,7 @@ import type { PullResult, PulledSecrets } from '../model/result/pull-result.ts';
 import { chooseObjects, objectsWithDeclaredSecrets, readDetails, readOnlyOption } from '../pull/choose-objects.ts';
 import type { PullManifests } from '../pull/make-manifests.ts';
 import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
-import { handOver, readOwnedObjects } from '../pull/terraform-state.ts';
+import { handOver, readOwnedObjects } from '../pull/write-project.ts';
 import type { ProjectUpdate, UpdateContext } from '../pull/update-manifests.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { formatsFor } from '../report/formats.ts';

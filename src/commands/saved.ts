@@ -1,13 +1,12 @@
 import { plannedObjectsOf, type PlannedObject } from '../apply/fingerprint.ts';
 import { staleRefusals } from '../apply/stale-refusals.ts';
-import { readPlanFile } from '../disk/plan-file.ts';
+import { readPlanFile } from '../disk/journal.ts';
 import { registry } from '../kinds/index.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../model/errors.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
-import { isWritten, type Refusal } from '../model/plan/plan.ts';
+import { isWritten, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { SavedPlan } from '../model/plan/saved-plan.ts';
 import { longestPlan, openPlan } from '../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutLimits } from '../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../protection/risk/risk-refusals.ts';

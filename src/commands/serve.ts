@@ -1,7 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
-import { createFile } from '../disk/create.ts';
-import { makeFolder } from '../disk/make-folder.ts';
+import { createFile, makeFolder } from '../disk/write.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';

@@ -1,5 +1,5 @@
 import { registry } from '../kinds/index.ts';
-import { findDeferredReferences } from '../manifest/deferred-references.ts';
+import { findDeferredReferences } from '../manifest/collect-edges.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import type { RuleSampleResults } from '../model/result/sample-result.ts';
 import { diagnosticCounts, diagnosticsDocument, diagnosticsText } from '../report/text/diagnostics.ts';

@@ -17,8 +17,8 @@ import {
 import { basename, dirname, join, posix, sep } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import type { SourceFile } from '../model/source.ts';
-import { makeFolder } from './make-folder.ts';
-import { codeOf, reasonOf } from './reason.ts';
+import { makeFolder } from './write.ts';
+import { codeOf, reasonOf } from './text-file.ts';
 
 /** Writes files below one folder atomically; never follows a link out of the folder. */
 export type TreeWriter = {

@@ -1,8 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync, existsSync, mkdirSync, appendFileSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import { reasonOf } from './reason.ts';
+import { reasonOf, codeOf } from './text-file.ts';
+
+/**
+ * Creates a folder and its parents with the mode. `mkdirSync` with `recursive` never returns on a file system that allows no
+ * folders, such as /proc.
+ */
+export function makeFolder(path: string, mode = 0o777): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path), mode);
+  // Another process may create the folder first; if a file is in its place, writing into it reports the error.
+  if (!existsSync(path)) mkdirSync(path, { mode });
+}
 
 /** The name of the file in messages, and its mode if it differs from the default. */
 type Sort = { readonly what: string; readonly mode?: number };
@@ -39,5 +50,41 @@ function replace(path: string, text: string, mode: number): void {
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** Creates a file and its folders; returns false, without a change, if the file exists. */
+export function createFile(path: string, text: string): boolean {
+  try {
+    makeFolder(dirname(path));
+    writeFileSync(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw new AppError('init/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
+      cause: error,
+      hint: 'check who may write there, or take another folder',
+    });
+  }
+}
+
+/** Reads a file that the runner of a job wrote, such as the payload of an event. Throws AppError. */
+export function readRunnerFile(path: string): string {
+  return attempt(path, 'read', () => readFileSync(path, 'utf8'));
+}
+
+/** Appends to a file that the runner of a job reads after the step. Throws AppError. */
+export function appendRunnerFile(path: string, text: string): void {
+  attempt(path, 'written', () => appendFileSync(path, text));
+}
+
+function attempt<T>(path: string, verb: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw new AppError('github/runner-file', 3, `the runner's file ${JSON.stringify(path)} cannot be ${verb}: ${reasonOf(error)}`, {
+      cause: error,
+      hint: 'is the disk of the runner full?',
+    });
   }
 }

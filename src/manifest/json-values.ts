@@ -1,5 +1,44 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 
+/** Formats a place for users: `reviewers[0]`, `input.rules[1].type`; fields of spec without `spec`. */
+export function formatPlace(tokens: readonly string[]): string {
+  const shown = tokens.length > 1 && tokens[0] === 'spec' ? tokens.slice(1) : tokens;
+  return shown.map((token, index) => (/^\d+$/.test(token) && index > 0 ? `[${token}]` : `${index === 0 ? '' : '.'}${token}`)).join('');
+}
+
+/** Quotes a value for a message; of lists and maps it only names the type. */
+export function quoteValue(value: Json | undefined): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a map';
+  if (typeof value !== 'string') return String(value);
+  return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+}
+
+/** Returns the name of a value's type, without the value. */
+export function describeType(value: Json | undefined): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return 'a text';
+  if (typeof value === 'number') return 'a number';
+  if (typeof value === 'boolean') return 'a boolean';
+  return value === null || value === undefined ? 'null' : 'a map';
+}
+
+/** Returns `did you mean "x"?`, or undefined without a similar word. */
+export function suggestWord(word: string | undefined): string | undefined {
+  return word === undefined ? undefined : `did you mean "${word}"?`;
+}
+
+/** The hint for a null key of a map. */
+export const nullKeyHint = 'leave the key out; only in an overlay does null take a key away';
+
+/** Suggests the only word that begins or ends with the text (without a plural s), such as agent_id for agent. */
+export function suggestPartialMatch(text: string, words: readonly string[]): string | undefined {
+  const stem = text.toLowerCase().replace(/s$/, '');
+  if (stem.length < 3) return undefined;
+  const [found, second] = words.filter((word) => `${word}_`.startsWith(`${stem}_`) || word.replace(/s$/, '').endsWith(`_${stem}`));
+  return second === undefined ? suggestWord(found) : undefined;
+}
+
 const noStrings: readonly string[] = [];
 const noEntries: readonly Json[] = [];
 const noFields: JsonObject = {};

@@ -7,19 +7,18 @@ import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/source.ts';
-import { readStrings } from './json-values.ts';
+import { readStrings, suggestWord } from './json-values.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { removeDuplicates, readDocuments } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
-import { createKindView } from './kind-view.ts';
+import { createKindView, hasOnlyKnownValues, checkKnownValues } from './kind-view.ts';
 import { toGatewayKey, createManifestLocate, type Manifest } from './manifest.ts';
 import { mergeOverlays } from './merge-overlays.ts';
 import { policyKind, readPolicies } from './read-policies.ts';
 import { checkSecrets, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
-import { isSelected, selectManifests, type Selection } from './select-manifests.ts';
-import { hasOnlyKnownValues, checkKnownValues } from './validate/known-values.ts';
+import { suggest } from '../model/suggest.ts';
 
 /** The files, the target and the rules from which the desired state of one target is loaded. */
 export type LoadInput = {
@@ -225,3 +224,58 @@ export function hashTree(files: readonly SourceFile[], pathInTree: (path: string
   }
   return hash.update(waiting).digest('hex');
 }
+
+/** The resources of a run: those named, and those whose files are at one of the paths. */
+export type Selection = { readonly only: readonly string[]; readonly paths?: readonly SelectedPath[] };
+
+/** A path as the user gave it, and a test for files at or below it. */
+export type SelectedPath = { readonly path: string; readonly holds: (file: string) => boolean };
+
+/** Tells whether a selection includes the manifest. */
+export function isSelected({ id, layers }: Manifest, { only, paths }: Selection): boolean {
+  if (only.length > 0 && !only.includes(id)) return false;
+  return paths === undefined || paths.some(({ holds }) => isAnyAt(layers, holds));
+}
+
+/** Returns the ids of the selected manifests; no set if everything is selected. */
+export function selectManifests(
+  manifests: readonly Manifest[],
+  selection: Selection | undefined,
+): { readonly ids?: ReadonlySet<ResourceId>; readonly diagnostics: readonly Diagnostic[] } {
+  if (selection === undefined) return { diagnostics: [] };
+  const { only, paths = [] } = selection;
+  const known = new Set<string>(manifests.map(({ id }) => id));
+  const unknown = only.filter((text) => !known.has(text));
+  const barren = manifests.length === 0 ? [] : paths.filter(({ holds }) => !manifests.some(({ layers }) => isAnyAt(layers, holds)));
+  const diagnostics = [...unknown.map((text) => unknownName(text, known)), ...barren.map(({ path }) => nothingAt(path))];
+  const chosen = manifests.filter((manifest) => isSelected(manifest, selection));
+  if (chosen.length === 0 && diagnostics.length === 0 && manifests.length > 0) return { diagnostics: [nothingSelected] };
+  return { ids: new Set(chosen.map(({ id }) => id)), diagnostics };
+}
+
+function unknownName(text: string, known: ReadonlySet<string>): Diagnostic {
+  const hint = text.includes('*')
+    ? 'patterns are not supported: repeat --only KIND/NAME, or give folders'
+    : (suggestWord(suggest(text, known)) ?? 'write KIND/NAME, as plan prints it');
+  return { code: 'manifest/unknown-selection', severity: 'error', message: `no manifest of this target is "${text}"`, hint };
+}
+
+function isAnyAt(layers: Manifest['layers'], holds: SelectedPath['holds']): boolean {
+  return layers.some(({ file }) => holds(file.path));
+}
+
+function nothingAt(path: string): Diagnostic {
+  return {
+    code: 'manifest/nothing-selected',
+    severity: 'error',
+    message: `no manifest of this target lies at ${JSON.stringify(path)}`,
+    hint: 'name files or folders of manifests',
+  };
+}
+
+const nothingSelected: Diagnostic = {
+  code: 'manifest/nothing-selected',
+  severity: 'error',
+  message: 'none of the manifests that --only names lies at the given paths',
+  hint: 'leave out --only or the paths',
+};

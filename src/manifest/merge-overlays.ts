@@ -7,7 +7,7 @@ import { pointer } from '../model/pointer.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { removeDuplicates } from './read-documents.ts';
 import { createManifestLocate, type Manifest, makeManifest } from './manifest.ts';
-import { suggestWord, quoteValue } from './wording.ts';
+import { suggestWord, quoteValue } from './json-values.ts';
 import { validateManifest } from './validate/validate-manifest.ts';
 
 type MergeResult = { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] };

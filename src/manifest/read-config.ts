@@ -1,14 +1,13 @@
-import { dialectNames } from '../model/dialects.ts';
 import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
+import { dialectNames } from '../model/dialects.ts';
 import { defaultLimits, type Config, type Limits, type Target } from '../model/config.ts';
 import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { SourceFile } from '../model/source.ts';
-import { readStrings, toText } from './json-values.ts';
+import { readStrings, toText, formatPlace, quoteValue, describeType } from './json-values.ts';
 import { locateDiagnostic, createSourceMap, maskFrames } from './source-map.ts';
 import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';
-import { formatPlace, quoteValue, describeType } from './wording.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { config as validator } from './validate/validators.js';
 

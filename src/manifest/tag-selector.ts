@@ -2,10 +2,9 @@ import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { isPointerWithin, pointer } from '../model/pointer.ts';
 import { suggest } from '../model/suggest.ts';
-import { readStrings, toText } from './json-values.ts';
+import { readStrings, toText, suggestWord } from './json-values.ts';
 import type { SelectorField } from './kind-view.ts';
 import type { Manifest } from './manifest.ts';
-import { suggestWord } from './wording.ts';
 
 /** The names of the manifests that a selector matches, and the errors in the selector. */
 export type SelectorMatch = { readonly names: readonly string[]; readonly diagnostics: readonly DocumentDiagnostic[] };

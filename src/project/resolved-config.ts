@@ -1,11 +1,14 @@
 import { isAbsolute, join } from 'node:path';
-import { findConfig } from '../disk/config.ts';
+import { findConfig } from '../disk/walk.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { defaultLimits, type Config, type Target } from '../model/config.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import { suggest } from '../model/suggest.ts';
 import type { ProjectContext, ProjectSelection } from './project-selection.ts';
+import { registry } from '../kinds/index.ts';
+import { toKebabCase } from '../manifest/pull/draft-manifests.ts';
+import { policyKind, policySchema } from '../manifest/read-policies.ts';
 
 /** The content of the config file; without one, a config made of command-line options and environment variables. */
 export type ResolvedConfig = Config & {
@@ -85,4 +88,15 @@ export function isPendingTarget({ targets, pending = [] }: ResolvedConfig, { tar
 /** Returns the absolute form of a path of the command line. */
 export function absolutePath(path: string, context: ProjectContext): string {
   return isAbsolute(path) ? path : join(context.cwd, path);
+}
+
+/** The schemas that the first lines of manifests name: the path below the project's folder, and the text. */
+export const schemaFiles: readonly (readonly [path: string, text: string])[] = [
+  ...[...registry.values()].map(({ name, schema }) => [name, schema] as const),
+  [policyKind, policySchema] as const,
+].map(([name, schema]) => [schemaPath(name), `${JSON.stringify(schema, null, 2)}\n`]);
+
+/** Returns the path of a kind's schema below the project's folder. */
+export function schemaPath(kind: string): string {
+  return `schemas/${toKebabCase(kind)}.schema.json`;
 }

@@ -1,8 +1,13 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Plan } from '../model/plan/plan.ts';
-import type { ProtectionMatrix, ProtectionMatrixRow } from '../model/protection/protection-matrix.ts';
-import { controlTypes, type ControlType, type PostureChange } from '../model/protection/protection.ts';
+import {
+  type ProtectionMatrix,
+  type ProtectionMatrixRow,
+  controlTypes,
+  type ControlType,
+  type PostureChange,
+} from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
 import { controlsOf, emptyPosture, type Posture } from './posture/posture.ts';

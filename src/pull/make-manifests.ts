@@ -3,8 +3,13 @@ import { maxBytes } from '../disk/text-file.ts';
 import { shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
-import { draftManifests, type DraftManifest, type DraftInput, type DraftResult } from '../manifest/pull/draft-manifests.ts';
-import { assignFileNames } from '../manifest/pull/file-names.ts';
+import {
+  draftManifests,
+  type DraftManifest,
+  type DraftInput,
+  type DraftResult,
+  assignFileNames,
+} from '../manifest/pull/draft-manifests.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { edgeKey, liveEdges } from '../model/edges.ts';
@@ -16,7 +21,7 @@ import type { SourceFile } from '../model/source.ts';
 import { declaredEnds, indexEdges } from '../reconcile/diff/edge-index.ts';
 import { manifestText } from '../report/manifest-text.ts';
 import { isAtOrBelow, loadSources, wholeTarget } from '../project/manifests.ts';
-import { schemaPath } from '../project/schema-files.ts';
+import { schemaPath } from '../project/resolved-config.ts';
 import { checkDrafts, type DraftCheck } from './check-drafts.ts';
 import type { PullProject } from './pull-project.ts';
 import type { ProjectContext } from '../project/project-selection.ts';

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findConfig } from '../disk/config.ts';
+import { findConfig } from '../disk/walk.ts';
 import { requireFolder } from '../disk/tree-writer.ts';
 import type { Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Change, Orphan, Plan } from '../model/plan/plan.ts';
-import type { ProtectionMatrix } from '../model/protection/protection-matrix.ts';
-import type { SampleChange, Headline, PostureChange, Impact } from '../model/protection/protection.ts';
+import type { ProtectionMatrix, SampleChange, Headline, PostureChange, Impact } from '../model/protection/protection.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import type { Explanation } from '../model/result/explanation.ts';
 import type { PullResult } from '../model/result/pull-result.ts';

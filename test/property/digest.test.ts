@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value } from '../../src/model/plan/plan.ts';
-import type { SecretProvenance } from '../../src/model/plan/saved-plan.ts';
+import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value, SecretProvenance } from '../../src/model/plan/plan.ts';
 import { digestOf, sourcesOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { tries } from '../support/chance.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Client } from 'pg';
-import { makeFolder } from '../../src/disk/make-folder.ts';
+import { makeFolder } from '../../src/disk/write.ts';
 import { openDatabase } from '../../src/server/store/database.ts';
 import { migrate } from '../../src/server/store/migrations.ts';
 import { startPostgres, type RunningPostgres } from './postgres.ts';

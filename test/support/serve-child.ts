@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { makeFolder } from '../../src/disk/make-folder.ts';
+import { makeFolder } from '../../src/disk/write.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { startServer } from '../../src/server/process/start-server.ts';
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { makeFolder as makeFolders } from '../../src/disk/make-folder.ts';
+import { makeFolder as makeFolders } from '../../src/disk/write.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { createLog, type LogFormat } from '../../src/server/process/log.ts';
 import { startServer, type ServeOptions } from '../../src/server/process/start-server.ts';

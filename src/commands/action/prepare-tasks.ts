@@ -1,4 +1,4 @@
-import { readRunnerFile } from '../../disk/runner-file.ts';
+import { readRunnerFile } from '../../disk/write.ts';
 import { withGitCredentials, readWorkflowRun } from '../../github/workflow-run.ts';
 import { splitByTarget } from './by-target.ts';
 import { readCheckout, checkoutFromEnvironment } from './checkout.ts';

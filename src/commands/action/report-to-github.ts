@@ -1,5 +1,4 @@
-import { appendRunnerFile } from '../../disk/runner-file.ts';
-import { writeReport } from '../../disk/write.ts';
+import { appendRunnerFile, writeReport } from '../../disk/write.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { outputLines } from '../../github/job-log.ts';
 import {

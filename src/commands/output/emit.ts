@@ -4,7 +4,7 @@ import { writeReport } from '../../disk/write.ts';
 import { registry } from '../../kinds/index.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { UsageError } from '../../model/errors.ts';
-import type { ProtectionMatrix } from '../../model/protection/protection-matrix.ts';
+import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import { absolutePath } from '../../project/resolved-config.ts';

@@ -1,21 +1,26 @@
 import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
-import { specValueAt } from '../../model/spec/edit.ts';
+import { specValueAt, elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { type JsonObject, isObject, type Json, equal } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import type { Diff } from '../../model/plan/plan.ts';
+import type { Diff, FieldChange } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
-import type { Manifest } from '../manifest.ts';
-import { findChangedEntries } from './changed-entries.ts';
-import { findCauses } from './find-causes.ts';
-import { findDifferences, type LiveDifference } from './differences.ts';
+import { type Manifest, findDecidingLayer } from '../manifest.ts';
+import { findDifferences, type LiveDifference, createFieldEdits, findTokenIndex, findRules, type LayerEdit } from './field-edits.ts';
 import { listDeclaredEdges, createEdgeEdits } from './edge-edits.ts';
-import { createFieldEdits } from './field-edits.ts';
 import { editTexts, groupBy, replaceInputTexts, type AttributedEdit } from './edit-texts.ts';
 import { findValuesToState, findImplied, findMismatches } from './verify-accepted.ts';
+import type { FieldRule } from '../../model/field.ts';
+import type { Registry } from '../../model/kind.ts';
+import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { normalizeObject } from '../../model/spec/normalize.ts';
+import type { SourceMap } from '../source-map.ts';
+import { readValueAt, readEntries } from '../json-values.ts';
+import { toStatedValue } from '../pull/stated-values.ts';
+import type { DocumentEdit } from '../edit/apply-edit.ts';
 
 /** The manifests of one target, the live state, and the plan between them. */
 export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
@@ -175,4 +180,168 @@ function impossibleDiagnostic(one: LiveDifference, why: string, desired: Desired
     resource: id,
     ...(at === undefined ? {} : { at }),
   };
+}
+
+/** The manifests after the edits: what is wrong with them, and the documents that the pointers of errors lead into. */
+type EditedManifests = { readonly diagnostics: readonly Diagnostic[]; readonly sources: SourceMap; readonly registry: Registry };
+
+/**
+ * Finds the wanted differences that make the edited manifests invalid, each with the message of the error. The pointer of
+ * an error decides: the difference at that place, else those around it, else those of the same field, else all of the
+ * resource. An error that belongs to none of them counts against all.
+ */
+export function findCauses(
+  { diagnostics, sources, registry }: EditedManifests,
+  wanted: readonly LiveDifference[],
+): ReadonlyMap<LiveDifference, string> {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const causes = errors.flatMap((error) => {
+    const own = wanted.filter((one) => isAbout(one, error.resource));
+    const place = findPlanPath(error, sources, registry);
+    return (place === undefined ? own : findNearest(own, place)).map((one) => [one, error.message] as const);
+  });
+  if (causes.length > 0 || errors.length === 0) return new Map(causes);
+  return new Map(wanted.map((one) => [one, errors[0]?.message ?? '']));
+}
+
+function isAbout(one: LiveDifference, resource: Diagnostic['resource']): boolean {
+  return one.is === 'field' ? one.id === resource : one.ends.rule === resource || one.ends.connection === resource;
+}
+
+function findNearest(own: readonly LiveDifference[], place: Pointer): readonly LiveDifference[] {
+  const [field = ''] = tokensOf(place);
+  const conditions = [
+    (path: Pointer) => isPointerWithin(place, path),
+    (path: Pointer) => isPointerWithin(path, place),
+    (path: Pointer) => isPointerWithin(path, pointer(field)),
+  ];
+  const found = conditions.map((condition) => own.filter((one) => one.is === 'field' && condition(one.field.path)));
+  return found.find((some) => some.length > 0) ?? own;
+}
+
+/** Returns the place of an error as plans write it: below spec, with tokens instead of indexes in sets and keyed lists. */
+function findPlanPath({ code, pointer: path, at, resource }: Diagnostic, sources: SourceMap, registry: Registry): Pointer | undefined {
+  const [top, ...below] = path === undefined ? [] : tokensOf(path);
+  // Two entries with one key: the error is about the list, because either entry may be the one that does not belong.
+  const tokens =
+    code === 'manifest/duplicate-entry'
+      ? below.slice(
+          0,
+          below.findLastIndex((token) => /^\d+$/.test(token)),
+        )
+      : below;
+  if (top !== 'spec' || tokens.length === 0 || at === undefined || resource === undefined) return undefined;
+  const documents = sources.findFile(at.file)?.documents ?? [];
+  const document = documents.find(({ value }) => isObject(value) && isManifestOf(value, resource));
+  const spec = isObject(document?.value) ? document.value['spec'] : undefined;
+  return pointer(...toPlanTokens(registry.get(kindOf(resource))?.fields ?? [], spec, tokens));
+}
+
+function isManifestOf(value: { readonly [key: string]: Json }, resource: string): boolean {
+  const { kind, metadata } = value;
+  return isObject(metadata) && `${String(kind)}/${String(metadata['name'])}` === resource;
+}
+
+function toPlanTokens(fields: readonly FieldRule[], value: Json | undefined, tokens: readonly string[]): readonly string[] {
+  const [name = '', ...rest] = tokens;
+  const rule = fields.find((field) => field.name === name);
+  const found = isObject(value) ? value[name] : undefined;
+  const [index, ...below] = rest;
+  if (rule?.shape === 'object') return rest.length === 0 ? tokens : [name, ...toPlanTokens(rule.fields, found, rest)];
+  if (!Array.isArray(found) || index === undefined) return tokens;
+  const entry: Json | undefined = found[Number(index)];
+  if (rule?.shape === 'set' && entry !== undefined) return [name, elementToken(entry), ...below];
+  if (rule?.shape !== 'keyed') return tokens;
+  const normal = found.map((one: Json) => (isObject(one) ? normalizeObject(rule.fields, one) : one));
+  const token = [...entriesByToken(rule, normal).keys()][Number(index)] ?? index;
+  return [name, token, ...(below.length === 0 ? [] : toPlanTokens(rule.fields, entry, below))];
+}
+
+/** Two differences that are one changed entry of a list, and the edits that change it. */
+export type ChangedEntry = { readonly by: readonly [FieldDifference, FieldDifference]; readonly edits: readonly LayerEdit[] };
+
+type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
+
+/** An entry of a keyed list in a manifest, by place and token. */
+type ManifestEntry = { readonly manifest: Manifest; readonly rule: KeyedRule; readonly place: readonly string[]; readonly token: string };
+
+/**
+ * Finds changed entries without a name, which a plan shows as one removed and one added entry: the two share at least
+ * half of their fields. Editing such an entry keeps its unchanged text.
+ */
+export function findChangedEntries(manifest: Manifest, differences: readonly FieldDifference[]): readonly ChangedEntry[] {
+  const entries = differences.flatMap((one) => {
+    const entry = findEntry(manifest, one.field);
+    return entry === undefined ? [] : [{ one, entry, list: pointer(...entry.place) }];
+  });
+  const come = new Set(entries.filter(({ one }) => 'value' in one.field.before));
+  return entries.flatMap((gone): readonly ChangedEntry[] => {
+    if (!('absent' in gone.one.field.before)) return [];
+    const found = [...come].find(({ one, list }) => list === gone.list && isAlike(gone.entry, liveObject(one.field)));
+    const edits = found && entryEdits(gone.entry, liveObject(found.one.field));
+    if (found === undefined || edits === undefined) return [];
+    come.delete(found);
+    return [{ by: [gone.one, found.one], edits }];
+  });
+}
+
+function findEntry(manifest: Manifest, { path }: FieldChange): ManifestEntry | undefined {
+  const tokens = tokensOf(path);
+  const { rules, rest } = findRules(manifest.view.kind.fields, tokens);
+  const rule = rules.at(-1);
+  const [token] = rest;
+  if (rule?.shape !== 'keyed' || token === undefined || rest.length > 1) return undefined;
+  return { manifest, rule, place: ['spec', ...tokens.slice(0, -1)], token };
+}
+
+function liveObject({ before }: FieldChange): JsonObject {
+  return 'value' in before && isObject(before.value) ? before.value : {};
+}
+
+type WrittenEntry = { readonly layer: LayerEdit['layer']; readonly index: number; readonly raw: JsonObject; readonly normal: JsonObject };
+
+/** Returns the entry as its document states it. */
+function findWritten({ manifest, rule, place, token }: ManifestEntry): WrittenEntry | undefined {
+  const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
+  const list = readEntries(layer && readValueAt(layer.value, place));
+  const index = findTokenIndex(rule, list, token);
+  const raw = list[index];
+  return layer === undefined || !isObject(raw) ? undefined : { layer, index, raw, normal: normalizeObject(rule.fields, raw) };
+}
+
+function isAlike(entry: ManifestEntry, live: JsonObject): boolean {
+  const had = findWritten(entry)?.normal;
+  const same = had === undefined ? [] : entry.rule.fields.filter(({ name }) => equal(had[name], live[name]));
+  return same.length * 2 >= entry.rule.fields.length;
+}
+
+function entryEdits(entry: ManifestEntry, live: JsonObject): readonly LayerEdit[] | undefined {
+  const { rule, place } = entry;
+  const found = findWritten(entry);
+  const [stated] = readEntries(toStatedValue(rule, [live]));
+  if (found === undefined || !isObject(stated)) return undefined;
+  const { layer, index, raw, normal } = found;
+  const order = rule.fields.map(({ name }) => name);
+  return rule.fields.flatMap((field): readonly LayerEdit[] => {
+    const { name } = field;
+    if (equal(normal[name], live[name])) return [];
+    const path = pointer(...place, String(index), name);
+    const value = stated[name];
+    const edits: readonly DocumentEdit[] =
+      value === undefined
+        ? [{ edit: 'remove', path }]
+        : field.shape === 'set' && Array.isArray(raw[name]) && Array.isArray(value)
+          ? elementEdits(path, raw[name], value)
+          : [{ edit: 'set', path, value, order, level: place.length + 2 }];
+    return edits.map((edit) => ({ layer, edit }));
+  });
+}
+
+/** A set keeps its written order. */
+function elementEdits(path: DocumentEdit['path'], raw: readonly Json[], live: readonly Json[]): readonly DocumentEdit[] {
+  const [had, has] = [raw, live].map((values) => new Set(values.map(elementToken)));
+  return [
+    ...live.flatMap((value): readonly DocumentEdit[] => (had?.has(elementToken(value)) === true ? [] : [{ edit: 'add', path, value }])),
+    ...raw.flatMap((value): readonly DocumentEdit[] => (has?.has(elementToken(value)) === true ? [] : [{ edit: 'drop', path, value }])),
+  ];
 }

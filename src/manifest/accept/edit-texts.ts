@@ -2,8 +2,7 @@ import { tokensOf } from '../../model/pointer.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { editFile } from '../edit/edit-file.ts';
 import type { LoadInput } from '../load-manifests.ts';
-import type { LiveDifference } from './differences.ts';
-import type { LayerEdit } from './field-edits.ts';
+import type { LiveDifference, LayerEdit } from './field-edits.ts';
 
 /** An edit, and the differences that cause it. */
 export type AttributedEdit = LayerEdit & { readonly causes: readonly LiveDifference[] };

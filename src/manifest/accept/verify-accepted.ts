@@ -9,7 +9,7 @@ import type { FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { toStatedValue } from '../pull/stated-values.ts';
-import type { LiveDifference } from './differences.ts';
+import type { LiveDifference } from './field-edits.ts';
 import { groupBy } from './edit-texts.ts';
 
 type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;

@@ -1,17 +1,22 @@
 import type { FieldRule } from '../../model/field.ts';
 import type { DialectFields } from '../../model/gateway.ts';
-import { compareText, type Json, type JsonObject } from '../../model/json.ts';
+import { compareText, type Json, type JsonObject, isObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import type { EdgeEnds } from '../../model/edges.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { Pointer } from '../../model/pointer.ts';
+import { type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
 import type { UnstatedPart } from '../../model/result/pull-result.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { createSecretWriter, type SecretWriter, type SecretWriterOptions } from './secret-writer.ts';
-import { dropInvalidParts } from './drop-invalid-parts.ts';
 import { listStatableFields, listStatedFields } from './stated-values.ts';
-import { toFileNameText } from './file-names.ts';
-import { createKindView } from '../kind-view.ts';
+import { createKindView, type KindView } from '../kind-view.ts';
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
+import { checkManifest } from '../validate/check-manifest.ts';
+import { makeManifest } from '../manifest.ts';
+import { toResource } from '../to-resource.ts';
+import type { SecretRules } from '../secrets/read-secret.ts';
+import { validateManifest } from '../validate/validate-manifest.ts';
+import { createHash } from 'node:crypto';
 
 /** A manifest to write. */
 export type DraftManifest = {
@@ -152,4 +157,128 @@ function listEdgesByField(
     }
   }
   return lists;
+}
+
+/** The metadata and spec of a manifest. */
+export type ManifestBody = { readonly metadata: JsonObject; readonly spec: JsonObject };
+
+/** A path that was removed from a body because no manifest may state it, and the reason. */
+export type DroppedPath = { readonly path: Pointer; readonly reason: string };
+
+/** A valid body and the paths that were removed from it, or the reason why no body is valid. */
+export type ValidBodyResult = { readonly body: ManifestBody; readonly dropped: readonly DroppedPath[] } | { readonly reason: string };
+
+type Rules = { readonly secrets: SecretRules; readonly targets: readonly string[] };
+
+/** Removes as few invalid parts from a body as possible until it is valid. */
+export function dropInvalidParts(view: KindView, body: ManifestBody, rules: Rules): ValidBodyResult {
+  const dropped: DroppedPath[] = [];
+  let left = body;
+  for (;;) {
+    const problems = findErrors(view, left, rules);
+    const [first] = problems;
+    if (first === undefined) return { body: left, dropped };
+    const places = problems.map(({ pointer: at, message }) => ({ path: findPlaceToDrop(view, left.spec, at), reason: message }));
+    const stuck = places.findIndex(({ path }) => path === undefined);
+    if (stuck >= 0) return { reason: problems[stuck]?.message ?? first.message };
+    const paths = new Set(places.flatMap(({ path }) => path ?? []));
+    for (const path of paths) dropped.push({ path, reason: places.find((one) => one.path === path)?.reason ?? '' });
+    left = { ...left, spec: removePlaces(left.spec, paths, '') };
+  }
+}
+
+function findErrors(view: KindView, { metadata, spec }: ManifestBody, { secrets, targets }: Rules): readonly DocumentDiagnostic[] {
+  const value = { apiVersion: 'ostiary/v1', kind: view.kind.name, metadata, spec };
+  const document = { file: { path: '', text: '' }, index: 0, value, locate: () => ({ file: '', line: 1, column: 1 }) };
+  const formal = validateManifest(view, value, 'manifest');
+  const manifest = makeManifest(view, { metadata, spec }, [document]);
+  const problems = formal.length > 0 ? formal : [...checkManifest(manifest, targets), ...toResource(manifest, secrets).problems];
+  return problems.filter(({ severity }) => severity === 'error');
+}
+
+/**
+ * Returns the smallest part of spec whose removal may fix an error: an entry of a list, a key of a map, else the field;
+ * undefined if the error is outside spec or the field is required.
+ */
+function findPlaceToDrop(view: KindView, spec: JsonObject, at: Pointer): Pointer | undefined {
+  const [top, name, ...rest] = tokensOf(at);
+  const field = view.kind.fields.find((one) => one.name === name);
+  if (top !== 'spec' || field === undefined) return undefined;
+  const path = [field.name];
+  let rule: { readonly shape: string } = field;
+  let value: Json | undefined = spec[field.name];
+  for (const token of rest) {
+    path.push(token);
+    if (Array.isArray(value) && value[Number(token)] !== undefined) return pointer(...path);
+    if (isObject(value) && rule.shape === 'map' && Object.hasOwn(value, token)) return pointer(...path);
+    if (!isObject(value) || field.shape !== 'object') break;
+    value = value[token];
+    rule = field.fields.find((one) => one.name === token) ?? { shape: 'scalar' };
+  }
+  return field.required ? undefined : pointer(field.name);
+}
+
+/** Returns the value without the places. */
+function removePlaces(value: JsonObject, places: ReadonlySet<Pointer>, at: Pointer): JsonObject {
+  const entries = Object.entries(value).filter(([key]) => !places.has(at + pointer(key)));
+  return Object.fromEntries(entries.map(([key, one]) => [key, removePlacesBelow(one, places, at + pointer(key))]));
+}
+
+function removePlacesBelow(value: Json, places: ReadonlySet<Pointer>, at: Pointer): Json {
+  if (Array.isArray(value)) return value.filter((_, index) => !places.has(at + pointer(String(index))));
+  return isObject(value) ? removePlaces(value, places, at) : value;
+}
+
+/** Converts a kind's name for file names: `data-masking-rule`. */
+export function toKebabCase(kind: string): string {
+  return kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+}
+
+const maxLength = 80;
+// Device names on Windows, with any extension, and the name of the config file.
+const reserved = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|ostiary)(?:\.|$)/i;
+
+/**
+ * Assigns a file to each resource, such as `connections/orders-db.yaml`. The names contain only characters that every file
+ * system accepts, differ even without regard to case, and are not `taken` (in lower case). A plain name is kept; any other
+ * gets a hash, so that no file name depends on other resources.
+ */
+export function assignFileNames(ids: readonly ResourceId[], taken: ReadonlySet<string>): ReadonlyMap<ResourceId, string> {
+  const sorted = ids.toSorted(compareText).map((id) => ({ id, plain: toPlainFile(id) }));
+  const count = new Map<string, number>();
+  for (const { plain } of sorted) count.set(plain.toLowerCase(), (count.get(plain.toLowerCase()) ?? 0) + 1);
+  const files = new Map<ResourceId, string>();
+  const used = new Set(taken);
+  const isFree = (file: string): boolean => !used.has(`${file.toLowerCase()}.yaml`);
+  for (const { id, plain } of sorted) {
+    const isAlone = count.get(plain.toLowerCase()) === 1 || plain === plain.toLowerCase();
+    const isOwn = isAlone && isPlain(nameOf(id)) && isFree(plain);
+    const file = isOwn ? plain : addHash(plain, id, [8, 16].find((length) => isFree(addHash(plain, id, length))) ?? 64);
+    used.add(`${file.toLowerCase()}.yaml`);
+    files.set(id, `${file}.yaml`);
+  }
+  return files;
+}
+
+/** Reduces a text to letters, digits, dots, dashes and underscores, with a letter or digit at both ends; returns `unnamed` if nothing remains. */
+export function toFileNameText(text: string): string {
+  const plain = text
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/\.{2,}/g, '.')
+    .slice(0, maxLength)
+    .replaceAll(/^[._-]+|[._-]+$/g, '');
+  return plain === '' ? 'unnamed' : plain;
+}
+
+function isPlain(name: string): boolean {
+  return toFileNameText(name) === name && !reserved.test(name);
+}
+
+function toPlainFile(id: ResourceId): string {
+  const text = toFileNameText(nameOf(id));
+  return `${toKebabCase(kindOf(id))}s/${reserved.test(text) ? text.replace('.', '-') : text}`;
+}
+
+function addHash(plain: string, id: ResourceId, length: number): string {
+  return `${plain}-${createHash('sha256').update(id).digest('hex').slice(0, length)}`;
 }

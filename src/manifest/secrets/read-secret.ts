@@ -3,7 +3,7 @@ import type { Json } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { looksLikeCredential, seal, type DesiredSecret } from '../../model/secret.ts';
 import { suggest } from '../../model/suggest.ts';
-import { suggestWord, formatPlace } from '../wording.ts';
+import { suggestWord, formatPlace } from '../json-values.ts';
 import { parseSecretNotation, type SecretNotation } from './secret-notation.ts';
 
 /** The source of a secret's value. */

@@ -2,7 +2,7 @@ import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { suggestWord, nullKeyHint, formatPlace, describeType } from '../wording.ts';
+import { suggestWord, nullKeyHint, formatPlace, describeType } from '../json-values.ts';
 
 /** The notations for one secret in a manifest. */
 export type SecretNotation =

@@ -3,9 +3,8 @@ import type { FieldRule } from '../../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { readStrings } from '../json-values.ts';
+import { readStrings, suggestWord, formatPlace, quoteValue } from '../json-values.ts';
 import type { Manifest } from '../manifest.ts';
-import { suggestWord, formatPlace, quoteValue } from '../wording.ts';
 import { readAnnotation, fieldNodes, findNode } from './schema-nodes.ts';
 
 /** Finds errors that no schema can express: duplicate keys in lists, pointers to nothing, unknown targets. */

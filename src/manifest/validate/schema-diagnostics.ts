@@ -2,8 +2,16 @@ import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
-import { toText, readValueAt } from '../json-values.ts';
-import { suggestWord, nullKeyHint, suggestPartialMatch, formatPlace, quoteValue, describeType } from '../wording.ts';
+import {
+  toText,
+  readValueAt,
+  suggestWord,
+  nullKeyHint,
+  suggestPartialMatch,
+  formatPlace,
+  quoteValue,
+  describeType,
+} from '../json-values.ts';
 import { listAllowedFields, readAnnotation, fieldNodes, isOpenMap, findNode } from './schema-nodes.ts';
 import { describeInvalidSecret } from '../secrets/secret-notation.ts';
 import type { SchemaError } from './validators.js';

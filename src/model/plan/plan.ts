@@ -5,6 +5,7 @@ import type { PolicyReport } from '../protection/policy.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { ResourceId } from '../resource.ts';
 import type { Risk, UnwrittenRisks } from './risk.ts';
+import type { LiveState } from '../live.ts';
 
 /** `set` a new value, `differs` from live, `unknown` live cannot be seen, `kept` stays, `removed` the key goes. */
 export type SecretState = 'set' | 'differs' | 'unknown' | 'kept' | 'removed';
@@ -197,3 +198,55 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly refusals: readonly Refusal[];
   readonly allowed: readonly Allowance[];
 };
+
+/** The source of one secret; never its value. */
+export type SecretProvenance = { readonly id: ResourceId; readonly path: Pointer; readonly source: string };
+
+/** The state of a live object at planning time, without its values. */
+export type Fingerprint = {
+  /** The identity on the gateway, after the plan. */
+  readonly id: ResourceId;
+  /** The gateway's own id. */
+  readonly uid: string;
+  /** A hash of every compared field. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Paths that were not compared: ignored or kept ones, and those that the token cannot read. */
+  readonly without: readonly Pointer[];
+};
+
+/** A plan file with the conditions that must still hold when it is applied. */
+export type SavedPlan = {
+  readonly plan: Plan;
+  /** The version of Ostiary that created the plan. */
+  readonly tool: string;
+  /** Whether the plan covers all manifests, not a selection. */
+  readonly whole: boolean;
+  /** The root commits of the repository; empty when they are unknown. */
+  readonly repository: readonly string[];
+  /** The state of the objects that the plan writes. */
+  readonly live: readonly Fingerprint[];
+  /** The sources of the secrets of all planned manifests. */
+  readonly sources: readonly SecretProvenance[];
+};
+
+/** New ids by the current ids of live objects. */
+export type Renames = ReadonlyMap<ResourceId, ResourceId>;
+
+/** Returns the renames of a plan by the current ids of the objects. */
+export function renamesOf(changes: readonly Change[]): Renames {
+  return new Map(changes.flatMap(({ id, key, action }) => (action === 'rename' && key !== undefined ? [[key, id] as const] : [])));
+}
+
+/** Returns the live state after the renames, including edge ends; everything else is unchanged. */
+export function withNames(live: LiveState, renames: Renames): LiveState {
+  if (renames.size === 0) return live;
+  const named = (id: ResourceId): ResourceId => renames.get(id) ?? id;
+  return {
+    ...live,
+    resources: live.resources.map((resource) => ({
+      ...resource,
+      id: named(resource.id),
+      edges: Object.fromEntries(Object.entries(resource.edges).map(([field, ends]) => [field, ends.map(named)])),
+    })),
+  };
+}

@@ -1,4 +1,4 @@
-import { entriesByToken, elementToken, type KeyedRule } from './list-tokens.ts';
+import { entriesByToken, elementToken, type KeyedRule } from './edit.ts';
 import type { FieldRule } from '../field.ts';
 import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import type { FieldChange, Value } from '../plan/plan.ts';

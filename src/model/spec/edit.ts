@@ -1,8 +1,38 @@
-import { entriesByToken, elementToken, type KeyedRule } from './list-tokens.ts';
 import type { FieldRule } from '../field.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject, canonical } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
 import { tokensOf, type Pointer } from '../pointer.ts';
+import type { Kind } from '../kind.ts';
+import type { Change } from '../plan/plan.ts';
+
+/** The rule of a field that is a keyed list. */
+export type KeyedRule = Extract<FieldRule, { readonly shape: 'keyed' }>;
+
+/** Returns the pointer token of a set element: the text itself, or canonical JSON for other values. */
+export function elementToken(element: Json): string {
+  return typeof element === 'string' ? element : canonical(element);
+}
+
+/**
+ * Indexes the entries of a keyed list by unique pointer tokens: the key, or the canonical JSON of the known fields when the
+ * entry has no key or an earlier entry has the same key.
+ */
+export function entriesByToken(rule: KeyedRule, entries: readonly Json[]): ReadonlyMap<string, Json> {
+  const result = new Map<string, Json>();
+  for (const entry of entries) {
+    const key = isObject(entry) ? entry[rule.key] : undefined;
+    let token = typeof key === 'string' && key !== '' && !result.has(key) ? key : contentToken(rule, entry);
+    while (result.has(token)) token = `${token}+`;
+    result.set(token, entry);
+  }
+  return result;
+}
+
+function contentToken(rule: KeyedRule, entry: Json): string {
+  if (!isObject(entry)) return canonical(entry);
+  const known = rule.fields.map((field) => [field.name, entry[field.name] ?? field.empty] as const);
+  return canonical(Object.fromEntries(known));
+}
 
 /** A value to set at a path; undefined removes it (a field gets its empty value). */
 export type Edit = { readonly path: Pointer; readonly value: Json | undefined };
@@ -120,4 +150,14 @@ function groupByToken(steps: readonly TokenEdit[]): ReadonlyMap<string, readonly
     else group.push({ tokens, value: step.value });
   }
   return groups;
+}
+
+/** Returns the spec after a change: the live spec with the planned fields; held fields stay unchanged. */
+export function specAfter(change: Change, kind: Pick<Kind, 'fields'>, live: JsonObject): JsonObject {
+  const edits = change.fields.flatMap((field): readonly Edit[] => {
+    if (field.held === true) return [];
+    if ('value' in field.after) return [{ path: field.path, value: field.after.value }];
+    return 'absent' in field.after && 'value' in field.before ? [{ path: field.path, value: undefined }] : [];
+  });
+  return editSpec(kind.fields, live, edits);
 }

@@ -1,4 +1,4 @@
-import { elementToken } from './list-tokens.ts';
+import { elementToken } from './edit.ts';
 import type { FieldRule } from '../field.ts';
 import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import { normalizeValue } from './normalize.ts';

@@ -1,9 +1,8 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import { isWritten, liveKeyOf, type Change, type Diff } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import type { ControlType, ControlChange, PostureChange, ConnectionRule, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { readDeclaredAttachments } from './edge-declarations.ts';
 import { resourceCause, type Contribution, type CauseFinder } from './causes.ts';

@@ -3,7 +3,7 @@ import { compareText } from '../../model/json.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Attachment } from '../../model/protection/protection.ts';
-import type { Renames } from '../../model/plan/renames.ts';
+import type { Renames } from '../../model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 

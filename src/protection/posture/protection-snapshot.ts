@@ -1,15 +1,14 @@
 import { hiddenControls } from '../../model/dialects.ts';
-import { specAfter } from '../../model/spec/spec-after.ts';
+import { specAfter } from '../../model/spec/edit.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges } from '../../model/edges.ts';
 import type { AccessRule, LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
-import { isWritten, liveKeyOf, type Change, type Diff } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { readDeclaredAttachments, type DeclaredAttachments } from './edge-declarations.ts';
 

@@ -1,4 +1,4 @@
-import { entriesByToken, elementToken, type KeyedRule } from '../../model/spec/list-tokens.ts';
+import { entriesByToken, elementToken, type KeyedRule } from '../../model/spec/edit.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { compareText, equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { FieldChange, Value } from '../../model/plan/plan.ts';

@@ -1,8 +1,7 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 import type { LiveState } from '../../model/live.ts';
-import { liveKeyOf, type Diff } from '../../model/plan/plan.ts';
-import { renamesOf, withNames } from '../../model/plan/renames.ts';
+import { liveKeyOf, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { isUuid } from '../diff/resolve-references.ts';
 

@@ -1,8 +1,7 @@
 import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
-import type { Change, Plan } from '../../model/plan/plan.ts';
-import { renamesOf, withNames } from '../../model/plan/renames.ts';
+import { type Change, type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { lastAppliedLookup } from '../diff/last-applied.ts';
 

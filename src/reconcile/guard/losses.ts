@@ -1,4 +1,4 @@
-import { specAfter } from '../../model/spec/spec-after.ts';
+import { specAfter } from '../../model/spec/edit.ts';
 import { specDirection } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveState, liveById } from '../../model/live.ts';

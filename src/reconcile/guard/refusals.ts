@@ -1,6 +1,6 @@
 import type { Limits } from '../../model/config.ts';
 import type { Allowance, Change, Diff, Plan, Refusal, SingleWrite } from '../../model/plan/plan.ts';
-import { exposureWindowText } from '../../model/plan/exposure-window.ts';
+import { exposureWindowText } from '../../model/plan/schedule.ts';
 import type { ProtectionLosses } from './losses.ts';
 
 /** What breakers measure a plan against: how many live objects are ours, and what may be done to how many of them. */

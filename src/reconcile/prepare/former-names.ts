@@ -1,7 +1,7 @@
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import type { Renames } from '../../model/plan/renames.ts';
+import type { Renames } from '../../model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 
 /** Which live objects take new names, and which cannot because somebody else manages them, by the names to come. */

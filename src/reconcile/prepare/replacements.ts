@@ -5,7 +5,7 @@ import type { Json } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
-import { withNames } from '../../model/plan/renames.ts';
+import { withNames } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { compareSpecs } from '../diff/compare-specs.ts';

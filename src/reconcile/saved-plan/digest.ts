@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DesiredResource } from '../../model/desired.ts';
 import { canonical, sortedKeys, type JsonObject } from '../../model/json.ts';
-import type { Change, EdgeChange, TargetIdentity, Value } from '../../model/plan/plan.ts';
-import type { SecretProvenance } from '../../model/plan/saved-plan.ts';
+import type { Change, EdgeChange, TargetIdentity, Value, SecretProvenance } from '../../model/plan/plan.ts';
 
 /**
  * What two runs must agree on to be the same plan: target, actions, non-secret values and which of them are held, edges

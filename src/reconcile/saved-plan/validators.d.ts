@@ -1,5 +1,4 @@
-import type { Plan, SingleWrite } from '../../model/plan/plan.ts';
-import type { SavedPlan } from '../../model/plan/saved-plan.ts';
+import type { Plan, SingleWrite, SavedPlan } from '../../model/plan/plan.ts';
 
 type OptionalLists = 'references' | 'unwritten' | 'unverified';
 

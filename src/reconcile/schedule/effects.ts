@@ -1,4 +1,4 @@
-import { specAfter } from '../../model/spec/spec-after.ts';
+import { specAfter } from '../../model/spec/edit.ts';
 import { combineDirections, noEffect, specDirection, type Direction } from '../../model/spec/direction.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges } from '../../model/edges.ts';

@@ -1,11 +1,19 @@
-import { specAfter } from '../../model/spec/spec-after.ts';
+import { specAfter } from '../../model/spec/edit.ts';
 import { noEffect, specDirection, type Direction } from '../../model/spec/direction.ts';
 import { compareText } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import { liveKeyOf, otherEnd, type ExposureWindow, type Diff, type SingleWrite, type WriteSlot } from '../../model/plan/plan.ts';
+import {
+  liveKeyOf,
+  otherEnd,
+  type ExposureWindow,
+  type Diff,
+  type SingleWrite,
+  type WriteSlot,
+  renamesOf,
+  withNames,
+} from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { stages, stagesBetween, type Stage, type Step } from '../../model/plan/schedule.ts';
 import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';

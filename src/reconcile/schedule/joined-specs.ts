@@ -1,7 +1,6 @@
-import { specAfter } from '../../model/spec/spec-after.ts';
+import { specAfter } from '../../model/spec/edit.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import { liveKeyOf, type Change } from '../../model/plan/plan.ts';
-import { renamesOf, withNames } from '../../model/plan/renames.ts';
+import { liveKeyOf, type Change, renamesOf, withNames } from '../../model/plan/plan.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import type { Step } from '../../model/plan/schedule.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';

@@ -1,10 +1,9 @@
-import { specAfter } from '../../model/spec/spec-after.ts';
+import { specAfter } from '../../model/spec/edit.ts';
 import { combineDirections, type Direction } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import { liveKeyOf, type Diff, type WriteSlot } from '../../model/plan/plan.ts';
+import { liveKeyOf, type Diff, type WriteSlot, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import { renamesOf, withNames } from '../../model/plan/renames.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { slotStages, stagesBetween, stepKeyText, uniqueStepKeys, type Stage, type Step, type StepKey } from '../../model/plan/schedule.ts';
 import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';

@@ -1,6 +1,11 @@
 import { compareText, type Json } from '../../model/json.ts';
-import type { ProtectionMatrix, ProtectionMatrixCell, ProtectionMatrixRow } from '../../model/protection/protection-matrix.ts';
-import { controlTypes, type ControlType } from '../../model/protection/protection.ts';
+import {
+  type ProtectionMatrix,
+  type ProtectionMatrixCell,
+  type ProtectionMatrixRow,
+  controlTypes,
+  type ControlType,
+} from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { plural, shortList } from '../wording/counts.ts';

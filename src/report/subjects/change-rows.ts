@@ -1,4 +1,4 @@
-import { elementToken } from '../../model/spec/list-tokens.ts';
+import { elementToken } from '../../model/spec/edit.ts';
 import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../../model/plan/plan.ts';
 import { riskClasses, type Risk } from '../../model/plan/risk.ts';
 import { tokensOf } from '../../model/pointer.ts';

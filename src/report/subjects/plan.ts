@@ -1,5 +1,5 @@
 import type { Plan } from '../../model/plan/plan.ts';
-import type { ProtectionMatrix } from '../../model/protection/protection-matrix.ts';
+import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { ReportBlock, ReportDocument } from '../document.ts';
 import { groupPlan } from './groups.ts';
 import { planObject } from './plan-json.ts';

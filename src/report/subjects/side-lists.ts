@@ -1,7 +1,7 @@
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { EdgeAction, EdgeChange, Orphan, Plan, OutsideReference } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
-import { exposureWindowText } from '../../model/plan/exposure-window.ts';
+import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { edgeText, removalText, risksText } from './change-rows.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';

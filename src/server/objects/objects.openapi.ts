@@ -1,4 +1,4 @@
-import { wireSchema } from '../../kinds/wire.ts';
+import { wireSchema } from '../../kinds/fields.ts';
 import type { FieldRule } from '../../model/field.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import {

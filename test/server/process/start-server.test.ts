@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeFolder as makeFolders } from '../../../src/disk/make-folder.ts';
+import { makeFolder as makeFolders } from '../../../src/disk/write.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { startServer, type RunningServer, type ServeOptions } from '../../../src/server/process/start-server.ts';
 import { encryptionKey, makeFolder, startPgliteServer } from '../../support/servers.ts';

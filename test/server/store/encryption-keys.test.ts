@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
-import { makeFolder as makeFolders } from '../../../src/disk/make-folder.ts';
+import { makeFolder as makeFolders } from '../../../src/disk/write.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { createCipher } from '../../../src/server/store/secrets.ts';
 import { startServer } from '../../../src/server/process/start-server.ts';

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findConfig } from '../../../src/disk/config.ts';
+import { findConfig } from '../../../src/disk/walk.ts';
 import { openJournal } from '../../../src/disk/journal.ts';
 import { readSecretFile } from '../../../src/disk/secret-file.ts';
 import { writeReport } from '../../../src/disk/write.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import { findDeferredReferences } from '../../../src/manifest/deferred-references.ts';
+import { findDeferredReferences } from '../../../src/manifest/collect-edges.ts';
 import { connection, guardrail, load, manifest, toLines } from './loading.ts';
 
 const tagged = {

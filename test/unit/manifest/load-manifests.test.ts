@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import type { DesiredState } from '../../../src/model/desired.ts';
 import { isObject, type JsonObject } from '../../../src/model/json.ts';
-import type { SelectedPath } from '../../../src/manifest/select-manifests.ts';
+import type { SelectedPath } from '../../../src/manifest/load-manifests.ts';
 import { connection, guardrail, load, manifest, sources, toLines } from './loading.ts';
 
 describe('a manifest', () => {

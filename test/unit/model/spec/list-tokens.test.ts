@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entriesByToken, elementToken } from '../../../../src/model/spec/list-tokens.ts';
+import { entriesByToken, elementToken } from '../../../../src/model/spec/edit.ts';
 import type { Json } from '../../../../src/model/json.ts';
 import { fieldOf } from '../../../support/field.ts';
 
