@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
 import { hasOrigin } from './applied.ts';
 import { askGit } from './ask-git.ts';
-import { readBlobs } from './blobs.ts';
+import { readBlobs } from './tree.ts';
 import { withGit } from './porcelain.ts';
 import { fetchOrigin, listOrigin, pushOrigin } from './reach.ts';
 import type { Repository } from './repository.ts';

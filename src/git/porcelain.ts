@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { SimpleGit, SimpleGitOptions } from 'simple-git';
-import { failureOf, lateGit, missingGit } from './failure.ts';
+import { failureOf, lateGit, missingGit } from './ask-git.ts';
 import { environmentOf, settings, type Place } from './place.ts';
 
 export type Wish = {

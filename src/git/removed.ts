@@ -2,7 +2,7 @@ import type { Commit } from '../model/desired.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { isManifestName } from '../model/source.ts';
 import { askGit } from './ask-git.ts';
-import { readBlobs } from './blobs.ts';
+import { readBlobs } from './tree.ts';
 import type { Repository } from './repository.ts';
 
 export type Removal = {

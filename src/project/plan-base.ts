@@ -1,5 +1,5 @@
 import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, type Repository } from '../git/repository.ts';
-import { findLastApplied } from '../git/last-applied.ts';
+import { findLastApplied } from '../git/applied.ts';
 import { findRemovals } from '../git/removed.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { array, assert, constantFrom, property } from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readAddress } from '../../src/git/remote-address.ts';
+import { readAddress } from '../../src/git/remote-access.ts';
 import { tries } from '../support/chance.ts';
 import { putProgram } from '../support/git-repository.ts';
 import { failureOf, makeFolder, readerIn } from './reading.ts';

@@ -1,8 +1,16 @@
-import { rmSync } from 'node:fs';
 import * as fc from 'fast-check';
+import { rmSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
-import { appliedName, appliedRef, keepApplied, pushApplied, readName, readRecorded } from '../../../src/git/applied.ts';
-import { findLastApplied, type LastApplied } from '../../../src/git/last-applied.ts';
+import {
+  appliedName,
+  appliedRef,
+  keepApplied,
+  pushApplied,
+  readName,
+  readRecorded,
+  findLastApplied,
+  type LastApplied,
+} from '../../../src/git/applied.ts';
 import { repositories, type TestRepository } from '../../support/repository.ts';
 
 const { make, makeOrigin, clone } = repositories();
