@@ -31,14 +31,14 @@ export const defineApply: DefineCommand = (command, run) => {
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
     .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', parseDigest)
-    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'targets', run: apply })));
+    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'targets', run: runApply })));
 };
 
 /**
  * Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. Where `filter`
  * leaves out a part of the plan, nothing is recorded as wholly applied.
  */
-export async function apply(flags: ApplyFlags, context: CliContext, filter?: PlanFilter): Promise<number> {
+export async function runApply(flags: ApplyFlags, context: CliContext, filter?: PlanFilter): Promise<number> {
   if (!flags.yes && !context.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
   requireWritable(flags.report, context);
   const journal = openApplyJournal(flags.journal, context);

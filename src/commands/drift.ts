@@ -7,7 +7,7 @@ import { filterDrift, isDrifted, type DriftResult } from '../reconcile/drift/fil
 import { findWriters } from '../reconcile/drift/find-writers.ts';
 import { protectionOfDrift } from '../protection/drift-protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
-import { apply } from './apply.ts';
+import { runApply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 import { connectService, trackSecretReads } from './connect.ts';
 import { createPlan, type PlanResult } from './create-plan.ts';
@@ -57,12 +57,12 @@ export const defineDrift: DefineCommand = (command, run) => {
     .option('--no-commit', 'with --adopt: edit the files here instead')
     .addOption(secretsOption());
   writeOptions(command).action((paths, flags) =>
-    run((context) => runForTargets({ ...flags, paths }, context, { list: 'drifts', run: drift })),
+    run((context) => runForTargets({ ...flags, paths }, context, { list: 'drifts', run: runDrift })),
   );
 };
 
 /** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it, with `--adopt` accepts it. Exit 0, 2 with drift that is left or a policy that live does not fulfil, or as apply. */
-export async function drift(flags: DriftFlags, context: CliContext): Promise<number> {
+export async function runDrift(flags: DriftFlags, context: CliContext): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt accepts a drift and --revert undoes it', 'leave one of them out');
   if (flags.revert && flags.secrets === 'unresolved')
     throw new UsageError('--revert writes, so it needs the values of secrets', 'leave out --secrets unresolved');
@@ -92,7 +92,7 @@ export async function drift(flags: DriftFlags, context: CliContext): Promise<num
   if (flags.revert && isDrifted(plan)) {
     context.onEvent?.({ drift: told });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return apply({ ...asked, revert, onManaged: 'skip' }, context, (whole, base) => filterDrift(whole, { base, registry }, 'only').diff);
+    return runApply({ ...asked, revert, onManaged: 'skip' }, context, (whole, base) => filterDrift(whole, { base, registry }, 'only').diff);
   }
   const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, context)), flags, context) : undefined;
   const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };

@@ -30,11 +30,11 @@ export const defineExplain: DefineCommand = (command, run) => {
     .addOption(formatOption(formatsFor('explain', 'print')))
     .addOption(todayOption())
     .addOption(secretsOption())
-    .action((resource, field, flags) => run((context) => explain({ ...flags, resource, field, only: [], paths: [] }, context)));
+    .action((resource, field, flags) => run((context) => runExplain({ ...flags, resource, field, only: [], paths: [] }, context)));
 };
 
 /** Says field by field why an object is, or is not, a change. */
-export async function explain(flags: ExplainFlags, context: CliContext): Promise<number> {
+export async function runExplain(flags: ExplainFlags, context: CliContext): Promise<number> {
   const [kindName = '', ...rest] = flags.resource.split('/');
   const kind = registry.get(kindName);
   const id = resourceId(kindName, rest.join('/'));

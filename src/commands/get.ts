@@ -56,11 +56,11 @@ const objectViews: Readonly<Record<string, ObjectView>> = {
 export const defineGet: DefineCommand = (command, run) => {
   targetOptions(command.argument('<what>', 'connections, rules, resources, runbooks, templates, reviews or agents'))
     .addOption(formatOption(viewFormats))
-    .action((what, flags) => run((context) => get({ ...flags, what, only: [], paths: [] }, context)));
+    .action((what, flags) => run((context) => runGet({ ...flags, what, only: [], paths: [] }, context)));
 };
 
 /** Lists live objects without their secrets, or other things that the gateway has. Returns exit code 0. */
-export async function get(flags: GetFlags, context: CliContext): Promise<number> {
+export async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   const { what } = flags;
   const names = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents'];
   const view = objectViews[what];

@@ -66,11 +66,11 @@ const project: readonly (readonly [string, string])[] = [
 
 /** Defines `ostiary init`. */
 export const defineInit: DefineCommand = (command, run) => {
-  command.argument('[folder]', 'where', '.').action((folder, flags) => run((context) => init({ ...flags, folder }, context)));
+  command.argument('[folder]', 'where', '.').action((folder, flags) => run((context) => runInit({ ...flags, folder }, context)));
 };
 
 /** Writes a first project into a folder, or the missing schemas of an existing project; never changes an existing file. */
-export async function init(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
+export async function runInit(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
   const { print, hint } = printerFor(context, flags);
   const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
   const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : project), ...schemaFiles];

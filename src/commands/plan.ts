@@ -30,11 +30,11 @@ export const definePlan: DefineCommand = (command, run) => {
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
     .addOption(secretsOption())
-    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: plan })));
+    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: runPlan })));
 };
 
 /** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */
-export async function plan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
+export async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
   const made = await createPlan(flags, context);

@@ -50,11 +50,11 @@ Values of secrets are never written.
   OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
   ostiary pull --target staging --only Connection/orders-db`,
     )
-    .action((directory, flags) => run((context) => pull({ ...flags, directory, paths: [] }, context)));
+    .action((directory, flags) => run((context) => runPull({ ...flags, directory, paths: [] }, context)));
 };
 
 /** Writes live objects as manifests; a plan of them then finds no changes. Returns exit code 0. */
-export async function pull(flags: PullFlags, context: CliContext): Promise<number> {
+export async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
   if (flags.fromState !== undefined && flags.only.length > 0)
     throw new UsageError('--from-state says what is pulled, and so does --only', 'leave out one of them');
   const project = resolvePullProject(flags, context);

@@ -30,11 +30,11 @@ export const defineReview: DefineCommand = (command, run) => {
     .option('--force', 'approve for all groups, as a group that may', false)
     .option('--window <hours>', 'approve for these hours of the day alone, in UTC, such as 09:00-18:00')
     .addOption(formatOption(viewFormats))
-    .action((verdict, id, flags) => run((context) => review({ ...flags, verdict, id, only: [], paths: [] }, context)));
+    .action((verdict, id, flags) => run((context) => runReview({ ...flags, verdict, id, only: [], paths: [] }, context)));
 };
 
 /** Decides a review and prints its new state; the gateway has the final decision. */
-export async function review(flags: ReviewFlags, context: CliContext): Promise<number> {
+export async function runReview(flags: ReviewFlags, context: CliContext): Promise<number> {
   const decision = readDecision(flags);
   const { print, hint, results } = printerFor(context, flags);
   const service = await connectService({ flags, context });

@@ -17,11 +17,11 @@ export type SearchFlags = ViewFlags & { readonly term: string };
 export const defineSearch: DefineCommand = (command, run) => {
   targetOptions(command.argument('<term>', 'the part'))
     .addOption(formatOption(viewFormats))
-    .action((term, flags) => run((context) => search({ ...flags, term, only: [], paths: [] }, context)));
+    .action((term, flags) => run((context) => runSearch({ ...flags, term, only: [], paths: [] }, context)));
 };
 
 /** Searches connections, resources and runbooks. A part that could not be searched is a warning. Returns exit code 0. */
-export async function search(flags: SearchFlags, context: CliContext): Promise<number> {
+export async function runSearch(flags: SearchFlags, context: CliContext): Promise<number> {
   const { term, format } = flags;
   if (term.trim() === '') throw new UsageError('the term to search for is empty', 'a part of a name will do: ostiary search orders');
   const printer = printerFor(context, flags);

@@ -61,11 +61,11 @@ Keys come from the environment:
     .option('--audit-keep <days>', 'remove older entries of the audit log (default: keep all)', wholeNumber(1, 36_500))
     .option('--chaos', 'let requests ask to fail; for tests only', false)
     .option('--local-repositories', 'read runbooks from file://… too; for tests only', false)
-    .action((flags) => run((context) => serve(flags, context)));
+    .action((flags) => run((context) => runServe(flags, context)));
 };
 
 /** Runs a gateway until it is interrupted, finishes open requests and stops. Returns exit code 0. */
-export async function serve(flags: ServeFlags, context: CliContext): Promise<number> {
+export async function runServe(flags: ServeFlags, context: CliContext): Promise<number> {
   const { note, print } = printerFor(context, flags);
   const { env } = context;
   const logForm = flags.log ?? (context.stderr.isTTY ? 'text' : 'json');

@@ -22,14 +22,14 @@ export const defineTest: DefineCommand = (command, run) => {
     .addOption(formatOption(formatsFor('test', 'print')))
     .optionsGroup(groups.report)
     .option('--report <format=path>', 'also write the results to a file (repeatable)', collectReport(formatsFor('test', 'file')), [])
-    .action((paths, flags) => run((context) => test({ ...flags, paths }, context)));
+    .action((paths, flags) => run((context) => runTest({ ...flags, paths }, context)));
 };
 
 /**
  * Tries the rules of one target, or of all, on their samples; uses no gateway and no secrets. Returns exit code 0, or 3 if a
  * sample fails.
  */
-export async function test(flags: TestFlags, context: CliContext): Promise<number> {
+export async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const targets = flags.target === undefined ? config.targets : [chooseTarget(config, flags)];

@@ -21,14 +21,14 @@ export const defineValidate: DefineCommand = (command, run) => {
   selectionOption(targetOptions(command.argument(...pathsArgument), true))
     .addOption(todayOption())
     .addOption(formatOption(['text', 'json', 'sarif']))
-    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'diagnostics', run: validate })));
+    .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'diagnostics', run: runValidate })));
 };
 
 /**
  * Checks the manifests of one target, or of all, and tries rules on their samples; uses no gateway and no secrets. Returns
  * exit code 0 or 3.
  */
-export async function validate(flags: ValidateFlags, context: CliContext): Promise<number> {
+export async function runValidate(flags: ValidateFlags, context: CliContext): Promise<number> {
   const config = resolveConfig(flags, context);
   const targets = flags.target === undefined ? config.targets : [chooseTarget(config, flags)];
   const [{ ruleInspector }, { notSimulatedNotice: notSimulated }] = await Promise.all([

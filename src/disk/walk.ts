@@ -5,7 +5,7 @@ import { compareText } from '../model/json.ts';
 import { isManifestFolder, isManifestName, isPrintableName, type SourceFile } from '../model/source.ts';
 import { codeOf, reasonOf, decodeText, type ReadProblem, textReader } from './text-file.ts';
 
-export type TreeOptions = {
+export type ReadTreeOptions = {
   /** The folder that links must not leave. */
   readonly root: string;
   /** The folder that displayed paths are relative to. */
@@ -39,7 +39,7 @@ type Walk = Telling & {
  * Reads the YAML files at and below the absolute paths, sorted by path, each once. Unreadable files are diagnostics beside the
  * readable files. Opens regular files only.
  */
-export function readTree(paths: readonly string[], options: TreeOptions): Checked<readonly SourceFile[]> {
+export function readTree(paths: readonly string[], options: ReadTreeOptions): Checked<readonly SourceFile[]> {
   const walk: Walk = {
     show: shower(options.cwd),
     roots: new Set([realOf(options.root)]),
