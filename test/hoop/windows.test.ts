@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { connection, manifest } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { scenarioWorld } from '../support/hoop-scenario.ts';
-import { windows, type World } from '../support/posture.ts';
+import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { applyAndExpectInSync, expectRefused, writes } from './trap-expectations.ts';
 
 const ends = { connection_ids: ['orders-db'] };
@@ -34,7 +34,7 @@ async function prepared(): Promise<HoopProject> {
 /** Applies, and tells what was less protected than both ends at any request. */
 async function watched(project: HoopProject, args: readonly string[] = []): Promise<readonly string[]> {
   const before = scenarioWorld(project.model);
-  const states: World[] = [];
+  const states: ResourceStates[] = [];
   project.model.setFault(() => {
     states.push(scenarioWorld(project.model));
     return undefined;
@@ -43,7 +43,7 @@ async function watched(project: HoopProject, args: readonly string[] = []): Prom
   project.model.setFault(undefined);
   expect([code, stderr]).toEqual([0, '']);
   const after = scenarioWorld(project.model);
-  return [...new Set(states.flatMap((state) => windows(state, before, after)))];
+  return [...new Set(states.flatMap((state) => exposedConnections(state, before, after)))];
 }
 
 test.each([

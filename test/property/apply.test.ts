@@ -7,7 +7,7 @@ import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryFault, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
-import { windows, type World } from '../support/posture.ts';
+import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { carryOut, planAgainst } from '../support/run.ts';
 import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
 
@@ -16,7 +16,7 @@ function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryG
 }
 
 /** What the first run of a scenario asked for, and what the gateway holds when nothing disturbs it. */
-async function undisturbed(one: Scenario, desired: DesiredState): Promise<{ readonly requests: number; readonly state: World }> {
+async function undisturbed(one: Scenario, desired: DesiredState): Promise<{ readonly requests: number; readonly state: ResourceStates }> {
   const gateway = gatewayOf(one);
   const { plan, live } = await planAgainst(gateway, desired);
   await carryOut({ gateway, plan, live, desired });
@@ -26,7 +26,7 @@ async function undisturbed(one: Scenario, desired: DesiredState): Promise<{ read
 test('no intermediate state is less protected than both ends', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.constantFrom(1, 8), fc.infiniteStream(fc.nat({ max: 3 })), async (one, concurrency, delays) => {
-      const states: World[] = [];
+      const states: ResourceStates[] = [];
       const gateway = gatewayOf(one, {
         onWrite: async () => {
           const turns = delays.next().value ?? 0;
@@ -39,7 +39,7 @@ test('no intermediate state is less protected than both ends', async () => {
       const { plan, live } = await planAgainst(gateway, desired);
       await carryOut({ gateway, plan, live, desired, concurrency });
       const after = gateway.state();
-      for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
+      for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
     }),
     { numRuns: tries(350) },
   );
@@ -56,7 +56,7 @@ test('an apply stopped at any request, planned and applied again, ends where an 
         const first = await planAgainst(gateway, desired);
         gateway.setFault((request) => (request.index === stop ? kind : request.index > stop ? 'before' : undefined));
         await carryOut({ gateway, ...first, desired });
-        expect(windows(gateway.state(), before, state)).toEqual([]);
+        expect(exposedConnections(gateway.state(), before, state)).toEqual([]);
         gateway.setFault(undefined);
         const second = await planAgainst(gateway, desired);
         const result = await carryOut({ gateway, ...second, desired });
@@ -80,7 +80,7 @@ test('a write that fails takes its dependents along, nobody else, and opens noth
       const broken = ids[choice % Math.max(1, ids.length)];
       gateway.setFault(({ method, id }) => ((method === 'PUT' || method === 'POST') && id === broken ? 'before' : undefined));
       const { outcomes } = await carryOut({ gateway, ...first, desired, concurrency });
-      expect(windows(gateway.state(), before, state)).toEqual([]);
+      expect(exposedConnections(gateway.state(), before, state)).toEqual([]);
       expect(outcomes.filter(({ status }) => status === 'failed').length).toBe(broken === undefined ? 0 : 1);
       const skipped = outcomes.filter(({ status }) => status === 'skipped');
       expect(

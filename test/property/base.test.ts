@@ -9,7 +9,7 @@ import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
 import { tries } from '../support/chance.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
 import type { MemoryFault, MemoryGateway } from '../support/memory-gateway.ts';
-import { windows } from '../support/posture.ts';
+import { exposedConnections } from '../support/posture.ts';
 import { carryOut, checkedPlan } from '../support/run.ts';
 
 function pathsOf(plan: Plan, id: ResourceId): ReadonlyMap<string, FieldChange> {
@@ -122,7 +122,7 @@ test('no intermediate state is less protected than both ends, deletions and new 
       const { plan, live, desired } = await planAgainst(gateway, past);
       await carryOut({ gateway, plan, live, desired, concurrency });
       const after = gateway.state();
-      for (const state of [...states, after]) expect(windows(state, before, after)).toEqual([]);
+      for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
     }),
     { numRuns: tries(150) },
   );
@@ -174,7 +174,7 @@ test('an apply over what was applied before, stopped at any request, planned and
         const gateway = await appliedBefore(past);
         gateway.setFault((request) => (request.index === stop ? kind : request.index > stop ? 'before' : undefined));
         await converge(gateway, past).catch(() => undefined);
-        expect(windows(gateway.state(), before, end)).toEqual([]);
+        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
         gateway.setFault(undefined);
         await converge(gateway, past);
         expect(gateway.state()).toEqual(end);

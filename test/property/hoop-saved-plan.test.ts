@@ -5,7 +5,7 @@ import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
-import { windows } from '../support/posture.ts';
+import { exposedConnections } from '../support/posture.ts';
 import { resume, savedText } from '../support/saved.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
@@ -43,7 +43,7 @@ async function expectGoesOn(one: Scenario, when: 'before' | 'after'): Promise<vo
         return { kind: 'lost', when: index === begun + stop ? when : 'before' };
       });
       await resumedOn(model, saved, desired).catch(() => undefined);
-      expect(windows(scenarioWorld(model), before, end)).toEqual([]);
+      expect(exposedConnections(scenarioWorld(model), before, end)).toEqual([]);
       model.setFault(undefined);
       expect(await resumedOn(model, saved, desired)).toEqual([]);
       expect(scenarioWorld(model)).toEqual(end);

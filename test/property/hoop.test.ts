@@ -7,7 +7,7 @@ import { desiredState } from '../support/desired.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hiddenRule, hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
 
-import { windows, type World } from '../support/posture.ts';
+import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { carryOut } from '../support/run.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
@@ -142,14 +142,14 @@ test('no state that anybody can see is less protected than both ends', async () 
     fc.asyncProperty(some, fc.constantFrom(1, 8), (one, concurrency) =>
       onHoopWorld(one, async (model) => {
         const before = scenarioWorld(model);
-        const states: World[] = [];
+        const states: ResourceStates[] = [];
         model.setFault(() => {
           states.push(scenarioWorld(model));
           return undefined;
         });
         await applied(model, one, concurrency);
         const after = scenarioWorld(model);
-        for (const state of states) expect(windows(state, before, after)).toEqual([]);
+        for (const state of states) expect(exposedConnections(state, before, after)).toEqual([]);
       }),
     ),
     { numRuns: tries(40) },
@@ -173,7 +173,7 @@ test('an apply stopped at any request, planned and applied again, ends where an 
             return { kind: 'lost', when: index === begun + stop ? when : 'before' };
           });
           await applied(model, one, 1).catch(() => undefined);
-          expect(windows(scenarioWorld(model), before, end)).toEqual([]);
+          expect(exposedConnections(scenarioWorld(model), before, end)).toEqual([]);
           model.setFault(undefined);
           expect(await applied(model, one, 1)).toEqual([]);
           expect(scenarioWorld(model)).toEqual(end);

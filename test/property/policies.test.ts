@@ -69,7 +69,7 @@ function specs(names: readonly string[]): readonly Readonly<Record<string, Json>
   return (fields[first] ?? []).flatMap((value) => specs(rest).map((spec) => ({ ...spec, [first]: value })));
 }
 
-test('what passes though something cannot be seen passes whatever it is', () => {
+test('a policy that passes with a hidden value passes for every value', () => {
   const shown = fc.record(Object.fromEntries(Object.entries(fields).map(([name, values]) => [name, fc.constantFrom(...values)])));
   fc.assert(
     fc.property(expression, shown, fc.subarray(Object.keys(fields), { minLength: 1, maxLength: 2 }), (text, spec, hidden) => {
@@ -85,7 +85,7 @@ test('what passes though something cannot be seen passes whatever it is', () => 
   );
 });
 
-test('what rests on what cannot be seen alone never passes', () => {
+test('a policy that depends only on hidden values never passes', () => {
   const asking = atom.filter((text) => text.includes('connection.reviewers') || text.includes('approvals'));
   fc.assert(
     fc.property(asking, fc.boolean(), (text, isNegated) => {
@@ -96,7 +96,7 @@ test('what rests on what cannot be seen alone never passes', () => {
   );
 });
 
-test('a character of a text is found in whatever way it was written', () => {
+test('the position of a character is found in every scalar style', () => {
   const word = fc.stringMatching(/^[a-z'"\\(){}.]{1,8}$/);
   const lines = fc.array(
     fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' ')),

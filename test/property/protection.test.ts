@@ -19,7 +19,7 @@ import { desiredSnapshot, liveSnapshot, plannedSnapshot } from '../../src/protec
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
-import { missing, postureOf, type World } from '../support/posture.ts';
+import { missingControls, postureOf, type ResourceStates } from '../support/posture.ts';
 import { carryOut, checkedPlan, planAgainst } from '../support/run.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
@@ -32,13 +32,13 @@ function connectionsOf(live: LiveState): readonly ResourceId[] {
 }
 
 /** What a plain reading of two worlds says of a connection; it takes the gateway's own threshold for the weakest. */
-function plainly(before: World, after: World, id: ResourceId): { readonly loses: boolean; readonly gains: boolean } {
+function plainly(before: ResourceStates, after: ResourceStates, id: ResourceId): { readonly loses: boolean; readonly gains: boolean } {
   const [had, has] = [postureOf(before, id), postureOf(after, id)];
   if (had === undefined || has === undefined) throw new Error(`${id} is not on both sides`);
-  return { loses: missing(has, had).length > 0, gains: missing(had, has).length > 0 };
+  return { loses: missingControls(has, had).length > 0, gains: missingControls(had, has).length > 0 };
 }
 
-test('a posture diff tells of every connection what becomes of it, and of no other', async () => {
+test('a posture diff contains exactly the connections whose protection changes', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
@@ -70,7 +70,7 @@ test('a posture diff tells of every connection what becomes of it, and of no oth
   );
 });
 
-test('the scene after a plan is the scene that is live once it was carried out', async () => {
+test('the snapshot after a plan equals the live snapshot after apply', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
@@ -87,7 +87,7 @@ test('the scene after a plan is the scene that is live once it was carried out',
   );
 });
 
-test('manifests protect as they will once they are live on a gateway that had nothing', async () => {
+test('the snapshot of manifests equals the live snapshot after apply to an empty gateway', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ manifests }) => {
       const desired = desiredState(manifests);
@@ -108,7 +108,7 @@ function reversed({ aspect, lost, gained, incomparable, coexisting, before, afte
   return { aspect, lost: gained, gained: lost, doubtful: new Set([...incomparable, ...coexisting]), before: after, after: before };
 }
 
-test('a change and its inverse swap what weakens and what strengthens', () => {
+test('a change and its inverse swap weakening and strengthening', () => {
   fc.assert(
     fc.property(scenario, scenario, (one, other) => {
       const [before, after] = [one, other].map((each) => {
@@ -150,7 +150,7 @@ function inverse({ name, class: one }: RiskDraft): string {
   return `${name.replace(last, inverses.get(last) ?? last)} ${usual === 'weakens' || usual === 'strengthens' ? swapped[usual] : usual}`;
 }
 
-test('the risks of a change and of its inverse swap what weakens and what strengthens', () => {
+test('the risks of a change and of its inverse swap weakening and strengthening', () => {
   fc.assert(
     fc.property(scenario, scenario, (one, other) => {
       const [before, after] = [one, other].map(({ live }) => {
@@ -179,7 +179,7 @@ test('the risks of a change and of its inverse swap what weakens and what streng
   );
 });
 
-test('risks never say less than what becomes of the connections', async () => {
+test('risks are never milder than the effect on connections', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
@@ -217,7 +217,7 @@ function isProtective({ changes, edges }: Plan): boolean {
   );
 }
 
-test('where no protective field and no edge changes there is no diff, and every difference has a cause', async () => {
+test('without a changed protecting field or edge there is no diff, and every difference has a cause', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);

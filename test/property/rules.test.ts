@@ -72,8 +72,8 @@ function isBlocked(rules: readonly JsonObject[], text: string): boolean {
   return simulateGuardrail(rules, text, patternCache()).hits.length > 0;
 }
 
-describe('trying rules', () => {
-  test('another word or entry never lets through what was blocked', () => {
+describe('simulating rules', () => {
+  test('another word or entry never allows a blocked text', () => {
     fc.assert(
       fc.property(entries, entry, letters, letters, (rules, more, word, text) => {
         fc.pre(isBlocked(rules, text));
@@ -84,7 +84,7 @@ describe('trying rules', () => {
     );
   });
 
-  test('entries together block what one of them blocks, and nothing else, in any order', () => {
+  test('entries block exactly what one of them blocks, in any order', () => {
     fc.assert(
       fc.property(entries, entries, letters, (some, others, text) => {
         const either = isBlocked(some, text) || isBlocked(others, text);
@@ -94,7 +94,7 @@ describe('trying rules', () => {
     );
   });
 
-  test('a lower threshold, or a higher score, never leaves in clear what was masked', () => {
+  test('a lower threshold or a higher score never unmasks a text', () => {
     const score = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(wordInText, score, score, score, ({ word, text }, own, threshold, more) => {
@@ -112,7 +112,7 @@ describe('trying rules', () => {
   });
 });
 
-describe('looking through rules', () => {
+describe('linting rules', () => {
   test('never throws or hangs, whatever the words and patterns are', () => {
     fc.assert(
       fc.property(entries, entries, pattern, (input, output, regex) => {
@@ -128,7 +128,7 @@ describe('looking through rules', () => {
     );
   });
 
-  test('a pattern is taken or refused with a place inside it', () => {
+  test('a pattern is accepted or rejected at an index inside it', () => {
     fc.assert(
       fc.property(pattern, (text) => {
         const compiled = compilePattern(text);
@@ -213,7 +213,7 @@ describe('hostile patterns', () => {
     expect(worked() - began).toBeLessThan(2_000);
   });
 
-  test('many of them on many samples end as well, and what was not tried is no pass', () => {
+  test('many of them on many samples terminate, and untested samples do not pass', () => {
     const patterns = patternCache({ work: 10_000_000, steps: 1_000, checks: 3 });
     const rules = Array.from({ length: 100 }, (_, index) => ({ type: 'pattern_match', pattern_regex: `[ab]*a[ab]{${400 + index}}[cd]` }));
     const began = worked();
@@ -225,7 +225,7 @@ describe('hostile patterns', () => {
     expect(worked() - began).toBeLessThan(5_000);
   });
 
-  test('words without end are looked through in time', () => {
+  test('many words are linted in time', () => {
     const signs = Array.from({ length: 45 }, (_, index) => String.fromCodePoint(65 + (index % 26), 65 + Math.trunc(index / 26)));
     const words = signs.flatMap((one) => signs.flatMap((other) => signs.map((last) => `${one}${other}${last}`)));
     const rule = { id: 'GuardrailRule/rule' as const, written: { input: { rules: [{ type: 'deny_words_list', words }] } } };

@@ -9,7 +9,7 @@ import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { gatewayOf as historyGateway, history, planAgainst as planHistory } from '../support/history.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
-import { windows } from '../support/posture.ts';
+import { exposedConnections } from '../support/posture.ts';
 import { carryOut, planAgainst } from '../support/run.ts';
 import { openText, resume, savedText } from '../support/saved.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
@@ -70,7 +70,7 @@ test('stopped at any request, the same file goes on to the same end, and nothing
       const end = whole.state();
       for (let stop = 1; stop < whole.requests.length; stop += 1) {
         const gateway = gatewayOf(one, {
-          onWrite: () => expect(windows(gateway.state(), before, end)).toEqual([]),
+          onWrite: () => expect(exposedConnections(gateway.state(), before, end)).toEqual([]),
         });
         const text = savedText({ ...(await planAgainst(gateway, desired)), desired });
         gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? when : 'before'));
@@ -102,7 +102,7 @@ test('names, replacements, deletions and what is held: stopped at any request, t
         expect(same).toBe(text);
         gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? when : 'before'));
         await resume(text, { gateway, desired: past.desired }).catch(() => undefined);
-        expect(windows(gateway.state(), before, end)).toEqual([]);
+        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
         gateway.setFault(undefined);
         const { refusals, result } = await resume(text, { gateway, desired: past.desired });
         expect(refusals).toEqual([]);

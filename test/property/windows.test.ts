@@ -7,15 +7,15 @@ import { registry } from '../../src/kinds/index.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
-import { windows, type World } from '../support/posture.ts';
+import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { carryOut, planAgainst } from '../support/run.ts';
 import { scenario } from '../support/scenario.ts';
 
-test('where rules cannot be written twice, what is less protected for a moment is what the plan names', async () => {
+test('when rules are written once, the exposed connections are those that the plan names', async () => {
   let [met, open] = [0, 0];
   await fc.assert(
     fc.asyncProperty(scenario, fc.constantFrom(1, 8), async (one, concurrency) => {
-      const states: World[] = [];
+      const states: ResourceStates[] = [];
       const gateway = memoryGateway({
         registry,
         agents: ['default', 'other'],
@@ -33,7 +33,7 @@ test('where rules cannot be written twice, what is less protected for a moment i
       expect(outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked')).toEqual([]);
       const after = gateway.state();
       const named = new Set(complete.singleWrites.flatMap((rule) => rule.windows.flatMap(({ connections }) => connections)));
-      const found = states.flatMap((state) => windows(state, before, after)).map((text) => text.split(' ')[0] ?? '');
+      const found = states.flatMap((state) => exposedConnections(state, before, after)).map((text) => text.split(' ')[0] ?? '');
       expect(found.filter((connection) => !new Set<string>(named).has(connection))).toEqual([]);
       const written = gateway.writes.map(({ id }) => id);
       for (const { id } of complete.singleWrites) expect(written.filter((other) => other === id)).toHaveLength(1);

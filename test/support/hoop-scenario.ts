@@ -14,7 +14,7 @@ import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/res
 import type { ConnectionRow } from './hoop/rows.ts';
 import { startHoopModel, type HoopModel } from './hoop/start.ts';
 import type { MemoryResource } from './memory-store.ts';
-import type { World } from './posture.ts';
+import type { ResourceStates } from './posture.ts';
 import type { Manifest, Scenario } from './scenario.ts';
 
 /** A scenario whose names the public gateway takes. */
@@ -168,7 +168,7 @@ export async function planHoop(gateway: Gateway, desired: DesiredState): Promise
 }
 
 /** What the model holds, as a world whose postures can be told; an attribute counts like a type of redaction. */
-export function scenarioWorld({ store }: HoopModel): World {
+export function scenarioWorld({ store }: HoopModel): ResourceStates {
   const names = new Map([...store.connections.values()].map((row) => [row.id, resourceId('Connection', row.name)]));
   const ends = (ids: readonly string[]): readonly ResourceId[] => ids.flatMap((id) => names.get(id) ?? []).toSorted();
   const all: readonly MemoryResource[] = [

@@ -10,7 +10,7 @@ import { desiredSnapshot, liveSnapshot } from '../../src/protection/posture/prot
 import { desiredState } from './desired.ts';
 import type { Manifest } from './scenario.ts';
 
-/** What the manifests of a text say, policies and all. */
+/** Loads the manifests of a text, including policies. */
 export function loadText(text: string, path = 'access/policies.yaml'): ReturnType<typeof loadManifests> {
   return loadManifests({
     files: [{ path, text }],
@@ -23,7 +23,7 @@ export function loadText(text: string, path = 'access/policies.yaml'): ReturnTyp
   });
 }
 
-/** A connection's manifest, so that there is one. */
+/** A minimal connection manifest. */
 export const someConnection = `apiVersion: ostiary/v1
 kind: Connection
 metadata: { name: orders }
@@ -42,14 +42,14 @@ export function policyText(require: string, more = ''): string {
   return `apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: p }\nspec:\n  require:\n${require}\n${more}`;
 }
 
-/** What is wrong with the expressions of a policy. */
-export function wrongIn(text: string): readonly Diagnostic[] {
+/** Returns the diagnostics of the expressions of a policy. */
+export function policyDiagnostics(text: string): readonly Diagnostic[] {
   const { value, diagnostics } = loadText(`${someConnection}---\n${text}`);
   return value === undefined ? diagnostics : compilePolicies(value.policies ?? [], registry).diagnostics;
 }
 
-/** What expressions come to for manifests; with live state, once it is as they are. */
-export function checked(
+/** Checks policies for manifests, or for a live state if given. Throws on an invalid policy. */
+export function checkManifests(
   manifests: readonly Manifest[],
   policies: string,
   { live, today = '2026-11-21' }: { readonly live?: LiveState; readonly today?: string } = {},

@@ -2,16 +2,16 @@ import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import type { MemoryResource } from './memory-store.ts';
 
-/** What stands before one connection, in parts that can be compared one by one; a number is a limit, less is stricter. */
+/** The protection of one connection as controls that can be compared one by one; a lower limit is stricter. */
 type Posture = { readonly has: ReadonlySet<string>; readonly limits: ReadonlyMap<string, number> };
 
-export type World = Readonly<Record<ResourceId, MemoryResource>>;
+export type ResourceStates = Readonly<Record<ResourceId, MemoryResource>>;
 
 const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'] as const;
 const allGroups = ['dba', 'sre', 'security'] as const;
 
 /** The protection of a connection: its own and that of every rule attached to it. */
-export function postureOf(world: World, id: ResourceId): Posture | undefined {
+export function postureOf(world: ResourceStates, id: ResourceId): Posture | undefined {
   const connection = world[id];
   if (connection === undefined) return undefined;
   const spec = connection.spec ?? {};
@@ -30,13 +30,13 @@ export function postureOf(world: World, id: ResourceId): Posture | undefined {
   return { has, limits };
 }
 
-/** Tells whether nobody can reach the connection at all. */
+/** Tells whether all access modes are closed. */
 function isClosed(posture: Posture): boolean {
   return modes.every((mode) => posture.has.has(`closed ${mode}`));
 }
 
-/** What of `wished` is missing in `found`; empty where `found` protects at least as much. */
-export function missing(found: Posture, wished: Posture): readonly string[] {
+/** Lists the controls of `wished` that `found` lacks; empty when `found` protects at least as much. */
+export function missingControls(found: Posture, wished: Posture): readonly string[] {
   const parts = [...wished.has].filter((part) => !found.has.has(part));
   const limits = [...wished.limits]
     .filter(([name, limit]) => (found.limits.get(name) ?? Number.POSITIVE_INFINITY) > limit)
@@ -44,15 +44,19 @@ export function missing(found: Posture, wished: Posture): readonly string[] {
   return [...parts, ...limits];
 }
 
-/** The connections that a state protects less than it protects them both before and after. */
-export function windows(state: World, before: World, after: World): readonly string[] {
+/** Lists the connections that a state protects less than both the state before and the state after. */
+export function exposedConnections(state: ResourceStates, before: ResourceStates, after: ResourceStates): readonly string[] {
   return Object.values(state).flatMap(({ id }) => {
     const [now, first, last] = [postureOf(state, id), postureOf(before, id), postureOf(after, id)];
     if (kindOf(id) !== 'Connection' || now === undefined || last === undefined) return [];
     if (first === undefined)
-      return isClosed(now) || missing(now, last).length === 0 ? [] : [`${id} is open without ${missing(now, last).join(', ')}`];
-    const lost = missing(now, first).length > 0 && missing(now, last).length > 0;
-    return lost ? [`${id} lacks ${missing(now, first).join(', ')} of before, ${missing(now, last).join(', ')} of after`] : [];
+      return isClosed(now) || missingControls(now, last).length === 0
+        ? []
+        : [`${id} is open without ${missingControls(now, last).join(', ')}`];
+    const lost = missingControls(now, first).length > 0 && missingControls(now, last).length > 0;
+    return lost
+      ? [`${id} lacks ${missingControls(now, first).join(', ')} of before, ${missingControls(now, last).join(', ')} of after`]
+      : [];
   });
 }
 
@@ -67,7 +71,7 @@ function addGuardrail(has: Set<string>, spec: JsonObject): void {
   }
 }
 
-/** A rule finds an entity from its threshold on, less what a custom one scores by itself; of several rules the strictest counts. */
+/** A rule finds an entity from its threshold minus the score of a custom type; of several rules the strictest counts. */
 function addMasking(limits: Map<string, number>, spec: JsonObject): void {
   const threshold = typeof spec['score_threshold'] === 'number' ? spec['score_threshold'] : 2;
   const add = (entity: string, score = 0): void => {

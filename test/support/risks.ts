@@ -1,6 +1,7 @@
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import type { Registry } from '../../src/model/kind.ts';
 import type { LiveResource, LiveState } from '../../src/model/live.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal } from '../../src/model/secret.ts';
@@ -23,12 +24,12 @@ export function guardrailManifest(name: string, rules: readonly JsonObject[], sp
   return { kind: 'GuardrailRule', metadata: { ...metadata, name }, spec: { input: { rules }, ...spec } };
 }
 
-/** Words that are blocked, as one entry. */
+/** A guardrail entry that blocks words. */
 export function words(...list: readonly string[]): JsonObject {
   return { name: 'words', type: 'deny_words_list', words: list };
 }
 
-/** A pattern that is blocked, as one entry. */
+/** A guardrail entry that blocks a pattern. */
 export function pattern(text: string): JsonObject {
   return { name: 'pattern', type: 'pattern_match', pattern_regex: text };
 }
@@ -45,7 +46,7 @@ export function registered(...types: readonly string[]): JsonObject {
 
 const lookups = { Agent: ['default', 'other'].map((name) => ({ uid: name, name })) };
 
-/** What is live where manifests are applied: every field has its value, and rules hold their edges. */
+/** Returns the live state after the manifests are applied: every field has a value, and rules hold their edges. */
 export function liveAs(desired: DesiredState): LiveState {
   const resources = desired.resources.map((resource): LiveResource => {
     const kind = registry.get(kindOf(resource.id));
@@ -65,8 +66,13 @@ export function liveAs(desired: DesiredState): LiveState {
   return { resources, lookups };
 }
 
-/** The plan from what is live with the first manifests to the others, with its risks; the first are the base unless told. */
-export function assessed(
+/** The kinds with the fields of all dialects, so that one table of risks covers them all. */
+const allFields: Registry = new Map(
+  [...registry].map(([name, kind]) => [name, { ...kind, fields: kind.fields.map(({ dialect: _, ...field }) => field) }]),
+);
+
+/** Plans from the live state of the first manifests to the second, with risks; the first are the base unless `withBase` is false. */
+export function planWithRisks(
   before: readonly Manifest[],
   after: readonly Manifest[],
   { withBase = true, prune = false }: { readonly withBase?: boolean; readonly prune?: boolean } = {},
@@ -76,6 +82,7 @@ export function assessed(
   const base = withBase ? applied : undefined;
   const live = applied === undefined ? { resources: [], lookups } : liveAs(applied);
   const { value, diagnostics } = reconciled({
+    registry: allFields,
     desired,
     live,
     base: base === undefined ? undefined : { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
@@ -86,7 +93,7 @@ export function assessed(
 }
 
 /** `class code` of all risks of a plan, sorted. */
-export function risksOfPlan(made: Pick<Plan, 'changes' | 'unwritten'>): readonly string[] {
+export function riskTexts(made: Pick<Plan, 'changes' | 'unwritten'>): readonly string[] {
   return planRisks(made)
     .map(({ risk }) => `${risk.class} ${risk.code.slice('risk/'.length)}`)
     .toSorted();

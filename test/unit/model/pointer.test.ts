@@ -14,7 +14,7 @@ describe('pointer', () => {
   });
 });
 
-describe('isWithin', () => {
+describe('isPointerWithin', () => {
   it.each([
     ['/a', '/a', true],
     ['/a/b', '/a', true],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { suggest } from '../../../src/model/suggest.ts';
 
-describe('closest', () => {
+describe('suggest', () => {
   it.each<[string, string, readonly string[], string | undefined]>([
     ['a letter less', 'no-drp', ['no-drop', 'no-grant'], 'no-drop'],
     ['a letter more', 'no-dropp', ['no-drop'], 'no-drop'],

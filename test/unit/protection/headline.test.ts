@@ -3,7 +3,7 @@ import type { Position } from '../../../src/model/diagnostic.ts';
 import type { Json } from '../../../src/model/json.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 import type { Change } from '../../../src/model/plan/plan.ts';
-import { changeOf, connection, fieldOf, guardrail, masking, protectionFrom, sentences, types } from './protecting.ts';
+import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from './protection-fixtures.ts';
 
 /** What is told of one connection whose one field goes from a value to another, and of the way back. */
 function thereAndBack(
@@ -17,7 +17,7 @@ function thereAndBack(
     [after, before],
   ].map(([from, to]) => {
     const live = connection('db', { ...others, [field]: from ?? null });
-    const told = protectionFrom([live], [changeOf('Connection/db', [fieldOf(`/${field}`, from, to)])]);
+    const told = protectionOfWrites([live], [changeOf('Connection/db', [fieldOf(`/${field}`, from, to)])]);
     return told.headlines.map(({ way, text }) => `${way}: ${text}`);
   });
 }
@@ -58,7 +58,7 @@ describe('headlines of a connection’s own fields', () => {
     expect(thereAndBack(field, before, after)).toEqual([[there], [back]]);
   });
 
-  it('counts how many must approve, not only who may', () => {
+  it('compares the number of approvals, not only the groups', () => {
     const reviewers = ['dba', 'sre'];
     expect(thereAndBack('min_review_approvals', null, 1, { reviewers })).toEqual([
       ['weakens: 1 connection is easier to approve'],
@@ -72,7 +72,7 @@ describe('headlines of a connection’s own fields', () => {
     ]);
   });
 
-  it('tells both where one group takes the place of another', () => {
+  it('reports a loss and a gain when one group replaces another', () => {
     const both = ['weakens: 1 connection loses a reviewer group', 'strengthens: 1 connection gains a reviewer group'];
     expect(thereAndBack('reviewers', ['dba'], ['sre'])).toEqual([both, both]);
   });
@@ -108,15 +108,16 @@ function onMask(...fields: Fields): readonly Change[] {
 
 describe('headlines of rules', () => {
   const both = [connection('a'), connection('b')];
-  const told = (rule: LiveResource, changes: readonly Change[]): readonly string[] => sentences(protectionFrom([...both, rule], changes));
+  const told = (rule: LiveResource, changes: readonly Change[]): readonly string[] =>
+    sentences(protectionOfWrites([...both, rule], changes));
 
-  it('names every connection that a rule reaches', () => {
+  it('names every connection of a rule', () => {
     expect(told(guardrail('g', ['DROP', 'GRANT'], ['a', 'b']), onRule(['/input/rules/ddl/words/GRANT', 'GRANT', undefined]))).toEqual([
       'weakens: 2 connections lose guardrail checks (Connection/a, Connection/b)',
     ]);
   });
 
-  it('knows that a shorter word blocks all that a longer one does', () => {
+  it('counts a longer word as covered by a shorter word inside it', () => {
     const rule = guardrail('g', ['DROP TABLE'], ['a']);
     expect(told(rule, onRule(['/input/rules/ddl/words/DROP', undefined, 'DROP']))).toEqual([
       'strengthens: 1 connection gains guardrail checks (Connection/a)',
@@ -126,7 +127,7 @@ describe('headlines of rules', () => {
     ).toEqual([]);
   });
 
-  it('cannot compare one pattern with another, and says so', () => {
+  it('reports that two patterns cannot be compared', () => {
     const [name, [entry]] = word('p', 'a+');
     const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
     expect(told(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'a*']))).toEqual([
@@ -137,13 +138,13 @@ describe('headlines of rules', () => {
     ]);
   });
 
-  it('does not count what the type of an entry leaves aside', () => {
+  it('ignores fields that the type of an entry does not use', () => {
     const [, [entry]] = word('p', 'a+');
     const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
     expect(told(rule, onRule(['/input/rules/p/words/DROP', undefined, 'DROP']))).toEqual([]);
   });
 
-  it('takes an entry of a type that it does not know for something to protect', () => {
+  it('counts an entry of an unknown type as a control', () => {
     const rule = guardrail('g', [], ['a'], { output: { rules: [{ name: 'x', type: 'later' }] } });
     expect(told(rule, onRule(['/output/rules/x', { name: 'x', type: 'later' }, undefined]))).toEqual([
       'weakens: 1 connection loses a guardrail (Connection/a)',
@@ -165,7 +166,7 @@ describe('headlines of rules', () => {
     ]);
   });
 
-  it('moves an entity type between groups without a word', () => {
+  it('reports nothing when an entity type moves between groups', () => {
     const rule = masking('m', { supported_entity_types: types('PERSON', 'URL') }, ['a']);
     const moved = onMask(
       ['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined],
@@ -188,7 +189,7 @@ describe('headlines of rules', () => {
 });
 
 describe('the order of headlines', () => {
-  it('puts what weakens first, then what nobody can tell, then what strengthens, the weightier before', () => {
+  it('lists weakening, then incomparable, then strengthening headlines, each by weight', () => {
     const [, [entry]] = word('p', 'a+');
     const live = [
       connection('a', { reviewers: ['dba'], access_schema: 'disabled', connection_tags: { env: 'prod', team: 'x' } }),
@@ -200,7 +201,7 @@ describe('the order of headlines', () => {
       changeOf('Connection/b', [fieldOf('/redact_types/URL', undefined, 'URL'), fieldOf('/reviewers/dba', 'dba', undefined)]),
       changeOf('GuardrailRule/g', [fieldOf('/input/rules/p/pattern_regex', 'a+', 'b+')]),
     ];
-    const told = protectionFrom(live, changes);
+    const told = protectionOfWrites(live, changes);
     expect(sentences(told)).toEqual([
       'weakens: 2 connections lose review (Connection/a, Connection/b)',
       'weakens: 1 connection shows the schema (Connection/a)',
@@ -213,8 +214,8 @@ describe('the order of headlines', () => {
 });
 
 /** By headline, what brings it about. */
-function causes(...given: Parameters<typeof protectionFrom>): unknown {
-  const { headlines } = protectionFrom(...given);
+function causes(...given: Parameters<typeof protectionOfWrites>): unknown {
+  const { headlines } = protectionOfWrites(...given);
   return Object.fromEntries(
     headlines.map(({ text, causes: all }) => [text, all.map(({ by, path, place }) => [by, path ?? '', place ?? ''])]),
   );
@@ -224,8 +225,8 @@ function atLine(line: number): { readonly at: Position } {
   return { at: { file: 'a.yaml', line, column: 3 } };
 }
 
-describe('what brings a headline about', () => {
-  it('is what goes the same way, each once, at its line', () => {
+describe('the causes of a headline', () => {
+  it('have the same verdict, each listed once at its line', () => {
     const live = connection('db', { reviewers: ['dba'] });
     const fields = [fieldOf('/reviewers/dba', 'dba', undefined, atLine(3)), fieldOf('/reviewers/sre', undefined, 'sre', atLine(4))];
     expect(causes([live], [changeOf('Connection/db', fields)])).toEqual({
@@ -234,7 +235,7 @@ describe('what brings a headline about', () => {
     });
   });
 
-  it('is one line for all connections of a rule, and the resource itself where that comes, goes or comes back', () => {
+  it('are one line for all connections of a rule, or the resource that is created, deleted or restored', () => {
     const live = [connection('a'), connection('b'), guardrail('g', ['DROP', 'ALTER'], ['a', 'b'])];
     const words = fieldOf('/input/rules/ddl/words/ALTER', 'ALTER', undefined);
     expect(causes(live, [changeOf('GuardrailRule/g', [words])])).toEqual({
@@ -243,7 +244,7 @@ describe('what brings a headline about', () => {
     const { at: _, ...gone } = changeOf('GuardrailRule/g', [], { action: 'delete' });
     expect(causes(live, [gone])).toEqual({ '2 connections lose a guardrail': [['GuardrailRule/g', '', '']] });
     const open = [fieldOf('/access_mode_connect', undefined, 'enabled', { origin: 'drift' })];
-    const [back] = protectionFrom([], [changeOf('Connection/new', open, { action: 'create' })]).headlines;
+    const [back] = protectionOfWrites([], [changeOf('Connection/new', open, { action: 'create' })]).headlines;
     expect(back?.causes).toEqual([{ by: 'Connection/new', place: 'access.yaml:7:1', byHand: true }]);
   });
 });

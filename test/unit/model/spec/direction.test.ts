@@ -65,14 +65,14 @@ describe('specDirection', () => {
     expect(specDirection([inner], { inner: before }, { inner: after })).toEqual(expected);
   });
 
-  it('takes an absent value for the empty one, and what protects nothing for neutral', () => {
+  it('treats an absent value as empty and a field without a rule as no effect', () => {
     const field = fieldOf('tags', { shape: 'set' }, { protects: 'entries' });
     expect(specDirection([field], {}, { tags: ['a'] })).toEqual(strengthens);
     expect(specDirection([field], { tags: ['a'] }, {})).toEqual(weakens);
     expect(specDirection([fieldOf('text', { shape: 'scalar' })], { text: 'a' }, { text: 'b' })).toEqual(neither);
   });
 
-  it('lets the description of an entry change', () => {
+  it('ignores the description of an entry', () => {
     const keyed = fieldOf(
       'rules',
       { shape: 'keyed', key: 'name', fields: [fieldOf('description', { shape: 'scalar' })] },
@@ -83,7 +83,7 @@ describe('specDirection', () => {
   });
 });
 
-describe('joinDirections', () => {
+describe('combineDirections', () => {
   it.each<[readonly Direction[], Direction]>([
     [[], neither],
     [[strengthens, neither], strengthens],

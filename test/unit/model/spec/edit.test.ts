@@ -116,7 +116,7 @@ describe('editSpec', () => {
     expect(edited(spec, edits)).toEqual(normalizeObject(someFields, expected));
   });
 
-  it('begins with the empty value where there is none, or one of another shape', () => {
+  it('starts with the empty value when there is none or its shape differs', () => {
     const edits = ['/tags/a', '/labels/a', '/inner/tags/a', '/rules/a'].map((path) => ({
       path,
       value: path === '/rules/a' ? { name: 'a' } : 'a',
@@ -126,12 +126,12 @@ describe('editSpec', () => {
     expect(editSpec(someFields, { tags: 'x', labels: 'x', inner: 'x', rules: 'x' }, edits)).toEqual(expected);
   });
 
-  it('takes the key of a map from no deeper than it is', () => {
+  it('uses only the first token below a map', () => {
     expect(edited({ labels: { a: '1' } }, [{ path: '/labels/a/b', value: '2' }])).toEqual(edited({ labels: { a: '2' } }, []));
   });
 });
 
-describe('valueAt', () => {
+describe('specValueAt', () => {
   const spec = normalizeObject(someFields, {
     text: 'a',
     order: ['x'],

@@ -100,7 +100,7 @@ describe('directionOf', () => {
   });
 });
 
-describe('reviewers of whom some are enough', () => {
+describe('reviewers with a required number', () => {
   const fields = fieldsOf('Connection');
   const more = { path: '/reviewers/sre', before: { absent: true }, after: { value: 'sre' } } as const;
 
@@ -119,7 +119,7 @@ function reverse({ strengthens, weakens, ...rest }: Direction): Direction {
   return { strengthens: weakens, weakens: strengthens, ...rest };
 }
 
-test('a change and its inverse swap what is gained and lost, and fields add up to the spec', () => {
+test('a change and its inverse swap gains and losses, and the fields add up to the spec', () => {
   fc.assert(
     fc.property(scenario, ({ live }) => {
       for (const one of live) {

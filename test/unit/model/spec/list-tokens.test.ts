@@ -13,7 +13,7 @@ function tokens(entries: readonly Json[]): readonly string[] {
   return keyed.shape === 'keyed' ? [...entriesByToken(keyed, entries).keys()] : [];
 }
 
-describe('byToken', () => {
+describe('entriesByToken', () => {
   it.each<[string, readonly Json[], readonly string[]]>([
     ['takes the key', [{ name: 'a' }, { name: 'b' }], ['a', 'b']],
     ['takes the content where there is no key', [{ words: ['x'] }, { name: '' }], ['{"name":"","words":["x"]}', '{"name":"","words":[]}']],

@@ -10,7 +10,7 @@ function fieldFor(protects: Protects | undefined, value: Json): FieldRule {
   return fieldOf('field', shape, protects === undefined ? {} : { protects });
 }
 
-describe('unionSpec', () => {
+describe('mergeStrictest', () => {
   it.each<[Protects | undefined, Json, Json, Json]>([
     ['entries', ['a'], ['b'], ['a', 'b']],
     ['entries', ['a'], [], ['a']],
@@ -34,16 +34,16 @@ describe('unionSpec', () => {
     expect(specDirection([field], { field: desired }, union).weakens).toBe(false);
   });
 
-  it.each<Protects>(['enabled', 'disabled'])('leaves live as it is where neither side is a switch and %s protects', (protects) => {
+  it.each<Protects>(['enabled', 'disabled'])('keeps the live value when neither side is a switch and %s protects', (protects) => {
     expect(mergeStrictest([fieldFor(protects, '')], { field: 'odd' }, { field: 'strange' })).toEqual({ field: 'strange' });
   });
 
-  it.each<Protects>(['entries', 'fewer'])('leaves live as it is where %s protects and the shape is another', (protects) => {
+  it.each<Protects>(['entries', 'fewer'])('keeps the live value when %s protects and the shape differs', (protects) => {
     expect(mergeStrictest([fieldFor(protects, [])], { field: 'odd' }, { field: ['a'] })).toEqual({ field: ['a'] });
     expect(mergeStrictest([fieldFor(protects, [])], { field: ['a'] }, { field: 'odd' })).toEqual({ field: 'odd' });
   });
 
-  it('holds an entry of one name twice, and one that stayed once', () => {
+  it('keeps two entries of one name, and an unchanged one once', () => {
     const keyed = fieldOf('rules', { shape: 'keyed', key: 'name', fields: [fieldOf('words', { shape: 'set' })] }, { protects: 'entries' });
     const stays = { name: 'b', words: ['z'] };
     const desired = { rules: [{ name: 'a', words: ['x'] }, stays] };
@@ -51,7 +51,7 @@ describe('unionSpec', () => {
     expect(mergeStrictest([keyed], desired, live)).toEqual({ rules: [{ name: 'a', words: ['x'] }, { name: 'a', words: ['y'] }, stays] });
   });
 
-  it('goes into an object, begins with the empty value, and leaves what desired does not speak of', () => {
+  it('merges objects, starts with the empty value, and keeps unstated fields', () => {
     const inner = fieldOf('inner', { shape: 'object', fields: [fieldOf('tags', { shape: 'set' }, { protects: 'entries' })] });
     expect(mergeStrictest([inner], { inner: { tags: ['a'] } }, { inner: { tags: ['b'] } })).toEqual({ inner: { tags: ['a', 'b'] } });
     expect(mergeStrictest([inner], { inner: { tags: ['a'] } }, { inner: 'odd' })).toEqual({ inner: 'odd' });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import { codesIn, guarding, inspected, ruleText } from '../ruling.ts';
+import { codesIn, guardrailSpec, inspectText, ruleText } from '../rule-fixtures.ts';
 
 function entry(name: string): JsonObject {
   return { name, type: 'deny_words_list', words: ['xp_cmdshell'] };
@@ -14,43 +14,43 @@ function custom(...types: readonly JsonObject[]): JsonObject {
 
 describe('guardrails', () => {
   test.each<readonly [string, JsonObject, readonly string[]]>([
-    ['a pattern that RE2 refuses', guarding([], ['a(?=b)']), ['rule/pattern-refused']],
+    ['a pattern that RE2 refuses', guardrailSpec([], ['a(?=b)']), ['rule/pattern-refused']],
     [
       'a pattern that is too large',
-      guarding([], ['(?:ab{500}){2}(?:cd{900}){1}(?:e{900})(?:f{900})(?:g{900})(?:h{900})(?:i{900})']),
+      guardrailSpec([], ['(?:ab{500}){2}(?:cd{900}){1}(?:e{900})(?:f{900})(?:g{900})(?:h{900})(?:i{900})']),
       ['rule/pattern-too-large'],
     ],
-    ['the empty text', guarding([], ['x*']), ['rule/matches-empty']],
-    ['an empty line', guarding([], ['^$']), ['rule/matches-empty']],
-    ['everything but nothing', guarding([], ['.']), ['rule/matches-harmless']],
-    ['a harmless statement', guarding([], ['(?i)select']), ['rule/matches-harmless']],
-    ['a harmless word', guarding(['LIMIT', 'limit']), ['rule/matches-harmless']],
-    ['a harmless output', guarding([], ['[0-9]'], 'output'), ['rule/matches-harmless']],
-    ['a word in another', guarding(['xp_cmdshell', 'xp_']), ['rule/word-shadowed']],
-    ['a missing small spelling', guarding(['DROP TABLE']), ['rule/case-variant']],
-    ['a missing spelling in capitals', guarding(['drop table']), ['rule/case-variant']],
-    ['mixed letters', guarding(['Drop Table', 'DROP TABLE']), ['rule/case-variant', 'rule/case-variant']],
-    ['a pattern that explodes', guarding([], ['(x+x+)+y']), ['rule/pattern-backtracks']],
-    ['repeats that take the same text', guarding([], ['x.*a.*b.*c']), ['rule/pattern-backtracks']],
-    ['a repeat before something', guarding([], ['xa.*x']), []],
-    ['a pattern twice', guarding([], ['DROP', 'DROP']), ['rule/duplicate']],
-    ['both spellings', guarding(['DROP TABLE', 'drop table']), []],
-    ['a pattern beside that blocks the other spelling', guarding(['DROP TABLE'], ['(?i)drop\\s+table']), []],
-    ['commands of a shell', guarding(['mkfifo', 'nc -e', '/dev/tcp/']), []],
-    ['words in output', guarding(['PRIVATE KEY'], [], 'output'), []],
-    ['repeats one after another', guarding([], ['xa+b+']), []],
+    ['the empty text', guardrailSpec([], ['x*']), ['rule/matches-empty']],
+    ['an empty line', guardrailSpec([], ['^$']), ['rule/matches-empty']],
+    ['everything but nothing', guardrailSpec([], ['.']), ['rule/matches-harmless']],
+    ['a harmless statement', guardrailSpec([], ['(?i)select']), ['rule/matches-harmless']],
+    ['a harmless word', guardrailSpec(['LIMIT', 'limit']), ['rule/matches-harmless']],
+    ['a harmless output', guardrailSpec([], ['[0-9]'], 'output'), ['rule/matches-harmless']],
+    ['a word in another', guardrailSpec(['xp_cmdshell', 'xp_']), ['rule/word-shadowed']],
+    ['a missing small spelling', guardrailSpec(['DROP TABLE']), ['rule/case-variant']],
+    ['a missing spelling in capitals', guardrailSpec(['drop table']), ['rule/case-variant']],
+    ['mixed letters', guardrailSpec(['Drop Table', 'DROP TABLE']), ['rule/case-variant', 'rule/case-variant']],
+    ['a pattern that explodes', guardrailSpec([], ['(x+x+)+y']), ['rule/pattern-backtracks']],
+    ['repeats that take the same text', guardrailSpec([], ['x.*a.*b.*c']), ['rule/pattern-backtracks']],
+    ['a repeat before something', guardrailSpec([], ['xa.*x']), []],
+    ['a pattern twice', guardrailSpec([], ['DROP', 'DROP']), ['rule/duplicate']],
+    ['both spellings', guardrailSpec(['DROP TABLE', 'drop table']), []],
+    ['a pattern beside that blocks the other spelling', guardrailSpec(['DROP TABLE'], ['(?i)drop\\s+table']), []],
+    ['commands of a shell', guardrailSpec(['mkfifo', 'nc -e', '/dev/tcp/']), []],
+    ['words in output', guardrailSpec(['PRIVATE KEY'], [], 'output'), []],
+    ['repeats one after another', guardrailSpec([], ['xa+b+']), []],
     ['a type that nobody knows', { input: { rules: [{ type: 'mine', words: ['SELECT'] }] } }, ['manifest/unfamiliar-value']],
   ])('%s', (_, spec, codes) => {
     expect(codesIn('GuardrailRule', spec)).toEqual(codes);
   });
 
-  test('the same word in two entries of one side, and in two sides', () => {
+  test('a duplicate word is reported within one side, not across sides', () => {
     expect(codesIn('GuardrailRule', { input: { rules: [entry('a'), entry('b')] } })).toEqual(['rule/duplicate']);
     expect(codesIn('GuardrailRule', { input: { rules: [entry('a')] }, output: { rules: [entry('a')] } })).toEqual([]);
   });
 
-  test('what RE2 refuses is an error; all else is a warning', () => {
-    const found = inspected(ruleText('GuardrailRule', guarding(['DROP', 'DROP TABLE'], ['x*', '(', '(a+)+b'])));
+  test('a pattern that RE2 rejects is an error; everything else is a warning', () => {
+    const found = inspectText(ruleText('GuardrailRule', guardrailSpec(['DROP', 'DROP TABLE'], ['x*', '(', '(a+)+b'])));
     const severe = found.filter(({ severity }) => severity === 'error').map(({ code }) => code);
     expect(severe).toEqual(['rule/pattern-refused']);
   });
@@ -67,7 +67,7 @@ describe('places', () => {
     ['escapes before', '        pattern_regex: "\\\\w(?=d)"', 24],
     ['a block', '        pattern_regex: |-\n          abc(?=d)', 24],
   ])('%s: the character in the pattern, where the text stands as it is', (_, line, column) => {
-    const [found] = inspected(`${head}${line}\n`);
+    const [found] = inspectText(`${head}${line}\n`);
     expect(found).toMatchObject({ code: 'rule/pattern-refused', at: { file: 'rule.yaml', line: 8, column } });
     expect(found?.message).toContain('a look-ahead (?=, at character ');
   });
@@ -103,14 +103,14 @@ describe('masking', () => {
     ],
     ['nothing', custom({ name: 'A', score: 0.5, regex: 'EMP-[0-9]{6}', deny_list: ['Bluebird', 'Blue'] }), []],
   ])('%s', (_, spec, found) => {
-    const all = inspected(ruleText('DataMaskingRule', spec)).map(({ severity, code }) => `${severity} ${code}`);
+    const all = inspectText(ruleText('DataMaskingRule', spec)).map(({ severity, code }) => `${severity} ${code}`);
     expect(all).toEqual(found);
   });
 });
 
-test('the examples have nothing that is found', () => {
+test('the examples have no findings', () => {
   const files = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((path) => /access\/.*\.yaml$/.test(path));
-  const found = files.flatMap((path) => inspected(readFileSync(join('examples', path), 'utf8')).map(({ code }) => `${path} ${code}`));
+  const found = files.flatMap((path) => inspectText(readFileSync(join('examples', path), 'utf8')).map(({ code }) => `${path} ${code}`));
   expect(found.filter((one) => one.includes(' rule/'))).toEqual([]);
   expect(files.length).toBeGreaterThan(20);
 });

@@ -19,12 +19,12 @@ function recorded(name: string): readonly Recorded[] {
 describe.each(['re2-corpus', 're2-random'])('%s', (name) => {
   const all = recorded(name);
 
-  test('compiles what Go compiles, and refuses what it refuses', () => {
+  test('accepts and rejects the same patterns as Go', () => {
     const taken = all.filter(({ pattern }) => 'pattern' in compilePattern(pattern)).map(({ pattern }) => pattern);
     expect(taken).toEqual(all.filter((one) => 'finds' in one).map(({ pattern }) => pattern));
   });
 
-  test('finds what Go finds', () => {
+  test('matches the same texts as Go', () => {
     const found = all.flatMap((one) => {
       const compiled = compilePattern(one.pattern);
       return 'finds' in one && 'pattern' in compiled ? [one.texts.map((text) => compiled.pattern.finds(text))] : [];

@@ -27,12 +27,12 @@ const explosive = [
   '\\b(a+)+\\b!',
 ];
 
-test.each(explosive)('%s explodes', (pattern) => {
+test.each(explosive)('%s is exponential', (pattern) => {
   const text = explosion(pattern);
   expect(text).toBeDefined();
 });
 
-test.each(explosive)('what is told of %s takes twice the time with each repeat', (pattern) => {
+test.each(explosive)('the sample for %s takes twice the time with each repeat', (pattern) => {
   const text = explosion(pattern) ?? '';
   // The text is a beginning, three times its middle, and an end that fails: longer middles show the growth.
   const regex = new RegExp(pattern.replace('(?i)', ''), pattern.startsWith('(?i)') ? 'iu' : 'u');

@@ -50,7 +50,7 @@ test.each([
   expect(slowness(pattern)).toBeUndefined();
 });
 
-test('how much is searched is limited for all patterns together', () => {
+test('the search has one budget for all patterns', () => {
   const budget = { work: 0, steps: 100_000, checks: 0 };
   for (let index = 0; index < 300; index += 1) {
     const compiled = compilePattern(`(.*a){12}${index}`, budget);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { matchesGlob } from '../../../../src/protection/policy/policy-match.ts';
-import { checked, loadText, policyText, someConnection } from '../../../support/policies.ts';
+import { checkManifests, loadText, policyText, someConnection } from '../../../support/policies.ts';
 import { connectionManifest } from '../../../support/risks.ts';
 import { worked } from '../../../support/worked.ts';
 
@@ -17,11 +17,11 @@ const several = [
 ];
 
 function found(policies: string, today?: string): readonly string[] {
-  const { report } = checked(several, policies, today === undefined ? {} : { today });
+  const { report } = checkManifests(several, policies, today === undefined ? {} : { today });
   return report.findings.map(({ connection }) => connection.slice('Connection/'.length));
 }
 
-describe('a policy is about', () => {
+describe('a policy applies to', () => {
   test.each([
     ['', ['desk', 'orders', 'orders-readonly']],
     ['  match: {}\n', ['desk', 'orders', 'orders-readonly']],
@@ -51,8 +51,8 @@ describe('a policy is about', () => {
   });
 });
 
-function asked(today: string, until = '2026-11-21', connection = 'orders'): ReturnType<typeof checked> {
-  return checked(several, policyText(reviewed, waiver(connection, until)), { today });
+function asked(today: string, until = '2026-11-21', connection = 'orders'): ReturnType<typeof checkManifests> {
+  return checkManifests(several, policyText(reviewed, waiver(connection, until)), { today });
 }
 
 function warned(today: string, until: string): boolean {
@@ -60,7 +60,7 @@ function warned(today: string, until: string): boolean {
 }
 
 describe('a waiver', () => {
-  test('lets a connection pass up to and with its last day, and is shown', () => {
+  test('exempts a connection up to and including its last day, and is reported', () => {
     const { report } = asked('2026-11-21');
     expect(report.findings.map(({ connection }) => connection)).toEqual(['Connection/desk', 'Connection/orders-readonly']);
     expect(report.waived).toEqual([
@@ -81,25 +81,25 @@ describe('a waiver', () => {
     expect(first).toBe(expected);
   });
 
-  test('counts days over the ends of months and years', () => {
+  test('counts days across months and years', () => {
     expect([warned('2026-12-25', '2027-01-08'), warned('2026-12-24', '2027-01-08')]).toEqual([true, false]);
     expect([warned('2028-02-20', '2028-03-05'), warned('2027-02-18', '2027-03-05')]).toEqual([true, false]);
   });
 
-  test('for a name that is none is told', () => {
+  test('for an unknown connection is reported', () => {
     const { diagnostics } = asked('2026-01-01', '2026-11-21', 'order');
     expect(diagnostics).toMatchObject([{ code: 'policy/waiver-unused', severity: 'warning', hint: 'did you mean "orders"?' }]);
   });
 });
 
 test('a policy may only warn', () => {
-  const { report } = checked(several, policyText(reviewed, '  severity: warning\n  message: please\n'));
+  const { report } = checkManifests(several, policyText(reviewed, '  severity: warning\n  message: please\n'));
   expect(report.findings.map(({ severity, message }) => `${severity} ${message}`)).toContain('warning policy "p": please');
 });
 
-test('every expression has words of its own, and a place in the manifest', () => {
+test('every expression has its own message and a position in the manifest', () => {
   const require = '    - { expression: connection.access_mode_connect == "disabled", message: no forwarding }';
-  const [first] = checked(several.slice(0, 1), policyText(require)).report.findings;
+  const [first] = checkManifests(several.slice(0, 1), policyText(require)).report.findings;
   expect(first).toMatchObject({ message: 'policy "p": no forwarding', at: { file: 'access/Connection-orders.yaml', line: 10 } });
 });
 
@@ -107,7 +107,7 @@ function codes(text: string): readonly string[] {
   return loadText(`${someConnection}---\n${text}`).diagnostics.map(({ code, at }) => `${code} ${at?.line}:${at?.column}`);
 }
 
-describe('a document that is no policy', () => {
+describe('an invalid policy document', () => {
   const whole = policyText(reviewed);
   test.each([
     ['a field that is none', whole.replace('require', 'requires'), ['manifest/missing-field 16:1', 'manifest/unknown-field 17:3']],
@@ -121,7 +121,7 @@ describe('a document that is no policy', () => {
     expect(codes(text)).toEqual(expected);
   });
 
-  test('is not asked of another target', () => {
+  test('does not apply to another target', () => {
     const { value } = loadText(`${someConnection}---\n${whole.replace('{ name: p }', '{ name: p, targets: [other] }')}`);
     expect(value?.policies).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../../support/scenario.ts';
-import { checked, policyText, wrongIn } from '../../../support/policies.ts';
+import { checkManifests, policyText, policyDiagnostics } from '../../../support/policies.ts';
 import { connectionManifest, guardrailManifest, liveAs, maskingManifest, pattern, registered, words } from '../../../support/risks.ts';
 import { desiredState } from '../../../support/desired.ts';
 import { worked } from '../../../support/worked.ts';
@@ -9,14 +9,14 @@ const here = { file: 'access/policies.yaml' };
 
 /** The only mistake, as `line:column message`; lines count from the first of the policy. */
 function mistake(text: string): string {
-  const found = wrongIn(text);
+  const found = policyDiagnostics(text);
   expect(found.map(({ code }) => code)).toEqual(['policy/expression']);
   const [one] = found;
   expect(one?.at).toMatchObject(here);
   return `${(one?.at?.line ?? 0) - 13}:${one?.at?.column} ${one?.message}`;
 }
 
-describe('a mistake in an expression is told at its character', () => {
+describe('an error in an expression is reported at its character', () => {
   test.each([
     ['plain', '    - size(connection.reviewerz) > 0', '5:23 wrong in its types: No such key: reviewerz'],
     ['single quotes', "    - 'connection.name == ''a'' || foo'", '5:36 wrong in its types: Unknown variable: foo'],
@@ -38,12 +38,12 @@ describe('a mistake in an expression is told at its character', () => {
     expect(mistake(policyText(require))).toBe(expected);
   });
 
-  test('with a word that is near', () => {
-    expect(wrongIn(policyText('    - size(connection.reviewer) > 0'))).toMatchObject([{ hint: 'did you mean "reviewers"?' }]);
+  test('with a suggestion', () => {
+    expect(policyDiagnostics(policyText('    - size(connection.reviewer) > 0'))).toMatchObject([{ hint: 'did you mean "reviewers"?' }]);
   });
 });
 
-describe('an expression that would take too long is refused at once', () => {
+describe('an expression that would take too long is rejected immediately', () => {
   const nested = (depth: number): string => (depth === 0 ? 'true' : `connection.reviewers.all(x${depth}, ${nested(depth - 1)})`);
   const list = `[${Array.from({ length: 49 }, (_, index) => index).join(', ')}]`;
   test.each([
@@ -57,28 +57,28 @@ describe('an expression that would take too long is refused at once', () => {
   ])('%s', (_, expression) => {
     const began = worked();
     const require = `    - '${expression}'`;
-    expect(wrongIn(policyText(require)).map(({ code }) => code)).toEqual(['policy/expression']);
+    expect(policyDiagnostics(policyText(require)).map(({ code }) => code)).toEqual(['policy/expression']);
     expect(worked() - began).toBeLessThan(2000);
   });
 
-  test('and so is one that goes through too much of a connection', () => {
+  test('so is one that reads too much of a connection', () => {
     const reviewers = Array.from({ length: 700 }, (_, index) => `group-${index}`);
     const policies = policyText('    - connection.reviewers.all(a, connection.reviewers.exists(b, b == a))');
     const began = worked();
-    const { report } = checked([connectionManifest('big', { reviewers })], policies);
+    const { report } = checkManifests([connectionManifest('big', { reviewers })], policies);
     expect(report.findings).toMatchObject([{ result: 'unknown', message: expect.stringContaining('there is too much to go through') }]);
     expect(worked() - began).toBeLessThan(2000);
   });
 });
 
-describe('a pattern that takes too long on a text has no answer, which is no pass', () => {
+describe('a pattern that takes too long cannot be evaluated and does not pass', () => {
   const text = `["${'ab'.repeat(100)}"].map(x, ${sum('x', 60)}).map(y, ${sum('y', 60)})`;
   test.each([
     ['found', `${text}.exists(z, z.re("[ab]*a[ab]{400}[cd]"))`],
     ['not found', `!${text}.exists(z, z.re("[ab]*a[ab]{400}[cd]"))`],
   ])('%s', (_, expression) => {
     const began = worked();
-    const { report } = checked([connectionManifest('big')], policyText(`    - '${expression}'`));
+    const { report } = checkManifests([connectionManifest('big')], policyText(`    - '${expression}'`));
     expect(report.findings).toMatchObject([{ result: 'unknown', message: expect.stringContaining('there is too much to go through') }]);
     expect(worked() - began).toBeLessThan(2000);
   });
@@ -105,7 +105,7 @@ const manifests: readonly Manifest[] = [
   maskingManifest('people', { ...registered('PERSON'), score_threshold: 0.5, connection_selector: { match_tags: { env: 'prod' } } }),
 ];
 
-describe('what expressions ask of a connection', () => {
+describe('the variables of expressions', () => {
   test.each([
     'connection.name == "orders" && connection.type == "database" && connection.subtype == "postgres"',
     'connection.agent_id == "default" && connection.managed_by == ""',
@@ -124,7 +124,7 @@ describe('what expressions ask of a connection', () => {
     'posture.access == ["connect"] && posture.approvals == 2 && "DROP" in posture.input',
     'connection.name.re("^ord") && !connection.name.re("^x") && connection.name.contains("der")',
   ])('%s', (expression) => {
-    const { report } = checked(manifests, policyText(`    - '${expression}'`));
+    const { report } = checkManifests(manifests, policyText(`    - '${expression}'`));
     expect(report.findings.map(({ message }) => message)).toEqual([]);
     expect(report.connections).toBe(1);
   });
@@ -136,16 +136,16 @@ describe('what expressions ask of a connection', () => {
     ['connection.min_review_approvals >= 1', 'unknown'],
     ['connection.min_review_approvals >= 1 && connection.name == "x"', 'violated'],
   ] as const)('%s is %s', (expression, result) => {
-    expect(checked(manifests, policyText(`    - '${expression}'`)).report.findings).toMatchObject([
+    expect(checkManifests(manifests, policyText(`    - '${expression}'`)).report.findings).toMatchObject([
       { result, connection: 'Connection/orders' },
     ]);
   });
 
-  test('what a token may not see has no answer, unless the answer does not rest on it', () => {
+  test('a hidden value cannot be evaluated unless the result does not depend on it', () => {
     const live = liveAs(desiredState(manifests));
     const hidden = { ...live, resources: live.resources.map((one) => ({ ...one, unknown: ['/reviewers'] })) };
     const resultOf = (expression: string): string | undefined =>
-      checked(manifests, policyText(`    - '${expression}'`), { live: hidden }).report.findings[0]?.result;
+      checkManifests(manifests, policyText(`    - '${expression}'`), { live: hidden }).report.findings[0]?.result;
     expect(resultOf('size(connection.reviewers) > 0')).toBe('unknown');
     expect(resultOf('!(size(connection.reviewers) > 0)')).toBe('unknown');
     expect(resultOf('has(connection.reviewers)')).toBe('unknown');

@@ -6,8 +6,8 @@ import { readPostures } from '../../../../src/protection/posture/posture.ts';
 import { desiredSnapshot } from '../../../../src/protection/posture/protection-snapshot.ts';
 import { desiredState } from '../../../support/desired.ts';
 import { stateOf } from '../../../support/resources.ts';
-import { assessed, connectionManifest, guardrailManifest, idOf, words } from '../../../support/risks.ts';
-import { changeOf, connection, fieldOf, guardrail } from '../protecting.ts';
+import { planWithRisks, connectionManifest, guardrailManifest, idOf, words } from '../../../support/risks.ts';
+import { changeOf, connection, fieldOf, guardrail } from '../protection-fixtures.ts';
 
 const prod = { env: 'prod' };
 const db = connectionManifest('db', { connection_tags: prod });
@@ -26,41 +26,41 @@ function told(rules: readonly ConnectionRule[] = []): readonly string[] {
   return rules.map(({ rule, before, after }) => `${rule}: ${side(before?.by)} → ${side(after?.by)}`);
 }
 
-function rulesOf(made: ReturnType<typeof assessed>): readonly ConnectionRule[] {
+function rulesOf(made: ReturnType<typeof planWithRisks>): readonly ConnectionRule[] {
   return made.protection?.connections.find((one) => one.connection === idOf('db'))?.rules ?? [];
 }
 
 describe('how rules are attached', () => {
-  it('is told of both sides where what was applied is known', () => {
+  it('is known for both sides when the base is known', () => {
     const closed = connectionManifest('db', { connection_tags: prod, reviewers: ['dba'] });
-    const made = assessed([db, noDrop({ connection_ids: ['db'] })], [closed, noDrop(selecting)]);
+    const made = planWithRisks([db, noDrop({ connection_ids: ['db'] })], [closed, noDrop(selecting)]);
     expect(told(rulesOf(made))).toEqual(['GuardrailRule/no-drop: direct → selector']);
   });
 
-  it('is not guessed of what is live, where nobody knows what was applied', () => {
+  it('is not guessed for the live side without a base', () => {
     const closed = connectionManifest('db', { connection_tags: prod, reviewers: ['dba'] });
-    const made = assessed([db, noDrop({ connection_ids: ['db'] })], [closed, noDrop(selecting)], { withBase: false });
+    const made = planWithRisks([db, noDrop({ connection_ids: ['db'] })], [closed, noDrop(selecting)], { withBase: false });
     expect(told(rulesOf(made))).toEqual(['GuardrailRule/no-drop: edge → selector']);
   });
 
-  it('holds all ways, each with its place', () => {
+  it('lists all attachments with their positions', () => {
     const listing = connectionManifest('db', { connection_tags: prod, guardrail_rules: ['no-drop'] });
-    const made = assessed([db], [listing, noDrop(selecting)]);
+    const made = planWithRisks([db], [listing, noDrop(selecting)]);
     const [rule] = rulesOf(made);
     expect(rule).toMatchObject({ rule: 'GuardrailRule/no-drop', after: { aspects: ['input'] } });
     expect(rule?.after?.by.map(({ how }) => how)).toEqual(['direct', 'selector']);
     for (const { place } of rule?.after?.by ?? []) expect(place).toMatch(/:\d+:\d+$/);
   });
 
-  it('is no loss where it alone changes', () => {
-    const made = assessed([db, noDrop({ connection_ids: ['db'] })], [db, noDrop(selecting)]);
+  it('is not a loss when only the kind of attachment changes', () => {
+    const made = planWithRisks([db, noDrop({ connection_ids: ['db'] })], [db, noDrop(selecting)]);
     expect(made.changes).toEqual([]);
     expect(made.protection?.headlines).toEqual([]);
   });
 
-  it('is told of a selector that takes a connection no more', () => {
+  it('shows a selector that no longer matches a connection', () => {
     const renamed = connectionManifest('db', { connection_tags: { env: 'production' } });
-    const made = assessed(
+    const made = planWithRisks(
       [db, connectionManifest('other', { connection_tags: prod }), noDrop(selecting)],
       [renamed, connectionManifest('other', { connection_tags: prod }), noDrop(selecting)],
     );
@@ -76,7 +76,7 @@ describe('how rules are attached', () => {
     ]);
   });
 
-  it('is told of attributes that both have', () => {
+  it('shows shared attributes', () => {
     const live = stateOf(connection('db', { attributes: ['pci', 'web'] }), guardrail('g', ['DROP'], [], { attributes: ['pci', 'web'] }));
     const writes = {
       target: { name: 'test', url: 'http://test', dialect: 'hoop' },
@@ -88,7 +88,7 @@ describe('how rules are attached', () => {
     ]);
   });
 
-  it('is told of manifests alone in the same way', () => {
+  it('is the same for manifests alone', () => {
     const snapshot = desiredSnapshot(desiredState([db, noDrop(selecting)]), registry, 'interface');
     const [[rule, attached] = []] = [...(readPostures(snapshot)(idOf('db'))?.rules ?? [])];
     expect([rule, attached?.aspects, attached?.by.map(({ how }) => how)]).toEqual(['GuardrailRule/no-drop', ['input'], ['selector']]);

@@ -13,7 +13,7 @@ function way(before: Posture, after: Posture): readonly string[] {
   return comparePostures(before, after).map(differenceVerdict);
 }
 
-test('a second rule that masks the same from another score never protects less, and nobody knows what its going takes', () => {
+test('a second masking rule with another score never weakens, and the effect of its removal is unknown', () => {
   expect(way(masking(uncounted), masking(uncounted, counted))).toEqual(['strengthens']);
   expect(way(masking(counted), masking(uncounted, counted))).toEqual(['strengthens']);
   expect(way(masking(uncounted, counted), masking(uncounted))).toEqual(['unknown']);

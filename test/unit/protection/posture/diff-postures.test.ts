@@ -4,7 +4,7 @@ import type { AccessRule } from '../../../../src/model/live.ts';
 import type { EdgeChange } from '../../../../src/model/plan/plan.ts';
 import { protectionOf } from '../../../../src/protection/protection.ts';
 import { stateOf } from '../../../support/resources.ts';
-import { changeOf, connection, fieldOf, guardrail, masking, protectionFrom, sentences, types } from '../protecting.ts';
+import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from '../protection-fixtures.ts';
 
 const detach: EdgeChange = {
   rule: 'DataMaskingRule/m',
@@ -18,11 +18,11 @@ function requestRule(name: string, connections: readonly string[], attributes: r
   return { name, connections, attributes, text: '1 of sre for jit' };
 }
 
-describe('rules of the gateway that review beside connections', () => {
+describe('access-request rules of the gateway', () => {
   const live = [connection('a', { attributes: ['pii'], reviewers: ['dba'] })];
   const change = changeOf('Connection/a', [fieldOf('/attributes/pii', 'pii', undefined), fieldOf('/reviewers/dba', 'dba', undefined)]);
 
-  it('count by name and by attribute, and are told as not ours', () => {
+  it('count by name and by attribute, and are marked as unmanaged', () => {
     const writes = { target: { name: 'test', url: 'http://test', dialect: 'hoop' }, changes: [change], edges: [] };
     const state = {
       ...stateOf(...live),
@@ -36,31 +36,31 @@ describe('rules of the gateway that review beside connections', () => {
     ]);
   });
 
-  it('make it at least, where nobody can read them', () => {
-    const { connections } = protectionFrom(live, [change], { dialect: 'hoop' });
+  it('mark a posture as a minimum when they cannot be read', () => {
+    const { connections } = protectionOfWrites(live, [change], { dialect: 'hoop' });
     expect(connections[0]?.aspects.find(({ aspect }) => aspect === 'review')?.atLeast).toBe(true);
   });
 });
 
-describe('what a plan means for connections', () => {
-  it('is nothing where nothing is written', () => {
+describe('the protection of connections in a plan', () => {
+  it('does not change when nothing is written', () => {
     const fields = [fieldOf('/reviewers/dba', 'dba', undefined)];
     const live = [connection('a', { reviewers: ['dba'] }), masking('m', { supported_entity_types: types('URL') }, ['a'])];
     for (const action of ['blocked', 'held'] as const) {
       const changes = [changeOf('Connection/a', fields, { action })];
-      expect(protectionFrom(live, changes, { edges: [{ ...detach, action }] })).toEqual({ headlines: [], connections: [], losing: [] });
+      expect(protectionOfWrites(live, changes, { edges: [{ ...detach, action }] })).toEqual({ headlines: [], connections: [], losing: [] });
     }
   });
 
-  it('leaves out what is held', () => {
+  it('ignores held changes', () => {
     const live = [connection('a', { reviewers: ['dba', 'sre'] })];
     const fields = [fieldOf('/reviewers/dba', 'dba', undefined, { held: true }), fieldOf('/reviewers/sre', 'sre', undefined)];
-    expect(protectionFrom(live, [changeOf('Connection/a', fields)]).connections).toMatchObject([
+    expect(protectionOfWrites(live, [changeOf('Connection/a', fields)]).connections).toMatchObject([
       { aspects: [{ before: ['sre'], after: [], causes: [{ path: '/reviewers/sre' }] }] },
     ]);
   });
 
-  it('names the places of its causes, and what was done by hand', () => {
+  it('names the positions of its causes and marks drift', () => {
     const live = [
       connection('a', { reviewers: ['dba'], access_max_duration: 60 }),
       guardrail('g', ['DROP'], ['a']),
@@ -76,7 +76,7 @@ describe('what a plan means for connections', () => {
       changeOf('GuardrailRule/g', [fieldOf('/input/rules/ddl/words/DROP', 'DROP', undefined, { at })]),
       changeOf('DataMaskingRule/m', []),
     ];
-    const { connections } = protectionFrom(live, changes, { edges: [detach] });
+    const { connections } = protectionOfWrites(live, changes, { edges: [detach] });
     expect(connections).toEqual([
       {
         connection: 'Connection/a',
@@ -124,10 +124,10 @@ describe('what a plan means for connections', () => {
     ]);
   });
 
-  it('names the declaration of an edge that comes, whoever writes it', () => {
+  it('names the declaration of an attached edge, whichever object writes it', () => {
     const edge: EdgeChange = { ...detach, action: 'attach', declared: ['access.yaml:9:7'], by: 'Connection/a', origin: 'drift' };
     const live = [connection('a'), masking('m', { supported_entity_types: types('URL') }, [])];
-    expect(protectionFrom(live, [changeOf('Connection/a', [])], { edges: [edge] }).connections).toMatchObject([
+    expect(protectionOfWrites(live, [changeOf('Connection/a', [])], { edges: [edge] }).connections).toMatchObject([
       {
         way: 'strengthens',
         aspects: [{ causes: [{ by: 'Connection/a', edge: 'DataMaskingRule/m', place: 'access.yaml:9:7', byHand: true }] }],
@@ -135,57 +135,62 @@ describe('what a plan means for connections', () => {
     ]);
   });
 
-  it('adds up honestly: one that loses here and gains there does both', () => {
+  it('is mixed when one control is lost and another gained', () => {
     const fields = [fieldOf('/access_schema', 'disabled', 'enabled'), fieldOf('/reviewers/dba', undefined, 'dba')];
-    const { connections, losing } = protectionFrom([connection('a', { access_schema: 'disabled' })], [changeOf('Connection/a', fields)]);
+    const { connections, losing } = protectionOfWrites(
+      [connection('a', { access_schema: 'disabled' })],
+      [changeOf('Connection/a', fields)],
+    );
     expect(connections.map(({ way }) => way)).toEqual(['both']);
     expect(losing).toEqual(['Connection/a']);
   });
 
-  it('says nothing of a rule that another one makes up for', () => {
+  it('does not change when another rule compensates', () => {
     const live = [connection('a'), guardrail('g', ['DROP'], ['a']), guardrail('h', ['DROP'], ['a'])];
     const gone = changeOf('GuardrailRule/g', [], { action: 'delete' });
-    expect(protectionFrom(live, [gone]).connections).toEqual([]);
-    expect(sentences(protectionFrom(live.slice(0, 2), [gone]))).toEqual(['weakens: 1 connection loses a guardrail (Connection/a)']);
+    expect(protectionOfWrites(live, [gone]).connections).toEqual([]);
+    expect(sentences(protectionOfWrites(live.slice(0, 2), [gone]))).toEqual(['weakens: 1 connection loses a guardrail (Connection/a)']);
   });
 
-  it('keeps what a rule gives under its new name', () => {
+  it('keeps the controls of a renamed rule', () => {
     const live = [connection('a'), guardrail('g', ['DROP'], ['a'])];
-    expect(protectionFrom(live, [changeOf('GuardrailRule/h', [], { action: 'rename', key: 'GuardrailRule/g' })]).connections).toEqual([]);
+    expect(protectionOfWrites(live, [changeOf('GuardrailRule/h', [], { action: 'rename', key: 'GuardrailRule/g' })]).connections).toEqual(
+      [],
+    );
   });
 });
 
-describe('connections that come and go', () => {
+describe('created and deleted connections', () => {
   const fields = [fieldOf('/access_mode_connect', undefined, 'enabled')];
 
-  it('tells of one that comes open with nothing in front of it', () => {
+  it('reports a connection that is created accessible without protection', () => {
     const create = changeOf('Connection/a', fields, { action: 'create' });
-    expect(sentences(protectionFrom([], [create]))).toEqual([
+    expect(sentences(protectionOfWrites([], [create]))).toEqual([
       'neutral: 1 connection comes open, without reviewers, guardrails or masking (Connection/a)',
     ]);
-    expect(sentences(protectionFrom([], [create], { dialect: 'hoop' }))).toEqual([
+    expect(sentences(protectionOfWrites([], [create], { dialect: 'hoop' }))).toEqual([
       'neutral: 1 connection comes open, without guardrails or masking (Connection/a)',
     ]);
     const guarded = { ...create, fields: [...fields, fieldOf('/reviewers', undefined, ['dba'])] };
-    expect(sentences(protectionFrom([], [guarded]))).toEqual([]);
+    expect(sentences(protectionOfWrites([], [guarded]))).toEqual([]);
   });
 
-  it('takes the opening of what was created closed for its coming', () => {
+  it('counts opening a connection that was created closed as its creation', () => {
     const open = changeOf('Connection/a', [fieldOf('/access_mode_connect', 'disabled', 'enabled')], { reasons: ['unfinished'] });
-    const { connections, losing } = protectionFrom([connection('a', { access_mode_connect: 'disabled', reviewers: ['dba'] })], [open]);
+    const { connections, losing } = protectionOfWrites([connection('a', { access_mode_connect: 'disabled', reviewers: ['dba'] })], [open]);
     expect(connections).toMatchObject([{ comes: true, way: 'neutral' }]);
     expect(losing).toEqual([]);
   });
 
-  it('takes nothing from anybody where a connection goes', () => {
+  it('reports no loss for a deleted connection', () => {
     const gone = changeOf('Connection/a', [], { action: 'delete' });
-    const told = protectionFrom([connection('a', { reviewers: ['dba'] }), guardrail('g', ['DROP'], ['a'])], [gone]);
+    const told = protectionOfWrites([connection('a', { reviewers: ['dba'] }), guardrail('g', ['DROP'], ['a'])], [gone]);
     expect(told).toMatchObject({ headlines: [], connections: [{ goes: true, way: 'neutral' }], losing: [] });
   });
 });
 
-describe('what cannot be seen', () => {
-  it('is marked, and compared with nothing once it is seen', () => {
+describe('hidden values', () => {
+  it('are marked, and are incomparable with readable ones', () => {
     const hidden = connection('a', {}, { unknown: ['/access_max_duration', '/reviewers'] });
     const changes = [
       changeOf('Connection/a', [
@@ -193,7 +198,7 @@ describe('what cannot be seen', () => {
         fieldOf('/redact_types/URL', undefined, 'URL'),
       ]),
     ];
-    expect(protectionFrom([hidden], changes).connections).toMatchObject([
+    expect(protectionOfWrites([hidden], changes).connections).toMatchObject([
       {
         way: 'unknown',
         aspects: [
@@ -204,28 +209,28 @@ describe('what cannot be seen', () => {
     ]);
   });
 
-  it('is at least what is seen where access-request rules may add to it', () => {
+  it('make a posture a minimum where access-request rules may add to it', () => {
     const change = changeOf('Connection/a', [fieldOf('/reviewers/dba', 'dba', undefined)]);
     const live = [connection('a', { reviewers: ['dba'] })];
-    expect(protectionFrom(live, [change], { dialect: 'hoop' }).connections[0]?.aspects).toMatchObject([
+    expect(protectionOfWrites(live, [change], { dialect: 'hoop' }).connections[0]?.aspects).toMatchObject([
       { aspect: 'review', atLeast: true },
     ]);
-    expect(protectionFrom(live, [change]).connections[0]?.aspects[0]).not.toHaveProperty('atLeast');
+    expect(protectionOfWrites(live, [change]).connections[0]?.aspects[0]).not.toHaveProperty('atLeast');
   });
 
-  it('counts a rule that nobody can read', () => {
+  it('count an unreadable rule as a control', () => {
     const live = connection('a', {}, { edges: { guardrail_rules: ['GuardrailRule/00000000-0000-4000-8000-000000000001'] } });
     const edge: EdgeChange = { ...detach, rule: 'GuardrailRule/00000000-0000-4000-8000-000000000001', by: 'Connection/a' };
-    expect(protectionFrom([live], [changeOf('Connection/a', [])], { edges: [edge] }).connections[0]?.aspects).toMatchObject([
+    expect(protectionOfWrites([live], [changeOf('Connection/a', [])], { edges: [edge] }).connections[0]?.aspects).toMatchObject([
       { aspect: 'input', way: 'unknown', atLeast: true },
       { aspect: 'output', way: 'unknown', atLeast: true },
     ]);
   });
 
-  it('is a masking rule with what of it is hidden', () => {
+  it('include the hidden part of a masking rule', () => {
     const rule = masking('m', {}, ['a']);
     const change = changeOf('DataMaskingRule/m', [{ path: '/score_threshold', before: { unknown: 'x' }, after: { value: 0.5 } }]);
-    const told = protectionFrom([connection('a'), { ...rule, unknown: ['/score_threshold', ''] }], [change]);
+    const told = protectionOfWrites([connection('a'), { ...rule, unknown: ['/score_threshold', ''] }], [change]);
     expect(told.connections).toEqual([]);
   });
 });
@@ -233,18 +238,18 @@ describe('what cannot be seen', () => {
 describe('attributes', () => {
   const pci = guardrail('g', ['DROP'], [], { attributes: ['pci'] });
 
-  it('bring the rules that share them', () => {
+  it('attach the rules that share them', () => {
     const there = changeOf('Connection/a', [fieldOf('/attributes/pci', undefined, 'pci')]);
-    expect(sentences(protectionFrom([connection('a'), pci], [there], { dialect: 'hoop' }))).toEqual([
+    expect(sentences(protectionOfWrites([connection('a'), pci], [there], { dialect: 'hoop' }))).toEqual([
       'strengthens: 1 connection gains a guardrail (Connection/a)',
       'strengthens: 1 connection gains an attribute (Connection/a)',
     ]);
   });
 
-  it('carry what a rule loses', () => {
+  it('pass on the losses of a rule', () => {
     const live = [connection('a', { attributes: ['pci'] }), connection('b'), pci];
     const change = changeOf('GuardrailRule/g', [fieldOf('/attributes/pci', 'pci', undefined)]);
-    expect(sentences(protectionFrom(live, [change], { dialect: 'hoop' }))).toEqual([
+    expect(sentences(protectionOfWrites(live, [change], { dialect: 'hoop' }))).toEqual([
       'weakens: 1 connection loses a guardrail (Connection/a)',
     ]);
   });

@@ -4,53 +4,53 @@ import { assessProtection } from '../../../../src/protection/assess.ts';
 import { riskCodes } from '../../../../src/protection/risk/risk-codes.ts';
 import { riskRefusals } from '../../../../src/protection/risk/risk-refusals.ts';
 import { stateOf, wantedOf } from '../../../support/resources.ts';
-import { assessed, connectionManifest as connection, risksOfPlan, words } from '../../../support/risks.ts';
-import { changeOf, connection as liveConnection, fieldOf } from '../protecting.ts';
+import { planWithRisks, connectionManifest as connection, riskTexts, words } from '../../../support/risks.ts';
+import { changeOf, connection as liveConnection, fieldOf } from '../protection-fixtures.ts';
 import { attached, blocking, closed, oneWay, own, rows, selecting } from './risk-rows.ts';
 
 describe('the risks of a change', () => {
   test.each(rows)('%s', (_, first, second, there) => {
-    expect(risksOfPlan(assessed(first, second))).toEqual(there);
+    expect(riskTexts(planWithRisks(first, second))).toEqual(there);
   });
 
-  test.each(rows.filter(([name]) => !oneWay.has(name)))('%s, the other way', (_, first, second, __, back) => {
-    expect(risksOfPlan(assessed(second, first))).toEqual(back);
+  test.each(rows.filter(([name]) => !oneWay.has(name)))('%s, reversed', (_, first, second, __, back) => {
+    expect(riskTexts(planWithRisks(second, first))).toEqual(back);
   });
 
-  test('a deleted connection keeps people out, and a deleted rule is off what it was on', () => {
-    const plan = assessed(attached, [connection('other')], { prune: true });
-    expect(risksOfPlan(plan)).toEqual(['availability deleted', 'neutral created', 'weakens guardrail-detached']);
+  test('a deleted connection affects availability, and a deleted rule is detached', () => {
+    const plan = planWithRisks(attached, [connection('other')], { prune: true });
+    expect(riskTexts(plan)).toEqual(['availability deleted', 'neutral created', 'weakens guardrail-detached']);
   });
 
-  test('what one side cannot see is unknown', () => {
+  test('a value that one side cannot read is unknown', () => {
     const hidden = { before: { unknown: 'this role may not see it' } };
     const change = changeOf('Connection/a', [fieldOf('/access_max_duration', 1, 1, hidden)]);
     const live = stateOf(liveConnection('a', {}, { unknown: ['/access_max_duration'] }));
-    const made = { ...assessed(own({}), own({})), changes: [change] };
+    const made = { ...planWithRisks(own({}), own({})), changes: [change] };
     const told = assessProtection(made, { desired: wantedOf([]), live, base: undefined, registry });
-    expect(risksOfPlan(told)).toContain('unknown unknown');
+    expect(riskTexts(told)).toContain('unknown unknown');
   });
 
-  test('what is held or blocked is not done', () => {
+  test('held and blocked changes have no risk', () => {
     const change = changeOf('Connection/a', [fieldOf('/reviewers/dba', 'dba', undefined)], { action: 'blocked' });
-    const made = { ...assessed(own({}), own({})), changes: [change] };
+    const made = { ...planWithRisks(own({}), own({})), changes: [change] };
     const told = assessProtection(made, {
       desired: wantedOf([]),
       live: stateOf(liveConnection('a', { reviewers: ['dba'] })),
       base: undefined,
       registry,
     });
-    expect(risksOfPlan(told)).toEqual([]);
+    expect(riskTexts(told)).toEqual([]);
   });
 
-  test('every code of the table is met', () => {
+  test('every code of the table occurs', () => {
     const met = new Set(rows.flatMap(([, , , there, back]) => [...there, ...back]).map((text) => text.split(' ')[1]));
     const elsewhere = ['deleted', 'unknown'];
     expect(Object.keys(riskCodes).filter((name) => !met.has(name) && !elsewhere.includes(name))).toEqual([]);
   });
 
-  test('says where, and whom it reaches', () => {
-    const plan = assessed(blocking(words('DROP', 'ALTER')), attached);
+  test('a risk has a position and its connections', () => {
+    const plan = planWithRisks(blocking(words('DROP', 'ALTER')), attached);
     expect(plan.changes.flatMap(({ risks }) => risks)).toEqual([
       {
         code: 'risk/word-removed',
@@ -62,10 +62,10 @@ describe('the risks of a change', () => {
     ]);
   });
 
-  test('a rule that a tag has left is detached by that tag', () => {
+  test('the removal of a tag is the cause of a detached rule', () => {
     const before = selecting({ match_tags: { team: 'a' }, allow_empty: true });
     const after = [connection('orders', { connection_tags: { env: 'prod', team: 'b' } }), ...before.slice(1)];
-    const { changes, protection } = assessed(before, after);
+    const { changes, protection } = planWithRisks(before, after);
     const [risk] = changes.flatMap(({ risks }) => risks.filter(({ code }) => code === 'risk/guardrail-detached'));
     expect(risk?.place).toMatch(/^access\/Connection-orders\.yaml:/);
     expect(protection?.headlines.map(({ causes }) => causes)).toEqual([
@@ -75,8 +75,8 @@ describe('the risks of a change', () => {
 });
 
 describe('--max-risk', () => {
-  test('refuses what is riskier, each reason once', () => {
-    const plan = assessed(
+  test('refuses each risk code above the limit once', () => {
+    const plan = planWithRisks(
       [connection('a', { reviewers: ['dba'] }), connection('b', { reviewers: ['dba'] }), closed],
       [connection('a'), connection('b'), connection('orders', { access_mode_exec: 'disabled' })],
     );

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import { guarding, tried } from '../ruling.ts';
+import { guardrailSpec, sampleResults } from '../rule-fixtures.ts';
 
 type Row = readonly [what: string, spec: JsonObject, sample: JsonObject, outcome: string, found: string];
 
 function expectTrial(kind: string, [, spec, sample, outcome, found]: Row): void {
-  expect(tried(kind, spec, [sample]).trials).toMatchObject([{ outcome, found }]);
+  expect(sampleResults(kind, spec, [sample]).trials).toMatchObject([{ outcome, found }]);
 }
 
 const broken = 'nobody can tell';
 
 describe('guardrails', () => {
-  const words = guarding(['DROP TABLE', 'TRUNCATE']);
-  const both = guarding(['DROP'], ['(?i)delete\\s+from', '^x']);
+  const words = guardrailSpec(['DROP TABLE', 'TRUNCATE']);
+  const both = guardrailSpec(['DROP'], ['(?i)delete\\s+from', '^x']);
 
   test.each<Row>([
     ['a word in the text', words, { input: 'x; DROP TABLE y', expect: 'blocked' }, 'passed', 'blocked by words (the word "DROP TABLE")'],
@@ -22,7 +22,7 @@ describe('guardrails', () => {
     ['the other side', words, { output: 'DROP TABLE y', expect: 'allowed' }, 'passed', 'allowed'],
     [
       'the other side, blocked',
-      guarding(['KEY'], [], 'output'),
+      guardrailSpec(['KEY'], [], 'output'),
       { output: 'KEY', expect: 'blocked' },
       'passed',
       'blocked by words (the word "KEY")',
@@ -44,10 +44,10 @@ describe('guardrails', () => {
     ],
     ['by another entry', both, { input: 'DROP', expect: 'blocked', by: 'pattern-1' }, 'failed', 'blocked by words (the word "DROP")'],
     ['an empty text', both, { input: '', expect: 'allowed' }, 'passed', 'allowed'],
-    ['a pattern that RE2 refuses', guarding([], ['a(?=b)']), { input: 'ab', expect: 'allowed' }, 'failed', broken],
+    ['a pattern that RE2 refuses', guardrailSpec([], ['a(?=b)']), { input: 'ab', expect: 'allowed' }, 'failed', broken],
     [
       'such a pattern beside a word that blocks',
-      guarding(['a'], ['a(?=b)']),
+      guardrailSpec(['a'], ['a(?=b)']),
       { input: 'ab', expect: 'blocked' },
       'passed',
       'blocked by words (the word "a")',
@@ -60,12 +60,12 @@ describe('guardrails', () => {
     expectTrial('GuardrailRule', row);
   });
 
-  test('an entry that nobody has is suggested', () => {
-    const [trial] = tried('GuardrailRule', words, [{ input: 'DROP TABLE', expect: 'blocked', by: 'wrods' }]).trials;
+  test('a similar entry is suggested for an unknown one', () => {
+    const [trial] = sampleResults('GuardrailRule', words, [{ input: 'DROP TABLE', expect: 'blocked', by: 'wrods' }]).trials;
     expect(trial).toMatchObject({ outcome: 'failed', hint: 'did you mean "words"?' });
   });
 
-  test('entries without a name are called by their place in the manifest', () => {
+  test('entries without a name are named by their index', () => {
     const spec = {
       input: {
         rules: [
@@ -74,7 +74,7 @@ describe('guardrails', () => {
         ],
       },
     };
-    const { trials, untried } = tried('GuardrailRule', spec, [{ input: 'zz', expect: 'blocked' }]);
+    const { trials, untried } = sampleResults('GuardrailRule', spec, [{ input: 'zz', expect: 'blocked' }]);
     expect(trials).toMatchObject([{ found: 'blocked by input.rules[0] (the word "zz")' }]);
     expect(untried).toEqual(['input.rules[1]']);
   });
@@ -114,8 +114,8 @@ describe('masking', () => {
     expectTrial('DataMaskingRule', row);
   });
 
-  test('registered types are named, and types that come up in no sample', () => {
-    expect(tried('DataMaskingRule', spec, [{ text: 'EMP-123', finds: ['EMP_ID'] }])).toMatchObject({
+  test('registered types and untested types are listed', () => {
+    expect(sampleResults('DataMaskingRule', spec, [{ text: 'EMP-123', finds: ['EMP_ID'] }])).toMatchObject({
       notSimulated: ['PERSON'],
       untried: ['PROJECT', 'LOW'],
     });

@@ -49,7 +49,7 @@ function sideOf(value: Json | undefined): FieldChange['before'] {
 }
 
 /** What writing the changes and edges means for the connections that are live. */
-export function protectionFrom(
+export function protectionOfWrites(
   live: readonly LiveResource[],
   changes: readonly Change[],
   { edges = [], dialect = 'interface' }: { readonly edges?: readonly EdgeChange[]; readonly dialect?: string } = {},

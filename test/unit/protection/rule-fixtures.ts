@@ -13,17 +13,17 @@ export function ruleText(kind: string, spec: JsonObject, tests: readonly JsonObj
 }
 
 /** Loads a manifest and looks through its rule. */
-export function inspected(text: string): readonly Diagnostic[] {
+export function inspectText(text: string): readonly Diagnostic[] {
   return load(text, ruleInspector('error')).diagnostics;
 }
 
 /** What is found in a rule, as codes and the pointers' places in words. */
 export function codesIn(kind: string, spec: JsonObject, tests: readonly JsonObject[] = []): readonly string[] {
-  return inspected(ruleText(kind, spec, tests)).map(({ code }) => code);
+  return inspectText(ruleText(kind, spec, tests)).map(({ code }) => code);
 }
 
 /** Tries a rule on its samples. */
-export function tried(kind: string, spec: JsonObject, tests: readonly JsonObject[]): RuleSampleResults {
+export function sampleResults(kind: string, spec: JsonObject, tests: readonly JsonObject[]): RuleSampleResults {
   const { value, diagnostics } = load(ruleText(kind, spec, tests));
   const [resource] = value?.resources ?? [];
   const trials = resource && trySamples(resource, patternCache());
@@ -45,7 +45,7 @@ function load(text: string, inspect?: ReturnType<typeof ruleInspector>): ReturnT
 }
 
 /** A guardrail with entries of words and of patterns on one side. */
-export function guarding(words: readonly string[], patterns: readonly string[] = [], side = 'input'): JsonObject {
+export function guardrailSpec(words: readonly string[], patterns: readonly string[] = [], side = 'input'): JsonObject {
   const rules = [
     ...(words.length === 0 ? [] : [{ name: 'words', type: 'deny_words_list', words }]),
     ...patterns.map((pattern_regex, index) => ({ name: `pattern-${index}`, type: 'pattern_match', pattern_regex })),
