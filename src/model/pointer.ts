@@ -1,6 +1,6 @@
 import { memoizeByText } from './memoize.ts';
 
-/** A JSON Pointer (RFC 6901); in keyed lists the key stands instead of the index. */
+/** A JSON Pointer (RFC 6901); in keyed lists the key replaces the index. */
 export type Pointer = string;
 
 /** Joins tokens to a pointer, escaping each. */

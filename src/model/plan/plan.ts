@@ -7,63 +7,63 @@ import type { ResourceId } from '../resource.ts';
 import type { Risk, UnwrittenRisks } from './risk.ts';
 import type { LiveState } from '../live.ts';
 
-/** `set` a new value, `differs` from live, `unknown` live cannot be seen, `kept` stays, `removed` the key goes. */
+/** `set`: a new value; `differs`: not equal to the live value; `unknown`: the live value is hidden; `kept`: stays; `removed`: the key is removed. */
 export type SecretState = 'set' | 'differs' | 'unknown' | 'kept' | 'removed';
 
-/** One side of a field's change; never a secret's value. */
+/** One side of a field's change; never the value of a secret. */
 export type Value =
   | { readonly value: Json }
   | { readonly absent: true }
   | { readonly unknown: string }
   | { readonly secret: string; readonly state: SecretState };
 
-/** One field, set element, map key or keyed list entry that changes. */
+/** One changed field, set element, map key or keyed list entry. */
 export type FieldChange = {
   readonly path: Pointer;
   readonly before: Value;
   readonly after: Value;
   readonly at?: Position;
-  /** Who moved: the manifests since the base, the gateway, or both; absent without a base. */
+  /** Which side changed since the base; absent without a base. */
   readonly origin?: Origin;
-  /** The pull request itself makes it; absent where nobody asked. */
+  /** The pull request itself makes this change; absent when that was not computed. */
   readonly own?: boolean;
-  /** The gateway was tightened by hand: the write carries `before`, it is not undone. */
+  /** The gateway is stricter after a drift: the write carries `before` and does not revert it. */
   readonly held?: true;
 };
 
-/** Against the base: `intent` only the manifests moved, `drift` only the gateway, `both` both did. */
+/** Which side changed since the base. `intent`: the manifests; `drift`: the gateway; `both`: a conflict. */
 export type Origin = 'intent' | 'drift' | 'both';
 
-/** `blocked`: needed, but the object is managed; `held`: all that differs is held, so nothing is written. */
+/** `blocked`: the object is managed by another tool; `held`: all differences are held, so nothing is written. */
 export type Action = 'create' | 'update' | 'rename' | 'delete' | 'blocked' | 'held';
 
 export type Change = {
   readonly id: ResourceId;
-  /** What the gateway knows the resource by, where that is not `id`. */
+  /** The identity of the resource on the gateway, if that is not `id`. */
   readonly key?: ResourceId;
   readonly action: Action;
   /** The gateway's id of the live object. */
   readonly uid?: string;
   readonly managedBy?: string;
   readonly at?: Position;
-  /** The pull request itself makes the change; absent where nobody asked. */
+  /** The pull request itself makes the change; absent when that was not computed. */
   readonly own?: boolean;
-  /** Live and declared, though never applied: taken over by this plan. */
+  /** The plan imports a live object that was declared but never applied. */
   readonly adoption?: true;
   readonly fields: readonly FieldChange[];
-  /** Changes that must be done before this one begins. */
+  /** Changes that must be done before this one starts. */
   readonly needs: readonly ResourceId[];
-  /** Why, in words of the plan: `edge/attach`, `managed/blocked`… */
+  /** Reason codes of the plan: `edge/attach`, `managed/blocked`… */
   readonly reasons: readonly string[];
-  /** Live values that the write carries although the manifest does not state them. */
+  /** Live values that the write carries over although the manifest does not state them. */
   readonly carried: readonly Pointer[];
   /** The touched top-level fields before and after, secrets masked; for deriving a patch, not written to a plan document. */
   readonly touched?: { readonly before: JsonObject; readonly after: JsonObject };
-  /** The patch that was derived, in a plan that was read from a file. */
+  /** The derived patch, in a plan that was read from a file. */
   readonly patch?: readonly Json[];
 };
 
-/** The id under which edges and live state know a change's resource: the one to come where it is renamed. */
+/** Returns the id of a change's resource in edges and the live state; for a rename the new one. */
 export function liveKeyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'action'>): ResourceId {
   return action === 'rename' ? id : (key ?? id);
 }
@@ -73,7 +73,7 @@ export function isWritten({ action }: Change): boolean {
   return action !== 'blocked' && action !== 'held';
 }
 
-/** Tells whether the change writes an object that is there already. */
+/** Tells whether the change writes an object that already exists. */
 export function isOnLiveObject({ action }: Pick<Change, 'action'>): boolean {
   return action === 'update' || action === 'rename' || action === 'delete';
 }
@@ -86,12 +86,12 @@ export type EdgeChange = {
   readonly action: EdgeAction;
   /** Where manifests declare it: `file:line:column`. */
   readonly declared: readonly string[];
-  /** Only the selector of the rule declares it. */
+  /** Only the selector of the rule declares the edge. */
   readonly bySelector?: true;
-  /** The change that writes it, for attach and detach. */
+  /** The change that writes the edge, for attach and detach. */
   readonly by?: ResourceId;
   readonly origin?: Origin;
-  /** The pull request itself declares it, or no longer does; absent where nobody asked. */
+  /** The pull request itself adds or removes the declaration; absent when that was not computed. */
   readonly own?: boolean;
 };
 
@@ -100,17 +100,17 @@ export function otherEnd(edge: Pick<EdgeChange, 'rule' | 'connection'>, key: Res
   return edge.rule === key ? edge.connection : edge.rule;
 }
 
-/** A live object of ours that no manifest declares any more, and the commit that took its manifest away. */
+/** A live object that we applied and no manifest declares any more, with the commit that removed its manifest. */
 export type Orphan = {
   readonly id: ResourceId;
   readonly removedIn?: string;
   /** The first line of that commit's message. */
   readonly subject?: string;
-  /** Why it is not deleted although that was asked for. */
+  /** The reason why `--prune` does not delete it. */
   readonly kept?: string;
 };
 
-/** Why apply would refuse the plan; `code` is what `--allow CODE=reason` takes where `allowable`. */
+/** A reason to refuse the plan. If `allowable`, `--allow CODE=reason` overrides it by its `code`. */
 export type Refusal = Omit<Diagnostic, 'severity'> & { readonly allowable: boolean };
 
 /** A refusal that the user overrode. */
@@ -135,23 +135,23 @@ export type WriteSlot = 'first' | 'before-objects' | 'after-objects' | 'last';
 export type SingleWrite = {
   /** The change. */
   readonly id: ResourceId;
-  /** Why the gateway does not take them. */
+  /** The reason why the gateway rejects the intermediate spec. */
   readonly why: string;
   readonly slot: WriteSlot;
-  /** What that opens; empty where the order of writes leaves nothing open. */
+  /** The resulting exposure windows; empty when the order of writes leaves none. */
   readonly windows: readonly ExposureWindow[];
 };
 
-/** Something of the gateway's own that names what is replaced: it does not go on to what takes the place. */
+/** An object of the gateway that refers to a replaced resource; the reference does not move to the successor. */
 export type OutsideReference = {
-  /** What takes the place. */
+  /** The successor. */
   readonly id: ResourceId;
   readonly replaces: ResourceId;
-  /** What sort of thing names it: `access-request rule`, `runbook rule`… */
+  /** The type of the referring object: `access-request rule`, `runbook rule`… */
   readonly sort: string;
-  /** Its name; absent where the gateway does not show whether there is one. */
+  /** Its name; absent when the gateway does not show whether one exists. */
   readonly name?: string;
-  /** What it says of what it names, or why that is not known. */
+  /** How it uses the replaced resource, or why that is unknown. */
   readonly how: string;
 };
 

@@ -61,7 +61,7 @@ export function duplicateFindings(all: readonly Word[], what: string): readonly 
   });
 }
 
-// Comparing each with each: beyond that, lists are generated and nobody reads what is said of them.
+// The comparison is quadratic. Longer lists are generated, so findings about them would not help.
 const mostWords = 2_000;
 
 /** Reports words that a shorter word makes redundant. */
