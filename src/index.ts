@@ -14,16 +14,13 @@ export { rescheduleSteps } from './reconcile/schedule/schedule-writes.ts';
 /** What a plan means for people. */
 export { protectionOf } from './protection/protection.ts';
 
-/** Carrying a plan out. */
+/** Executes a plan. */
 export { apply } from './apply/apply.ts';
 export type { ApplyInput } from './apply/progress.ts';
 
 /** Reports: values in, text out. */
-export { applyJson, applyMarkdown, applyText } from './report/reports.ts';
+export { applyJson, applyMarkdown, applyText, planJson, planMarkdown, planText } from './report/reports.ts';
 export { diagnosticsJson, diagnosticsText } from './report/text/diagnostics.ts';
-export { planJson } from './report/reports.ts';
-export { planMarkdown } from './report/reports.ts';
-export { planText } from './report/reports.ts';
 
 /** The nouns. */
 export type { Config, Limits, Target } from './model/config.ts';

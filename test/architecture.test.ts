@@ -23,10 +23,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     packages: [],
   },
   commands: {
-    rooms: [
-      ...['model', 'kinds', 'disk', 'manifest', 'project', 'protection', 'reconcile', 'apply', 'report', 'gateway', 'git', 'github'],
-      ...['server', 'pull', 'adopt'],
-    ],
+    rooms: 'model kinds disk manifest project protection reconcile apply report gateway git github server pull adopt'.split(' '),
     packages: ['commander', 'picocolors', '@clack/prompts'],
   },
   '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway'], packages: [] },

@@ -85,7 +85,7 @@ function walkFolder(walk: Walk, top: Found): void {
     const path = withSeparator(folder.path);
     const real = withSeparator(folder.real);
     for (const entry of entriesOf(walk, folder)) {
-      const found = at(path, real, entry.name);
+      const found = entryAt(path, real, entry.name);
       if (entry.isDirectory()) {
         if (isManifestFolder(entry.name) && hasGoodName(walk, found)) pending.push(found);
       } else if (entry.isSymbolicLink()) {
@@ -99,7 +99,7 @@ function walkFolder(walk: Walk, top: Found): void {
 }
 
 /** Returns the paths of a folder's entry; without links both are the same. */
-function at(path: string, real: string, name: string): Found {
+function entryAt(path: string, real: string, name: string): Found {
   const below = `${path}${name}`;
   return { path: below, real: path === real ? below : `${real}${name}` };
 }

@@ -9,7 +9,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 /** What was wholly applied, by the name of its ref: here, and as origin last told of it. */
 export type Recorded = { readonly here: ReadonlyMap<string, string>; readonly seen: ReadonlyMap<string, string> };
 
-const here = 'refs/ostiary/applied/';
+const appliedRefs = 'refs/ostiary/applied/';
 const seen = 'refs/ostiary/origin/';
 
 /**
@@ -43,13 +43,13 @@ function encoded(text: string): string {
 
 /** The whole name of the ref. */
 export function appliedRef(name: string): string {
-  return `${here}${name}`;
+  return `${appliedRefs}${name}`;
 }
 
 /** Reads what this clone knows. */
 export async function readRecorded(repository: Repository): Promise<Recorded> {
-  const { stdout } = await askGit(repository, ['for-each-ref', '--format=%(objectname) %(refname)', here, seen]);
-  return { here: refsBelow(here, stdout.toString()), seen: refsBelow(seen, stdout.toString()) };
+  const { stdout } = await askGit(repository, ['for-each-ref', '--format=%(objectname) %(refname)', appliedRefs, seen]);
+  return { here: refsBelow(appliedRefs, stdout.toString()), seen: refsBelow(seen, stdout.toString()) };
 }
 
 /** Tells whether the repository has an origin. */
@@ -60,29 +60,29 @@ export function hasOrigin({ settings }: Repository): boolean {
 /** Asks origin what was wholly applied; where it does not answer, why. */
 export async function askOrigin(repository: Repository): Promise<ReadonlyMap<string, string> | AppError> {
   return orWhy(async () => {
-    const lines = await listOrigin(repository, `${here}*`);
-    return refsBelow(here, lines.join('\n').replaceAll('\t', ' '));
+    const lines = await listOrigin(repository, `${appliedRefs}*`);
+    return refsBelow(appliedRefs, lines.join('\n').replaceAll('\t', ' '));
   });
 }
 
 /** Brings a commit that origin keeps, and what was applied with it, into this clone; why, where that cannot be. */
 export async function fetchApplied(repository: Repository, name: string): Promise<AppError | undefined> {
   return orWhy(async () => {
-    await fetchOrigin(repository, `+${here}${name}:${seen}${name}`, 1);
+    await fetchOrigin(repository, `+${appliedRefs}${name}:${seen}${name}`, 1);
     return undefined;
   });
 }
 
 /** Keeps in this clone what was wholly applied. */
 export async function keepApplied(repository: Repository, name: string, commit: string): Promise<void> {
-  await askGit(repository, ['update-ref', '-m', 'ostiary apply', `${here}${name}`, commit]);
+  await askGit(repository, ['update-ref', '-m', 'ostiary apply', `${appliedRefs}${name}`, commit]);
 }
 
 /** Tells origin what was wholly applied, unless it was told otherwise since it was last asked; why, where that cannot be. */
 export async function pushApplied(repository: Repository, name: string, commit: string): Promise<AppError | undefined> {
   const { seen: known } = await readRecorded(repository);
   return orWhy(async () => {
-    await pushOrigin(repository, commit, `${here}${name}`, known.get(name) ?? '');
+    await pushOrigin(repository, commit, `${appliedRefs}${name}`, known.get(name) ?? '');
     await askGit(repository, ['update-ref', `${seen}${name}`, commit]);
     return undefined;
   });

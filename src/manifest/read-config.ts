@@ -154,7 +154,7 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
   return {
     name,
     url: withoutFinalSlash(toText(url)),
-    dialect: dialectNames.find((name) => name === dialect) ?? 'auto',
+    dialect: dialectNames.find((known) => known === dialect) ?? 'auto',
     auth: auth === 'bearer' || auth === 'api-key' ? auth : 'auto',
     token: { env: typeof variable === 'string' ? variable : defaultTokenVariable },
     secretPrefixes: prefixes.length === 0 ? [defaultSecretPrefix] : prefixes,

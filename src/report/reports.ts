@@ -49,8 +49,3 @@ export function driftText(drifts: readonly Drift[], terminal: Terminal): string 
 export function driftMarkdown(drifts: readonly Drift[], limit?: number, linkOf?: LinkOf): string {
   return renderMarkdown(driftDocument(drifts), limit, linkOf);
 }
-
-/** Returns drifts as JSON. */
-export function driftJson(drifts: readonly Drift[]): string {
-  return renderJson(driftDocument(drifts));
-}

@@ -1,5 +1,6 @@
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
+import type { FieldRule } from '../../src/model/field.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Registry } from '../../src/model/kind.ts';
 import type { LiveResource, LiveState } from '../../src/model/live.ts';
@@ -66,10 +67,13 @@ export function liveAs(desired: DesiredState): LiveState {
   return { resources, lookups };
 }
 
+function withoutDialect(field: FieldRule): FieldRule {
+  const { dialect, ...rest } = field;
+  return dialect === undefined ? field : rest;
+}
+
 /** The kinds with the fields of all dialects, so that one table of risks covers them all. */
-const allFields: Registry = new Map(
-  [...registry].map(([name, kind]) => [name, { ...kind, fields: kind.fields.map(({ dialect: _, ...field }) => field) }]),
-);
+const allFields: Registry = new Map([...registry].map(([name, kind]) => [name, { ...kind, fields: kind.fields.map(withoutDialect) }]));
 
 /** Plans from the live state of the first manifests to the second, with risks; the first are the base unless `withBase` is false. */
 export function planWithRisks(

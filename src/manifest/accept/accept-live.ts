@@ -5,7 +5,7 @@ import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import { type JsonObject, isObject, type Json, equal } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
 import type { Diff, FieldChange } from '../../model/plan/plan.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
 import { type Manifest, findDecidingLayer } from '../manifest.ts';
@@ -237,9 +237,9 @@ function findPlanPath({ code, pointer: path, at, resource }: Diagnostic, sources
   return pointer(...toPlanTokens(registry.get(kindOf(resource))?.fields ?? [], spec, tokens));
 }
 
-function isManifestOf(value: { readonly [key: string]: Json }, resource: string): boolean {
+function isManifestOf(value: { readonly [key: string]: Json }, resource: ResourceId): boolean {
   const { kind, metadata } = value;
-  return isObject(metadata) && `${String(kind)}/${String(metadata['name'])}` === resource;
+  return isObject(metadata) && kind === kindOf(resource) && metadata['name'] === nameOf(resource);
 }
 
 function toPlanTokens(fields: readonly FieldRule[], value: Json | undefined, tokens: readonly string[]): readonly string[] {

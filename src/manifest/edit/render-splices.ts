@@ -110,12 +110,12 @@ function collectionSplices(
   const inner = wanted.flatMap(({ part, value }) => (part === undefined ? [] : render(value, context, among)));
   const additions = groupAdditions(wanted);
   if ((isMap(node) || isSeq(node)) && isFlow(node)) {
-    const texts = additions.map(({ behind, items: items }) => ({ behind, texts: items.map(({ flow }) => flow(among)) }));
+    const texts = additions.map(({ behind, items }) => ({ behind, texts: items.map(({ flow }) => flow(among)) }));
     const padding = isMap(node) ? among.padding : among.listPadding;
     return [...inner, ...createFlowSplices(context.source, node, parts, { kept, additions: texts, padding })];
   }
   if (wanted.length === 0) return emptyCollection(parts, isMap(node) ? '{}' : '[]', site, context);
-  const lines = additions.map(({ behind, items: items }) => ({ behind, lines: items.flatMap((one) => one.lines(among)) }));
+  const lines = additions.map(({ behind, items }) => ({ behind, lines: items.flatMap((one) => one.lines(among)) }));
   return [...inner, ...createBlockSplices(context.source, parts, { kept, additions: lines })];
 }
 

@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 const text: JsonObject = { type: 'string' };
 const names: JsonObject = { type: 'array', items: text, description: 'Connections with `access_mode_runbooks` enabled.' };
 
-const runbook: JsonObject = {
+const runbookSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   required: ['name', 'metadata', 'error'],
@@ -50,12 +50,16 @@ const commit: JsonObject = {
   commit_message: text,
 };
 
-const items: JsonObject = { type: 'array', items: schemaRef('Runbook') };
+const runbookItems: JsonObject = { type: 'array', items: schemaRef('Runbook') };
 
 const listing = exactObject({
   errors: { type: 'array', items: text, description: 'A line for each repository that could not be read.' },
-  repositories: { type: 'array', items: exactObject({ repository: text, ...commit, items }), description: 'One a configuration.' },
-  items: { ...items, description: 'The runbooks of all repositories.' },
+  repositories: {
+    type: 'array',
+    items: exactObject({ repository: text, ...commit, items: runbookItems }),
+    description: 'One a configuration.',
+  },
+  items: { ...runbookItems, description: 'The runbooks of all repositories.' },
   ...commit,
 });
 
@@ -69,7 +73,7 @@ The top level has the runbooks of all repositories, and the commit of the first.
 export const runbookSection: ApiSection = {
   name: 'Runbooks',
   description: 'Files of git repositories that run on connections.',
-  schemas: { Runbook: runbook, RunbookParameter: parameter, RunbookListing: listing },
+  schemas: { Runbook: runbookSchema, RunbookParameter: parameter, RunbookListing: listing },
   operations: [
     {
       method: 'get',

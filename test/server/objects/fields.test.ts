@@ -106,7 +106,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
 
   const leastOf = ({ least }: Table): JsonObject => ('agent_id' in least ? { ...least, agent_id: gateway.agent } : least);
 
-  async function refused(path: string, body: JsonObject, field: string): Promise<void> {
+  async function expectRefused(path: string, body: JsonObject, field: string): Promise<void> {
     const { status, body: answer } = await call('POST', path, { body });
     const errors = Array.isArray(answer['errors']) ? answer['errors'].map((error: JsonObject) => error['field'] ?? '') : [];
     expect({ field, value: body[field], status }).toEqual({ field, value: body[field], status: 422 });
@@ -126,9 +126,9 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
     for (const [field, { otherwise }] of Object.entries(table.fields)) {
       if (otherwise !== undefined) continue;
       const { [field]: _omitted, ...rest } = least;
-      await refused(table.path, rest, field);
-      await refused(table.path, { ...rest, [field]: null }, field);
-      await refused(table.path, { ...rest, [field]: '' }, field);
+      await expectRefused(table.path, rest, field);
+      await expectRefused(table.path, { ...rest, [field]: null }, field);
+      await expectRefused(table.path, { ...rest, [field]: '' }, field);
     }
   });
 
@@ -137,7 +137,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
       Object.entries(samples).flatMap(([type, value]) => (takes.some((taken) => taken === type) ? [] : [[field, value] as const])),
     );
     expect(wrong.length).toBeGreaterThan(0);
-    for (const [field, value] of wrong) await refused(table.path, { ...leastOf(table), [field]: value }, field);
+    for (const [field, value] of wrong) await expectRefused(table.path, { ...leastOf(table), [field]: value }, field);
   });
 
   test.each(Object.entries(tables))('%s: read-only fields are ignored in bodies', async (_kind, table) => {
@@ -186,7 +186,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
   ])('%s refuses a %s like %j', async (path, field, more) => {
     const table = Object.values(tables).find((one) => one.path === path);
     if (table === undefined) throw new Error(path);
-    await refused(path, { ...leastOf(table), ...more }, field);
+    await expectRefused(path, { ...leastOf(table), ...more }, field);
   });
 
   test('every valid connection is stored unchanged', async () => {
