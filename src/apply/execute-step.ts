@@ -75,7 +75,7 @@ function existing(step: Step, found: LiveResource, { input, known }: ApplyProgre
   return { status: 'already' };
 }
 
-/** Tells whether an object is what a step that creates it would make, as far as that can be seen: whole, or still closed. */
+/** Returns whether an object is what a step that creates it would make, as far as that can be seen: whole, or still closed. */
 export function isMade(step: Step, found: LiveResource, secretOf: SecretLookup): boolean {
   const forms: readonly Step[] = [step, { ...step, part: 'whole' }];
   return forms.some((form) => {

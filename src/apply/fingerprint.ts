@@ -169,7 +169,7 @@ function hashOf(value: Json): string {
   return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
 }
 
-/** Tells whether the plan writes the field, and anybody may see what. */
+/** Returns whether the plan writes the field, and anybody may see what. */
 function isPlain({ before, after, held }: FieldChange): boolean {
   return held !== true && !isSecret({ before, after });
 }

@@ -43,7 +43,7 @@ export function countsByStatus(outcomes: readonly Outcome[]): Readonly<Record<Ou
   return counts;
 }
 
-/** Tells whether what needs the step may go on. */
+/** Returns whether what needs the step may go on. */
 export function isSuccess(result: StepResult | undefined): boolean {
   return result?.status === 'done' || result?.status === 'already';
 }

@@ -73,7 +73,7 @@ function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boo
   return [...new Set([...fresh.filter((id) => !gone.has(id)), ...ends('attach').filter(belongs)])].toSorted(compareText);
 }
 
-/** Tells whether the fresh object already is what the request would make of it; hidden secrets never are. */
+/** Returns whether the fresh object already is what the request would make of it; hidden secrets never are. */
 export function isInSync(request: WriteRequest, kind: Kind, fresh: LiveResource): boolean {
   if (request.id !== fresh.id) return false;
   const edges = Object.entries(request.edges).every(([field, ends]) => sameIds(ends, fresh.edges[field] ?? []));

@@ -52,7 +52,7 @@ export async function readRecorded(repository: Repository): Promise<Recorded> {
   return { here: refsBelow(appliedRefs, stdout.toString()), seen: refsBelow(seen, stdout.toString()) };
 }
 
-/** Tells whether the repository has an origin. */
+/** Returns whether the repository has an origin. */
 export function hasOrigin({ settings }: Repository): boolean {
   return (settings.valueOf('remote.origin.url') ?? '') !== '';
 }

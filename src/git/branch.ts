@@ -143,7 +143,7 @@ async function requireOwn(repository: Repository, tip: string, { branch }: OwnCo
   });
 }
 
-/** Tells whether the commit makes of the same files, as they are in the parent of ours, what ours would make of them. */
+/** Returns whether the commit makes of the same files, as they are in the parent of ours, what ours would make of them. */
 async function isSameChange(repository: Repository, tip: string, { files }: OwnCommit): Promise<boolean> {
   const raw = ['diff-tree', '-r', '-z', '--no-commit-id', '--no-renames', '--no-abbrev', `${tip}^`, tip, '--'];
   const { code, stdout } = await askGit(repository, raw, { answers: [0, 128] });

@@ -88,7 +88,7 @@ function walkFolder(search: Search, folder: Found): void {
   }
 }
 
-/** Tells whether the walk reaches what lies behind the folders below the prefix; tells of a folder with a bad name once. */
+/** Returns whether the walk reaches what lies behind the folders below the prefix; tells of a folder with a bad name once. */
 function isWalked(search: Search, { path, real }: Found, from: number): boolean {
   const folders = real.slice(from).split('/').slice(0, -1);
   if (!folders.every(isManifestFolder)) return false;

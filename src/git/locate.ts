@@ -130,7 +130,7 @@ function requireOwnCommonFolder(top: string, gitFolder: string): void {
   throw untrustedRepository(top, `${gitFolder} shares the settings of ${common ?? 'nothing'}, and is no worktree of it`);
 }
 
-/** Tells whether a path is the folder or lies in it; both without symbolic links. */
+/** Returns whether a path is the folder or lies in it; both without symbolic links. */
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);

@@ -60,7 +60,7 @@ export async function resolveCommit(repository: Repository, words: string): Prom
   throw new AppError('git/no-such-commit', 3, `there is no commit "${words}" in this repository`, { hint });
 }
 
-/** Tells whether this clone has the commit. */
+/** Returns whether this clone has the commit. */
 export async function hasCommit(repository: Repository, commit: string): Promise<boolean> {
   return (await commitOf(repository, commit)) !== undefined;
 }

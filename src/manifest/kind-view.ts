@@ -31,7 +31,7 @@ export function findKnownValues(schema: JsonObject, node: JsonObject): KnownValu
   };
 }
 
-/** Tells whether all values are known. This fast check suffices for nearly all manifests. */
+/** Returns whether all values are known. This fast check suffices for nearly all manifests. */
 export function hasOnlyKnownValues(familiar: KnownValues | undefined, value: Json | undefined): boolean {
   if (familiar === undefined || value === undefined || value === null) return true;
   if (typeof value === 'string') return familiar.known === undefined || value === '' || familiar.known.has(value);

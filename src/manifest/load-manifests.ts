@@ -231,7 +231,7 @@ export type Selection = { readonly only: readonly string[]; readonly paths?: rea
 /** A path as the user gave it, and a test for files at or below it. */
 export type SelectedPath = { readonly path: string; readonly holds: (file: string) => boolean };
 
-/** Tells whether a selection includes the manifest. */
+/** Returns whether a selection includes the manifest. */
 export function isSelected({ id, layers }: Manifest, { only, paths }: Selection): boolean {
   if (only.length > 0 && !only.includes(id)) return false;
   return paths === undefined || paths.some(({ holds }) => isAnyAt(layers, holds));

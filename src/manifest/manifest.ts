@@ -60,7 +60,7 @@ export function findDecidingLayer({ layers }: Pick<Manifest, 'layers'>, tokens: 
   return layers.findLast((layer) => decides(layer.value, tokens));
 }
 
-/** Tells whether the document has the place, or a value other than a map on the way to it. */
+/** Returns whether the document has the place, or a value other than a map on the way to it. */
 function decides(value: Json, tokens: readonly string[]): boolean {
   let found: Json | undefined = value;
   for (const token of tokens) {

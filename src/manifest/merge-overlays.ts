@@ -79,7 +79,7 @@ export function applyOverlay(
   return { manifest: makeManifest(base.view, { metadata, spec, tests }, [...base.layers, ...overlay.layers]), problems };
 }
 
-/** Tells whether an overlay replaces the samples, even with an empty list. */
+/** Returns whether an overlay replaces the samples, even with an empty list. */
 function statesTests({ layers }: Manifest): boolean {
   const { value } = layers[0];
   return isObject(value) && value['tests'] !== undefined;

@@ -82,7 +82,7 @@ function urlProblems(text: string, at: string): readonly DocumentDiagnostic[] {
   return [{ code: 'config/insecure-url', severity: 'warning', pointer: at, message, hint: 'use https://' }];
 }
 
-/** Tells whether a connection to the URL is encrypted or stays on this machine. */
+/** Returns whether a connection to the URL is encrypted or stays on this machine. */
 export function isSecureUrl(url: URL): boolean {
   return url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
 }

@@ -126,7 +126,7 @@ function readDocument(document: ManifestDocument, views: KindViews, form: 'manif
   }
 }
 
-/** Tells whether an error is about present text; a missing field may have been at the key that was left out. */
+/** Returns whether an error is about present text; a missing field may have been at the key that was left out. */
 function isPresent({ code }: DocumentDiagnostic): boolean {
   return code !== 'manifest/missing-field';
 }

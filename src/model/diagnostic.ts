@@ -52,7 +52,7 @@ export type DocumentDiagnostic = Diagnostic & { readonly pointer: Pointer };
 /** A result with its diagnostics. Warnings may accompany a value; with an error, the value must not be used. */
 export type Checked<T> = { readonly value?: T; readonly diagnostics: readonly Diagnostic[] };
 
-/** Tells whether one of the diagnostics is an error. */
+/** Returns whether one of the diagnostics is an error. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }

@@ -2,12 +2,12 @@
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Tells whether the value is a JSON object (not null, not an array). */
+/** Returns whether the value is a JSON object (not null, not an array). */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Tells whether two JSON values are equal: arrays in order, object keys in any order. */
+/** Returns whether two JSON values are equal: arrays in order, object keys in any order. */
 export function equal(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;

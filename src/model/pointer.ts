@@ -23,7 +23,7 @@ function split(path: Pointer): readonly string[] {
   return path.includes('~') ? tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) : tokens;
 }
 
-/** Tells whether the pointer is the prefix itself or lies below it. */
+/** Returns whether the pointer is the prefix itself or lies below it. */
 export function isPointerWithin(path: Pointer, prefix: Pointer): boolean {
   return path === prefix || path.startsWith(`${prefix}/`);
 }

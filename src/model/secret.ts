@@ -26,7 +26,7 @@ class SealedText {
     return new SealedText(source, this.#text, this.#spell);
   }
 
-  /** Tells whether both hold the same value. */
+  /** Returns whether both hold the same value. */
   equals(other: SealedText): boolean {
     return (this.#spell === other.#spell && this.#text === other.#text) || this.reveal() === other.reveal();
   }

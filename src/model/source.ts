@@ -8,19 +8,19 @@ export type SourceFile = {
   readonly said?: Json;
 };
 
-/** Tells whether a file with this name may contain manifests. */
+/** Returns whether a file with this name may contain manifests. */
 export function isManifestName(name: string): boolean {
   return name.endsWith('.yaml') || name.endsWith('.yml');
 }
 
-/** Tells whether a folder with this name is searched for manifests. */
+/** Returns whether a folder with this name is searched for manifests. */
 export function isManifestFolder(name: string): boolean {
   return !name.startsWith('.') && name !== 'node_modules';
 }
 
 const badCharacters = /[\p{Cc}\u2028\u2029\ufffd]/u;
 
-/** Tells whether a name is valid UTF-8 and contains no control characters or line breaks. */
+/** Returns whether a name is valid UTF-8 and contains no control characters or line breaks. */
 export function isPrintableName(name: string): boolean {
   return !badCharacters.test(name);
 }

@@ -121,7 +121,7 @@ function reviewPhrase(
     : verbPhrase('is', 'are', `${approval} to approve`);
 }
 
-/** Tells whether one of the rules is missing completely from the other posture. */
+/** Returns whether one of the rules is missing completely from the other posture. */
 function isWholeRule(controls: readonly Control[], other: Posture): boolean {
   const rules = new Set(controls.flatMap((control) => control.rules ?? []));
   const isThere = (rule: ResourceId): boolean =>

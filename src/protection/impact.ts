@@ -64,7 +64,7 @@ function nameOf({ by, path }: Pick<Impact, 'by' | 'path'>): string {
   return [by, path].join(' ');
 }
 
-/** Tells whether the creation or deletion of the rule already covers the impact of its edges. */
+/** Returns whether the creation or deletion of the rule already covers the impact of its edges. */
 function isCoveredByRule({ by, path, edges, way, connections }: Impact, all: readonly Impact[]): boolean {
   if (by === undefined || path !== undefined || edges !== true) return false;
   const whole = all.find((one) => one.by === by && one.path === undefined && one.edges === undefined && one.way === way);

@@ -30,7 +30,7 @@ export function postureOf(world: ResourceStates, id: ResourceId): Posture | unde
   return { has, limits };
 }
 
-/** Tells whether all access modes are closed. */
+/** Returns whether all access modes are closed. */
 function isClosed(posture: Posture): boolean {
   return modes.every((mode) => posture.has.has(`closed ${mode}`));
 }

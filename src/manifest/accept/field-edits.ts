@@ -47,7 +47,7 @@ export function findDifferences({ changes, edges }: Pick<Diff, 'changes' | 'edge
   };
 }
 
-/** Tells whether the change compares a manifest with a live object. */
+/** Returns whether the change compares a manifest with a live object. */
 function isCompared({ action }: Change): boolean {
   return action === 'update' || action === 'held' || action === 'blocked' || action === 'rename';
 }

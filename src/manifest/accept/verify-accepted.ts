@@ -129,7 +129,7 @@ function isDerived(kind: Kind, resource: DesiredResource, { path }: FieldChange)
   return kind.fields.some((field) => field.name === tokensOf(path)[0] && canBeDerived(field, resource));
 }
 
-/** Tells whether the value is derived: it is omitted or stated as empty. */
+/** Returns whether the value is derived: it is omitted or stated as empty. */
 function canBeDerived({ name, omitted, empty }: FieldRule, { stated, spec }: DesiredResource): boolean {
   return omitted === 'derived' && (!stated.has(name) || equal(spec[name], empty));
 }
@@ -141,7 +141,7 @@ function isSame(field: FieldRule, after: DesiredResource, wished: JsonObject): b
   return said !== undefined && equal(toKnownValue(field, said), toKnownValue(field, value));
 }
 
-/** Tells whether the manifest states the live value of a place; secrets count as stated if they are kept. */
+/** Returns whether the manifest states the live value of a place; secrets count as stated if they are kept. */
 function isStated(kind: Kind, { spec, secrets }: DesiredResource, { path, before }: FieldChange, wished: JsonObject): boolean {
   if ('secret' in before) return secrets[path]?.state === 'keep';
   if ('absent' in before && secrets[path] !== undefined) return false;

@@ -50,7 +50,7 @@ function isFilled(map: YAMLMap.Parsed): boolean {
   return map.items.length > 0;
 }
 
-/** Tells whether a map fits on one line: it has few scalars, or pairs that are such maps. */
+/** Returns whether a map fits on one line: it has few scalars, or pairs that are such maps. */
 function isSmall(map: YAMLMap.Parsed): boolean {
   return (
     map.items.length > 0 && map.items.length < 6 && map.items.every(({ value }) => isScalar(value) || (isMap(value) && isSmall(value)))

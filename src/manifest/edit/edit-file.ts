@@ -101,7 +101,7 @@ function createSplices(source: SourceText, { document, wanted, context }: Docume
   return renderSplices(wanted, source, context, style);
 }
 
-/** Tells whether a text reads as planned: the planned documents have their wanted values, all others are unchanged. */
+/** Returns whether a text reads as planned: the planned documents have their wanted values, all others are unchanged. */
 function readsAsPlanned(file: SourceFile, documents: readonly ManifestDocument[], plans: ReadonlyMap<number, DocumentPlan>): boolean {
   const { value } = parseDocuments(file);
   if (value === undefined || value.length !== documents.length) return false;

@@ -66,7 +66,7 @@ function inFront({ text }: SourceText, first: SourceItem | undefined, texts: rea
   return [at(first.start, texts.map((one) => one + gap).join(''))];
 }
 
-/** Tells whether an item shares its lines with no other. */
+/** Returns whether an item shares its lines with no other. */
 function standsAlone(text: string, { start, end }: SourceItem): boolean {
   const before = text.slice(lineStart(text, start), start).trim();
   const behind = text.slice(end, lineEnd(text, end)).trim();
@@ -118,7 +118,7 @@ function hasComma(text: string, { end }: SourceItem): boolean {
   return /^[ \t]*,/.test(text.slice(end, lineEnd(text, end)));
 }
 
-/** Tells whether a comment is between the items that are cut. */
+/** Returns whether a comment is between the items that are cut. */
 function holdsComment(text: string, { start, end }: Pick<Splice, 'start' | 'end'>, parts: readonly SourceItem[]): boolean {
   let rest = text.slice(start, end);
   for (const part of parts) if (part.start >= start && part.end <= end) rest = rest.replace(text.slice(part.start, part.end), () => '');

@@ -252,7 +252,7 @@ export function createBlockSplices(source: SourceText, parts: readonly SourceIte
   return [...compactReplaced(source, parts, next, front), ...added];
 }
 
-/** Tells whether only blanks precede an item on its line. */
+/** Returns whether only blanks precede an item on its line. */
 function standsAlone(text: string, { start }: SourceItem): boolean {
   return text.slice(lineStart(text, start), start).trim() === '';
 }

@@ -118,7 +118,7 @@ function isBlockCollection({ node }: ValueSite): boolean {
   return node !== null && (isMap(node) || isSeq(node)) && !isFlow(node);
 }
 
-/** Tells whether a map or list begins on the line of the dash before it. */
+/** Returns whether a map or list begins on the line of the dash before it. */
 function isCompact({ text }: SourceText, site: ValueSite): boolean {
   return isBlockCollection(site) && lineStart(text, contentStart(site)) <= site.after;
 }

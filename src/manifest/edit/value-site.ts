@@ -102,12 +102,12 @@ function findNodeEnd(node: ParsedNode, after: number): number {
   return node.range[1];
 }
 
-/** Tells whether a map or list is in braces or brackets. */
+/** Returns whether a map or list is in braces or brackets. */
 export function isFlow(node: YAMLMap.Parsed | YAMLSeq.Parsed): boolean {
   return node.srcToken?.type === 'flow-collection';
 }
 
-/** Tells whether the value is absent from the text. */
+/** Returns whether the value is absent from the text. */
 export function isAbsent({ node }: ValueSite): boolean {
   return node === null || (isScalar(node) && node.range[0] === node.range[1]);
 }

@@ -57,7 +57,7 @@ export function openNode(wanted: WantedNode, context: EditContext): WantedNode {
   return { is: 'list', inPlace: true, site, entries };
 }
 
-/** Tells whether a block site contains an empty map or list, which may grow to several lines. */
+/** Returns whether a block site contains an empty map or list, which may grow to several lines. */
 function isEmptyCollection({ node, inFlow, is }: ValueSite): boolean {
   return (isMap(node) || isSeq(node)) && node.items.length === 0 && !inFlow && is !== 'root';
 }

@@ -74,7 +74,7 @@ export function createSecretWriter({ form, prefix, taken, referencePrefixes }: S
   };
 }
 
-/** Tells whether a value is a complete reference at a place where the gateway resolves references. */
+/** Returns whether a value is a complete reference at a place where the gateway resolves references. */
 function isReference(path: Pointer, value: string, prefixes: readonly string[]): boolean {
   const prefix = prefixes.find((one) => value.startsWith(one));
   const isVariable = tokensOf(path)[1]?.startsWith('envvar:') === true;
@@ -87,7 +87,7 @@ function decodeBase64(value: string): string | undefined {
   return Buffer.from(text, 'utf8').toString('base64') === value ? text : undefined;
 }
 
-/** Tells whether an environment variable can hold the text: it is not empty and contains no zero byte. */
+/** Returns whether an environment variable can hold the text: it is not empty and contains no zero byte. */
 function fitsVariable(text: string | undefined): boolean {
   return text !== undefined && text !== '' && !text.includes('\0');
 }

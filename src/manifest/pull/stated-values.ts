@@ -31,7 +31,7 @@ function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {
   return unknown.length > 0 && unknown.includes(pointer(name));
 }
 
-/** Tells whether omitting the field means the value. */
+/** Returns whether omitting the field means the value. */
 function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean {
   if (equal(value, field.empty)) return true;
   const implied = field.omitted === 'derived' ? derived[field.name] : undefined;

@@ -86,7 +86,7 @@ function parseJson(text: string): JsonObject | undefined {
   }
 }
 
-/** Tells whether an address such as `provider["registry.terraform.io/NAMESPACE/NAME"]` (`provider.NAME` before 0.13) names the provider; it may have a module and an alias. */
+/** Returns whether an address such as `provider["registry.terraform.io/NAMESPACE/NAME"]` (`provider.NAME` before 0.13) names the provider; it may have a module and an alias. */
 function isFromProvider(provider: Json | undefined, name: string): boolean {
   if (typeof provider !== 'string') return false;
   const [, address] = /provider\["([^"]*)"\]/.exec(provider) ?? /(?:^|\.)provider\.([\w-]+)(?:\.[\w-]+)?$/.exec(provider) ?? [];

@@ -63,7 +63,7 @@ function collectSecrets(value: Json, path: string, marks: Mark[]): void {
   for (const [key, child] of Object.entries(value)) marks.push({ path: path + pointer(key), key, hides: holdsValue(child) });
 }
 
-/** Tells whether a secret may contain its value: all notations except a well-formed source and `keep`. */
+/** Returns whether a secret may contain its value: all notations except a well-formed source and `keep`. */
 function holdsValue(value: Json): boolean {
   const form = parseSecretNotation(value);
   if (form === undefined || !isObject(value) || Object.keys(value).length !== 1) return true;

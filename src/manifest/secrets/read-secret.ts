@@ -170,7 +170,7 @@ function warnOfInlineCredential(text: string, place: SecretSlot): readonly Docum
   return [{ code: 'secret/inline', severity: 'warning', pointer: pointer(...slotTokens(place)), message, hint }];
 }
 
-/** Tells whether a text contains a login in a URL or a private key. */
+/** Returns whether a text contains a login in a URL or a private key. */
 function holdsCredential(text: string): boolean {
   return text.length > 8 && /\/\/[^/@\s:]+:[^/@\s]+@|PRIVATE KEY-----/.test(text);
 }

@@ -25,7 +25,7 @@ export function parseSecretNotation(value: Json | undefined): SecretNotation | u
 }
 
 /**
- * Tells whether a secret has a notation of the schema's `secretValue`. A map of secrets also accepts a string, a plain
+ * Returns whether a secret has a notation of the schema's `secretValue`. A map of secrets also accepts a string, a plain
  * field also null. Written by hand, because a schema tries one notation after the other and reports an error for each.
  */
 export function isValidSecret(value: Json | undefined, mode: 'base64' | 'plain'): boolean {

@@ -76,7 +76,7 @@ export function findIgnorablePath(fields: readonly FieldRule[], path: Pointer): 
   return undefined;
 }
 
-/** Tells whether the tokens lead to a field, a key of a map, or an entry of a set or keyed list. */
+/** Returns whether the tokens lead to a field, a key of a map, or an entry of a set or keyed list. */
 function leadsToPlace(fields: readonly FieldRule[], tokens: readonly string[]): boolean {
   const field = fields.find(({ name }) => name === tokens[0]);
   if (field === undefined) return false;

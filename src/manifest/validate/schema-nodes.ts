@@ -50,7 +50,7 @@ export function readAnnotation(node: JsonObject | undefined, name: string): stri
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Tells whether the node describes a map with arbitrary keys. */
+/** Returns whether the node describes a map with arbitrary keys. */
 export function isOpenMap(node: JsonObject | undefined): boolean {
   return isObject(node?.['additionalProperties']);
 }

@@ -102,7 +102,7 @@ function checkSecretNotations(view: KindView, spec: Json | undefined, form: 'man
   return problems;
 }
 
-/** Tells whether a field that an overlay omits may come from the manifest below it. */
+/** Returns whether a field that an overlay omits may come from the manifest below it. */
 function isFilledIn(view: KindView, value: JsonObject, error: SchemaError): boolean {
   if (error.keyword !== 'required') return false;
   const tokens = tokensOf(error.instancePath);
@@ -114,7 +114,7 @@ function isFilledIn(view: KindView, value: JsonObject, error: SchemaError): bool
   });
 }
 
-/** Tells whether a null in an overlay removes a key of a map. */
+/** Returns whether a null in an overlay removes a key of a map. */
 function isRemovedByOverlay(view: KindView, value: JsonObject, error: SchemaError): boolean {
   const tokens = tokensOf(error.instancePath);
   if (error.keyword !== 'type' || tokens[0] !== 'spec' || readValueAt(value, tokens) !== null) return false;

@@ -53,12 +53,12 @@ export function readYaml(file: SourceFile): YamlReading {
   return { documents, diagnostics };
 }
 
-/** Tells whether an error is about a key: that key is left out with its value, and the rest of the document is read. */
+/** Returns whether an error is about a key: that key is left out with its value, and the rest of the document is read. */
 function isAboutKey({ code }: Diagnostic): boolean {
   return code === 'manifest/duplicate-key' || code === 'manifest/non-string-key' || code === 'manifest/unsafe-key';
 }
 
-/** Tells whether a document contains only comments. */
+/** Returns whether a document contains only comments. */
 function isEmpty(document: Document.Parsed): boolean {
   const { contents } = document;
   return contents === null || (isScalar(contents) && contents.range[0] === contents.range[1] && contents.anchor === undefined);

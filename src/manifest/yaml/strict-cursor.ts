@@ -42,12 +42,12 @@ export function skipSpaces(cursor: YamlCursor): number {
   return code;
 }
 
-/** Tells whether only a comment may follow on the line, given the code that `skipSpaces` returned. */
+/** Returns whether only a comment may follow on the line, given the code that `skipSpaces` returned. */
 export function isLineEnd(code: number): boolean {
   return code === newline || code === hash || Number.isNaN(code);
 }
 
-/** Tells whether a list entry (`- `) begins at the cursor. */
+/** Returns whether a list entry (`- `) begins at the cursor. */
 export function isListEntry(cursor: YamlCursor): boolean {
   return cursor.text.charCodeAt(cursor.pos) === dash && isBlank(cursor.text.charCodeAt(cursor.pos + 1));
 }
@@ -116,7 +116,7 @@ export function isLetter(code: number): boolean {
   return lower >= 0x61 && lower <= 0x7a;
 }
 
-/** Tells whether the character code is a space, a line break or the end of the text (NaN). */
+/** Returns whether the character code is a space, a line break or the end of the text (NaN). */
 export function isBlank(code: number): boolean {
   return code === space || code === newline || Number.isNaN(code);
 }

@@ -116,7 +116,7 @@ function resolvePlain(text: string, start: number, end: number): Json | undefine
   return first === tilde && end === start + 1 ? null : undefined;
 }
 
-/** Tells whether the character is `$`, `(` or `/`: a plain scalar that begins with one is a string. */
+/** Returns whether the character is `$`, `(` or `/`: a plain scalar that begins with one is a string. */
 function isPlainSign(code: number): boolean {
   return code === 0x24 || code === 0x28 || code === 0x2f;
 }
@@ -157,7 +157,7 @@ function resolveNumber(text: string, start: number, end: number): Json | undefin
   return String(value) === word && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : undefined;
 }
 
-/** Tells whether the character occurs in numbers such as `0x1F`, `0o17` and `1e-3`. */
+/** Returns whether the character occurs in numbers such as `0x1F`, `0o17` and `1e-3`. */
 function isWithinNumber(code: number): boolean {
   const letter = code | 0x20;
   return code === 0x2b || code === dash || letter === 0x78 || letter === 0x6f || (letter >= 0x61 && letter <= 0x66);
@@ -214,7 +214,7 @@ function intern(text: string, start: number, end: number): string | undefined {
   return key;
 }
 
-/** Tells whether the key is not a property of every object, such as `__proto__`, and not longer than YAML allows. */
+/** Returns whether the key is not a property of every object, such as `__proto__`, and not longer than YAML allows. */
 function isUsable(key: string): boolean {
   return key.length <= longest && !(key in {});
 }

@@ -118,7 +118,7 @@ function isInline(value: Json, style: YamlStyle, where: 'maps' | 'entries'): boo
   return !Object.values(value).some(Array.isArray) && writeFlow(value, style).length <= maxMapWidth;
 }
 
-/** Tells whether a value is too large to share a line with others. */
+/** Returns whether a value is too large to share a line with others. */
 function isLarge(value: Json): boolean {
   return (
     (typeof value === 'object' && value !== null && Object.keys(value).length > 0) || (typeof value === 'string' && value.includes('\n'))
@@ -154,7 +154,7 @@ const dateLike = /^\d{4}-\d\d?-\d\d?(?:[Tt ]|$)/;
 const marksFirst = /^(?:[,[\]{}#&*!|>'"%@`]|[-?:](?:\s|$)|---|\.\.\.)/;
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|(?! )\p{Zs}/u;
 
-/** Tells whether every reader of YAML 1.1 and 1.2 reads the text without quotes as the same string. */
+/** Returns whether every reader of YAML 1.1 and 1.2 reads the text without quotes as the same string. */
 export function canBePlain(text: string, inFlow: boolean): boolean {
   if (text === '' || text.trim() !== text || !isShown(text)) return false;
   if (reserved.test(text) || marksFirst.test(text) || /:(?:\s|$)|\s#/.test(text)) return false;
@@ -162,7 +162,7 @@ export function canBePlain(text: string, inFlow: boolean): boolean {
   return !inFlow || !/[,[\]{}]|:(?=[^\w/])|^[-?:]$/.test(text);
 }
 
-/** Tells whether every character of a text is visible and on one line. */
+/** Returns whether every character of a text is visible and on one line. */
 function isShown(text: string): boolean {
   return !invisible.test(text);
 }

@@ -68,12 +68,12 @@ export function liveKeyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'acti
   return action === 'rename' ? id : (key ?? id);
 }
 
-/** Tells whether applying the change writes something. */
+/** Returns whether applying the change writes something. */
 export function isWritten({ action }: Change): boolean {
   return action !== 'blocked' && action !== 'held';
 }
 
-/** Tells whether the change writes an object that already exists. */
+/** Returns whether the change writes an object that already exists. */
 export function isOnLiveObject({ action }: Pick<Change, 'action'>): boolean {
   return action === 'update' || action === 'rename' || action === 'delete';
 }

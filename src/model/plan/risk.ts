@@ -21,7 +21,7 @@ export type Risk = {
 /** The risks of a resource whose manifest differs from the base although nothing is written. */
 export type UnwrittenRisks = { readonly id: ResourceId; readonly risks: readonly Risk[] };
 
-/** Tells whether a risk class is more dangerous than another. */
+/** Returns whether a risk class is more dangerous than another. */
 export function isRiskierThan(one: RiskClass, other: RiskClass): boolean {
   return riskClasses.indexOf(one) > riskClasses.indexOf(other);
 }

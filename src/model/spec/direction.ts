@@ -55,7 +55,7 @@ export function directionOf(
 
 type Sides = { readonly before: Value; readonly after: Value };
 
-/** Tells whether only some of the entries are required; then a longer list is not necessarily stricter. */
+/** Returns whether only some of the entries are required; then a longer list is not necessarily stricter. */
 function isCounted({ enough }: FieldRule, spec: JsonObject): boolean {
   return enough !== undefined && typeof spec[enough] === 'number';
 }

@@ -43,7 +43,7 @@ function sortedSet(values: readonly Json[]): readonly Json[] {
   return [...byText].toSorted(([left], [right]) => compareText(left, right)).map(([, value]) => value);
 }
 
-/** Tells whether the values are already sorted and unique. */
+/** Returns whether the values are already sorted and unique. */
 function isAscending(values: readonly Json[]): boolean {
   let before = '';
   for (const value of values) {

@@ -66,7 +66,7 @@ export function someCommon(one: CharSet | undefined, other: CharSet | undefined)
   return found === undefined ? undefined : String.fromCodePoint(found);
 }
 
-/** Tells whether the code point is in the set. */
+/** Returns whether the code point is in the set. */
 export function contains(set: CharSet | undefined, rune: number): boolean {
   const ranges = set?.ranges ?? [];
   for (let index = 0; index < ranges.length; index += 2) {

@@ -42,7 +42,7 @@ export const failingEndings: readonly string[] = ['!', '\u0001', '\n', '0', 'z',
 
 type Attempt = { readonly index: number; readonly stem: string; readonly ending: string };
 
-/** Tells whether the stem reaches the character again and no prefix of stem and ending matches. */
+/** Returns whether the stem reaches the character again and no prefix of stem and ending matches. */
 export function failsAfterLoop(automaton: Automaton, { index, stem, ending }: Attempt): boolean {
   return runAutomaton(automaton, stem, ending).at.has(index) && !runAutomaton(automaton, `${stem}${ending}`, '').matches;
 }

@@ -7,7 +7,7 @@ const maxStates = 300;
 const maxWork = 3_000_000;
 
 /**
- * Tells whether a deterministic automaton for the pattern has few states. Then each character costs one table lookup, however
+ * Returns whether a deterministic automaton for the pattern has few states. Then each character costs one table lookup, however
  * large the pattern is.
  */
 export function hasFewStates(node: PatternNode): boolean {

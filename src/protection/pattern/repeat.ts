@@ -4,7 +4,7 @@ type Count = { readonly min: number; readonly max: number | undefined; readonly 
 
 const maxRepeats = 1000;
 
-/** Tells whether the cursor is on a repeat count. */
+/** Returns whether the cursor is on a repeat count. */
 export function isRepeat(cursor: PatternCursor): boolean {
   return countAt(cursor) !== undefined;
 }

@@ -72,7 +72,7 @@ function patternObjection(node: ASTNode, patterns: PatternCompiler): Objection |
   return { message: `RE2 refuses the pattern: ${what}`, hint, start: pattern.start };
 }
 
-/** Tells whether a compiled pattern matches a part of the text. Throws UnavailableError when the search exceeds the budget. */
+/** Returns whether a compiled pattern matches a part of the text. Throws UnavailableError when the search exceeds the budget. */
 export function findsPattern(text: string, pattern: string, patterns: PatternCompiler): boolean {
   const made = patterns(pattern);
   const found = 'pattern' in made ? made.pattern.finds(text) : undefined;

@@ -3,7 +3,7 @@ import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import type { Policy } from '../../model/protection/policy.ts';
 import type { ResourceSnapshot } from '../posture/protection-snapshot.ts';
 
-/** Tells whether a policy applies to a connection; `unseen` when its tags cannot be read. */
+/** Returns whether a policy applies to a connection; `unseen` when its tags cannot be read. */
 export function policyMatches({ match }: Policy, name: string, { spec, unknown }: ResourceSnapshot): boolean | 'unseen' {
   if (!isOneOf(match.name, name) || !includesValue(match.type, spec['type']) || !includesValue(match.subtype, spec['subtype']))
     return false;
@@ -23,7 +23,7 @@ function isOneOf(patterns: readonly string[], name: string): boolean {
   return patterns.length === 0 || patterns.some((pattern) => matchesGlob(pattern, name));
 }
 
-/** Tells whether a name matches a glob: `*` stands for any characters, `?` for one. Backtracks only to the last star. */
+/** Returns whether a name matches a glob: `*` stands for any characters, `?` for one. Backtracks only to the last star. */
 export function matchesGlob(pattern: string, name: string): boolean {
   let [at, star, back] = [0, -1, 0];
   let index = 0;

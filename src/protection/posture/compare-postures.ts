@@ -111,7 +111,7 @@ function isCovered(control: Control, by: readonly Control[]): boolean {
 }
 
 /**
- * Tells whether a control of the other side may replace this one although they cannot be compared: another pattern that was
+ * Returns whether a control of the other side may replace this one although they cannot be compared: another pattern that was
  * added while this one was removed, or the same control with a score relative to the gateway's own threshold.
  */
 function mayReplace(control: Control, moving: readonly Control[], others: readonly Control[]): boolean {
@@ -134,7 +134,7 @@ function reviewTexts(posture: Posture): readonly string[] {
   return isFewer ? [...controlTexts(groups), `${posture.approvals} of ${groups.length} must approve`] : controlTexts(groups);
 }
 
-/** Tells whether every set of approvals that satisfies `one` satisfies `other`, even if groups unknown to `other` approve first. */
+/** Returns whether every set of approvals that satisfies `one` satisfies `other`, even if groups unknown to `other` approve first. */
 function isAsStrict(one: Posture, other: Posture): boolean {
   return Math.max(0, one.approvals - groupsMissingFrom(one, other).length) >= other.approvals;
 }

@@ -27,7 +27,7 @@ const opaque: ReadonlySet<string> = new Set([
   'kubernetes-token',
 ]);
 
-/** Tells whether the gateway refuses sessions through a connection's port because the proxy cannot enforce an attached guardrail. */
+/** Returns whether the gateway refuses sessions through a connection's port because the proxy cannot enforce an attached guardrail. */
 export function refusesSessions(snapshot: ProtectionSnapshot, connection: ResourceId, blocks: (spec: JsonObject) => boolean): boolean {
   const spec = snapshot.resources.get(connection)?.spec;
   if (spec === undefined || spec['access_mode_connect'] !== 'enabled' || !isOpaque(spec)) return false;
@@ -36,7 +36,7 @@ export function refusesSessions(snapshot: ProtectionSnapshot, connection: Resour
   );
 }
 
-/** Tells whether the proxy cannot read the content; the type httpproxy forwards with every subtype. */
+/** Returns whether the proxy cannot read the content; the type httpproxy forwards with every subtype. */
 function isOpaque({ type, subtype }: JsonObject): boolean {
   if (type === 'httpproxy') return true;
   const name = typeof subtype === 'string' && subtype !== '' ? subtype : type;

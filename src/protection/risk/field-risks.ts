@@ -168,7 +168,7 @@ function patternRisk(before: string, after: string): RiskName {
   return after === '' ? 'pattern-removed' : 'pattern-changed';
 }
 
-/** Tells whether a guardrail has any entry. */
+/** Returns whether a guardrail has any entry. */
 export function blocksAnything(spec: JsonObject): boolean {
   return ['input', 'output'].some((side) => {
     const value = spec[side];

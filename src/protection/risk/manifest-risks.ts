@@ -22,7 +22,7 @@ function selectorRisks({ selector: current }: DesiredResource, { selector: appli
   ];
 }
 
-/** Tells whether `one` selects everything that `other` selects: it requires no other tags and excludes no other names. */
+/** Returns whether `one` selects everything that `other` selects: it requires no other tags and excludes no other names. */
 function selectsAllOf(one: JsonObject | undefined, other: JsonObject | undefined): boolean {
   if (other === undefined) return true;
   if (one === undefined) return false;
@@ -48,7 +48,7 @@ function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly 
   ];
 }
 
-/** Tells whether the path overlaps a protecting field or an edge field. */
+/** Returns whether the path overlaps a protecting field or an edge field. */
 function touchesProtection(kind: Kind, path: Pointer): boolean {
   return kind.fields.some(({ name, edge }) => {
     const own = pointer(name);

@@ -68,7 +68,7 @@ function isCopied({ after }: FieldChange): boolean {
   return 'secret' in after && after.secret.startsWith('live:');
 }
 
-/** Tells whether the secret is a copy or has the same value as before. */
+/** Returns whether the secret is a copy or has the same value as before. */
 function isSame(field: FieldChange, desired: DesiredResource | undefined, owner: LiveResource): boolean {
   const [current, previous] = [desired?.secrets[field.path], owner.secrets[field.path]];
   return isCopied(field) || (current?.state === 'value' && previous?.state === 'value' && current.equals(previous));
@@ -79,7 +79,7 @@ function sameAs({ path, after }: FieldChange, { spec }: LiveResource): boolean {
   return value !== undefined && 'value' in after && equal(after.value, value);
 }
 
-/** Tells whether a credential stays. Any key that is not a known setting may be a credential; so may a hidden one. */
+/** Returns whether a credential stays. Any key that is not a known setting may be a credential; so may a hidden one. */
 function keepsCredential(written: readonly FieldChange[], owner: LiveResource, isCopy: boolean): boolean {
   const root = pointer(secretField);
   if (!isCopy && owner.unknown.some((path) => path === root)) return true;
@@ -92,7 +92,7 @@ function isCredential(key: string): boolean {
   return !setting.test(key) && !identity.test(key);
 }
 
-/** Tells whether the key may name an endpoint: it is not a user and not certainly a credential. */
+/** Returns whether the key may name an endpoint: it is not a user and not certainly a credential. */
 function isEndpoint(key: string): boolean {
   return !identity.test(key) && !looksLikeCredential(key);
 }

@@ -82,7 +82,7 @@ export function simulateMasking(spec: JsonObject, text: string, patterns: Patter
 
 const letter = /[\p{L}\p{N}_]/u;
 
-/** Tells whether the text contains the word as a whole word. */
+/** Returns whether the text contains the word as a whole word. */
 function hasWord(text: string, word: string): boolean {
   if (word === '') return false;
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {

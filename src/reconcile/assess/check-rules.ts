@@ -10,7 +10,7 @@ import type { Prepared } from '../prepare/prepare.ts';
 /** The samples whose result a plan changes, and what is wrong with the rules that it writes. */
 export type RuleResults = { readonly flips: readonly SampleChange[]; readonly diagnostics: readonly Diagnostic[] };
 
-/** Tells whether a plan writes rules, or removes samples, that only the pattern compiler can check. */
+/** Returns whether a plan writes rules, or removes samples, that only the pattern compiler can check. */
 export function needsRuleChecks({ input, base }: Prepared, diff: Diff): boolean {
   const ids = writtenIds(diff);
   if (ids.size === 0) return false;
@@ -41,7 +41,7 @@ function writtenIds({ changes }: Diff): ReadonlySet<ResourceId> {
   return new Set(changes.filter(isWritten).flatMap(({ id, key }) => (key === undefined ? [id] : [id, key])));
 }
 
-/** Tells whether the live rule contains the pattern already, so that writing the rest makes nothing worse. */
+/** Returns whether the live rule contains the pattern already, so that writing the rest makes nothing worse. */
 function isLive({ key }: DesiredResource, { within }: DocumentDiagnostic, { resources }: LiveState): boolean {
   const rule = within === undefined ? undefined : resources.find(({ id }) => id === key);
   return rule !== undefined && JSON.stringify(rule.spec).includes(JSON.stringify(within?.text));

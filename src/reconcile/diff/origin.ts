@@ -114,7 +114,7 @@ function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: Des
   return wished.state !== 'value' || stood.state !== 'value' || wished.equals(stood) ? 'drift' : 'intent';
 }
 
-/** Tells whether writing the field would take protection away from what is live. */
+/** Returns whether writing the field would take protection away from what is live. */
 function loosens(kind: Kind, { path, after }: FieldChange, live: JsonObject): boolean {
   if (!('value' in after) && !('absent' in after)) return false;
   return specDirection(kind.fields, live, editSpec(kind.fields, live, [{ path, value: shown(after) }])).weakens;

@@ -36,7 +36,7 @@ export function ownChanges(desired: DesiredState, began: DesiredState, registry:
   };
 }
 
-/** Tells whether the pull request itself changes the place, something below it, or all that it is part of. */
+/** Returns whether the pull request itself changes the place, something below it, or all that it is part of. */
 export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''): boolean {
   return places.get(id)?.some((place) => isPointerWithin(place, path) || isPointerWithin(path, place)) ?? false;
 }
@@ -70,7 +70,7 @@ function placesOf({ fields }: Kind, one: DesiredResource, other: DesiredResource
   ];
 }
 
-/** Tells whether both are the same thing, to be treated alike as a whole. */
+/** Returns whether both are the same thing, to be treated alike as a whole. */
 function sameTerms(one: DesiredResource, other: DesiredResource): boolean {
   return (
     one.key === other.key &&

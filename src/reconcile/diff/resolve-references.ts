@@ -67,7 +67,7 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
   };
 }
 
-/** Tells whether a text has the form of the ids that gateways give. */
+/** Returns whether a text has the form of the ids that gateways give. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }

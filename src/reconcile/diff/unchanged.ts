@@ -40,7 +40,7 @@ export function isUnchanged({ compared, filledIn }: KindFields, desired: Desired
   return sameSecrets(desired, live);
 }
 
-/** Tells whether everything that the manifest says can be seen; secrets that it does not speak of need not be. */
+/** Returns whether everything that the manifest says can be seen; secrets that it does not speak of need not be. */
 function isSeen(compared: KindFields['compared'], { secrets, wholeSecrets }: DesiredResource, { unknown }: LiveResource): boolean {
   if (unknown.length === 0) return true;
   if (wholeSecrets.length > 0 || Object.keys(secrets).length > 0) return false;

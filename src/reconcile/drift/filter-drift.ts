@@ -71,7 +71,7 @@ export function filterDrift(whole: Diff, { base, registry }: Known, which: 'all'
   };
 }
 
-/** Tells whether somebody changed something that is ours to undo. */
+/** Returns whether somebody changed something that is ours to undo. */
 export function isDrifted({ changes, edges }: Pick<Diff, 'changes' | 'edges'>): boolean {
   return changes.some(({ action }) => action !== 'blocked') || edges.some(({ action }) => action !== 'blocked');
 }

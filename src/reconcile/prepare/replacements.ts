@@ -85,7 +85,7 @@ export function unopenedSuccessors(
   );
 }
 
-/** Tells whether it can be closed, and is. */
+/** Returns whether it can be closed, and is. */
 function isClosed(kind: Kind | undefined, { spec }: LiveResource): boolean {
   const doors = kind === undefined ? [] : closableFields(kind);
   return doors.length > 0 && doors.every(({ name, value }) => spec[name] === value);

@@ -46,7 +46,7 @@ export function printVerified(verified: VerifiedSecrets, key: Buffer): string {
   return `${body}\n${macOf(body, key)}`;
 }
 
-/** Tells whether a manifest states secrets that the bulk read left out. */
+/** Returns whether a manifest states secrets that the bulk read left out. */
 export function needsSecrets(desired: DesiredResource, live: LiveResource): boolean {
   return (live.leftOut ?? []).some(
     (left) =>

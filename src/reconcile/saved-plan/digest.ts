@@ -51,7 +51,7 @@ function changeDocument(change: Change): JsonObject {
   };
 }
 
-/** Tells whether more happens to an object than that some of its secrets are set. */
+/** Returns whether more happens to an object than that some of its secrets are set. */
 function changesMore({ action, fields }: Change): boolean {
   const comesOrGoes = action === 'create' || action === 'rename' || action === 'delete';
   return comesOrGoes || fields.some((field) => !isSecret(field.before) && !isSecret(field.after));

@@ -19,7 +19,7 @@ export type Effect = {
   readonly connections: ReadonlySet<ResourceId>;
 };
 
-/** Tells whether the kind holds rules that protect connections over edges. */
+/** Returns whether the kind holds rules that protect connections over edges. */
 export function isRule(kind: Kind): boolean {
   return kind.fields.some((field) => field.edge === 'rule');
 }

@@ -216,13 +216,13 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
   ];
 }
 
-/** Tells whether the gateway attaches some of the object's protection only after it has saved it. */
+/** Returns whether the gateway attaches some of the object's protection only after it has saved it. */
 function attachesLate({ change, kind }: Effect): boolean {
   const late = kind.fields.filter((field) => field.late === true).map(({ name }) => pointer(name));
   return change.fields.some(({ path }) => late.some((field) => isPointerWithin(path, field)));
 }
 
-/** Tells whether the change, once whole, opens something that can be closed. */
+/** Returns whether the change, once whole, opens something that can be closed. */
 function opens({ change, kind }: Effect): boolean {
   const spec = specAfter(change, kind, {});
   return kind.fields.some((field) => field.closed !== undefined && spec[field.name] !== field.closed);

@@ -42,7 +42,7 @@ export function createApiKey(
   return inWriteLock(db, (trx) => insertApiKey(trx, draft, author));
 }
 
-/** Tells whether the database has an active admin key. */
+/** Returns whether the database has an active admin key. */
 export async function hasAdminKey(db: Kysely<Tables>): Promise<boolean> {
   const isAdmin = sql<boolean>`groups @> '["admin"]'`;
   const found = await db.selectFrom('api_keys').select('id').where('status', '=', 'active').where(isAdmin).limit(1).execute();

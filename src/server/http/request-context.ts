@@ -51,12 +51,12 @@ export function entityTag({ id, revision }: VersionedRow): string {
   return `"${id}.${revision}"`;
 }
 
-/** Tells whether an `If-Match` header allows a write of the object; no header allows every write. */
+/** Returns whether an `If-Match` header allows a write of the object; no header allows every write. */
 export function isAllowedVersion(object: VersionedRow, ifMatch: string | undefined): boolean {
   return isAllowedTag(entityTag(object), ifMatch);
 }
 
-/** Tells whether an `If-Match` header allows a write of the object with this `ETag`. */
+/** Returns whether an `If-Match` header allows a write of the object with this `ETag`. */
 export function isAllowedTag(tag: string, ifMatch: string | undefined): boolean {
   if (ifMatch === undefined || ifMatch.trim() === '*') return true;
   return ifMatch.split(',').some((candidate) => candidate.trim() === tag);

@@ -161,7 +161,7 @@ function findTraits(review: StoredReview, principal: Principal, now: Date): Read
   return new Set(traits.filter((trait) => held[trait]));
 }
 
-/** Tells whether the time is in the window; a window whose end is before its start crosses midnight. */
+/** Returns whether the time is in the window; a window whose end is before its start crosses midnight. */
 function isInWindow({ configuration: { start_time: start, end_time: end } }: StoredTimeWindow, now: Date): boolean {
   const time = now.toISOString().slice(11, 16);
   return start < end ? start <= time && time < end : start <= time || time < end;
@@ -217,7 +217,7 @@ function signGroups({ groups }: StoredReview, status: ReviewStatus, actor: Actor
   return [...groups, signGroup(pendingGroup(group), status, actor)];
 }
 
-/** Tells whether enough groups have approved. A connection that requires more approvals than it has groups requires all of them. */
+/** Returns whether enough groups have approved. A connection that requires more approvals than it has groups requires all of them. */
 function hasEnoughApprovals({ groups, needed }: StoredReview): boolean {
   const approved = groups.filter(({ status }) => status === 'APPROVED');
   return approved.length >= Math.min(needed ?? groups.length, groups.length);

@@ -139,7 +139,7 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
   };
 }
 
-/** Tells whether a file is a runbook: its name contains `.runbook.`. */
+/** Returns whether a file is a runbook: its name contains `.runbook.`. */
 export function isRunbookPath(path: string): boolean {
   return path.slice(path.lastIndexOf('/') + 1).includes('.runbook.');
 }

@@ -91,7 +91,7 @@ export function inWriteLock<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables
   });
 }
 
-/** Tells whether the database rejected a text because it does not know the key. */
+/** Returns whether the database rejected a text because it does not know the key. */
 function violatesKeyReference(error: unknown): boolean {
   return error instanceof Error && 'constraint' in error && String(error.constraint).endsWith('_key_fkey');
 }

@@ -236,7 +236,7 @@ function bodyOf(spoken: JsonObject): Json | undefined {
   return isObject(media) ? media['schema'] : undefined;
 }
 
-/** Tells whether an operation takes the token of an agent instead of a key. */
+/** Returns whether an operation takes the token of an agent instead of a key. */
 function byAgent({ security }: JsonObject): boolean {
   return Array.isArray(security) && security.some((scheme) => isObject(scheme) && 'agent' in scheme);
 }

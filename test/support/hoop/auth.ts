@@ -40,7 +40,7 @@ export function authorise({ role }: Caller, access: Access): void {
   throw new ModelError(403, 'access denied');
 }
 
-/** Tells whether the caller sees the connection: all do, unless the plugin `access_control` exists and the caller is neither admin nor auditor. */
+/** Returns whether the caller sees the connection: all do, unless the plugin `access_control` exists and the caller is neither admin nor auditor. */
 export function mayUse(world: ModelContext, caller: Caller, connection: string): boolean {
   const plugin = world.store.plugins.get('access_control');
   if (plugin === undefined || caller.role !== 'standard') return true;

@@ -18,7 +18,7 @@ export class Body {
     return this.#fields.get(key) ?? null;
   }
 
-  /** Tells whether the field is there, null or not. */
+  /** Returns whether the field is there, null or not. */
   has(key: string): boolean {
     return this.#fields.has(key);
   }

@@ -30,7 +30,7 @@ export const unknownGuardrail =
 export const duplicateKey = 'duplicated key not allowed';
 export const foreignKey = 'violates foreign key constraint';
 
-/** Tells whether the database takes the text as a uuid. */
+/** Returns whether the database takes the text as a uuid. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$/.test(text);
 }

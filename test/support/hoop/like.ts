@@ -1,4 +1,4 @@
-/** Tells whether a text is like an SQL pattern, in which `%` and `_` are wildcards. */
+/** Returns whether a text is like an SQL pattern, in which `%` and `_` are wildcards. */
 export function matchesLike(text: string, pattern: string, flags: '' | 'i' = ''): boolean {
   const source = pattern.replaceAll(/[\\^$.*+?()[\]{}|/]|%|_/g, (char) => {
     if (char === '%') return '[\\s\\S]*';

@@ -4,7 +4,7 @@ import type { Json } from './json.ts';
 
 export type PageRequest = { readonly page: number; readonly size: number };
 
-/** Tells whether the query asks for a page. */
+/** Returns whether the query asks for a page. */
 export function requestsPage(call: Call): boolean {
   return (call.query.get('page') ?? '') !== '' || (call.query.get('page_size') ?? '') !== '';
 }

@@ -167,7 +167,7 @@ test('a commit reads as the same files on disk do, links and all', async () => {
   );
 });
 
-/** Tells whether the file system lets it be done. */
+/** Returns whether the file system lets it be done. */
 function attempt(action: () => void): boolean {
   try {
     action();

@@ -60,7 +60,7 @@ export const nastyText: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(''));
 
-/** Tells whether text has a control, format or bidi character other than line feeds that `lines` permits. */
+/** Returns whether text has a control, format or bidi character other than line feeds that `lines` permits. */
 export function hasControls(text: string, lines = false): boolean {
   return /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(lines ? text.replaceAll('\n', '') : text);
 }
