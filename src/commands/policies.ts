@@ -10,7 +10,7 @@ import type { Plan } from '../model/plan/plan.ts';
 import type { Policy, PolicyResult, PolicyFinding } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { CompiledPolicy } from '../protection/policy/compile-policies.ts';
-import { policyDiagnostic } from '../protection/policy/policy-diagnostic.ts';
+import { policyDiagnostic } from '../protection/policy/check-policies.ts';
 import { readCommittedPolicies, readCommittedTree } from '../project/committed-manifests.ts';
 import type { TargetFlags } from './flags.ts';
 import type { ResolvedConfig } from '../project/resolved-config.ts';

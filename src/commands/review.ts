@@ -2,7 +2,7 @@ import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts
 import { equal } from '../model/json.ts';
 import type { Decision, Review, Service, TimeWindow } from '../model/service.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
-import { reviewText } from '../report/text/review.ts';
+import { reviewText } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
 import { connectService } from './connect.ts';
 import { printerFor } from './output/printer.ts';

@@ -3,9 +3,8 @@ import { AppError } from '../model/errors.ts';
 import { hasOrigin } from './applied.ts';
 import { askGit } from './ask-git.ts';
 import { readBlobs } from './tree.ts';
-import { withGit } from './porcelain.ts';
+import { withGit, type Repository } from './repository.ts';
 import { fetchOrigin, listOrigin, pushOrigin } from './reach.ts';
-import type { Repository } from './repository.ts';
 
 /** A file as a commit has it; `path` counts from the top of the repository. */
 export type CommittedFile = { readonly path: string; readonly mode: string; readonly id: string; readonly bytes: Buffer };

@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { askGit } from './ask-git.ts';
-import { isInside, realPath } from './locate.ts';
-import type { Place } from './place.ts';
-import { withGit } from './porcelain.ts';
-import type { Repository } from './repository.ts';
+import { isInside, realPath, type Place } from './place.ts';
+import { withGit, type Repository } from './repository.ts';
 
 // Asks nobody, and gives up by itself: when git has to be ended, its ssh may live on.
 const ssh = 'ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=10 -o ServerAliveCountMax=3';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { grantAccess, withoutSecrets, type RemoteSecrets, readAddress } from './remote-access.ts';
-import { runGit, type GitOptions } from './run-git.ts';
+import { runGit, type GitOptions } from './ask-git.ts';
 
 /** A repository elsewhere and what opens it; empty texts stand for nothing. */
 export type Remote = RemoteSecrets & { readonly url: string };

@@ -2,7 +2,7 @@ import type { FieldRule } from '../model/field.ts';
 import { isObject, type JsonObject, type Json } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
-import { readAnnotation, fieldNodes, findNode, resolveReference } from './validate/schema-nodes.ts';
+import { readAnnotation, fieldNodes, findNode, resolveReference } from './validate/schema-diagnostics.ts';
 import type { SecretSlot } from './secrets/read-secret.ts';
 import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import { suggest } from '../model/suggest.ts';

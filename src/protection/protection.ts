@@ -1,10 +1,16 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Protection } from '../model/protection/protection.ts';
-import { createCauseFinder, type CauseFinder } from './posture/causes.ts';
-import { diffPostures, snapshotPlan, type PlannedWrites, type PlanSnapshots } from './posture/diff-postures.ts';
-import { buildHeadlines } from './headline.ts';
-import { computeImpacts } from './impact.ts';
+import type { Protection, ControlType, Cause, Headline, ProtectionVerdict, Impact, TagCount } from '../model/protection/protection.ts';
+import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
+import { diffPostures, snapshotPlan, type PlannedWrites, type PlanSnapshots, type AffectedConnection } from './posture/diff-postures.ts';
+import { canonical, compareText, equal, type JsonObject, type Json } from '../model/json.ts';
+import { type ResourceId, kindOf } from '../model/resource.ts';
+import { wordingFor, type WordedVerdict, type Wording } from './headline-wording.ts';
+import { controlsOf, type Control } from './posture/posture.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { type AssessedChange, type Diff, renamesOf, withNames } from '../model/plan/plan.ts';
+import type { UnwrittenRisks } from '../model/plan/risk.ts';
+import { findRisks } from './risk/risks.ts';
 
 /** Returns how a plan changes the protection of connections: which lose or gain protection, and why. */
 export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Registry): Protection {
@@ -25,4 +31,200 @@ export function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, c
     losing: affected.flatMap(({ change, differences }) => (differences.some(({ lost }) => lost.length > 0) ? [change.connection] : [])),
     ...(impacts.length === 0 ? {} : { reach: impacts }),
   };
+}
+
+/** One statement about one connection, before equal statements are grouped. */
+type Phrase = Wording & { readonly way: ProtectionVerdict; readonly causes: readonly Cause[] };
+
+/** Builds the headlines of a plan. They are sorted by verdict (weakening first), then by the weight of the control. */
+export function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[] {
+  const groups = new Map<
+    string,
+    { readonly phrase: Phrase; readonly members: AffectedConnection[]; readonly causes: Map<string, Cause> }
+  >();
+  for (const affected of all) {
+    for (const phrase of phrasesOf(affected)) {
+      const key = canonical([phrase.way, phrase.one]);
+      const group = groups.get(key);
+      const causes = group?.causes ?? new Map<string, Cause>();
+      for (const cause of phrase.causes) if (!causes.has(causeKey(cause))) causes.set(causeKey(cause), cause);
+      if (group === undefined) groups.set(key, { phrase, members: [affected], causes });
+      else if (group.members.at(-1) !== affected) group.members.push(affected);
+    }
+  }
+  return [...groups.values()]
+    .toSorted(
+      ({ phrase: left, members }, { phrase: right, members: others }) =>
+        verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way) ||
+        left.weight - right.weight ||
+        others.length - members.length ||
+        compareText(left.one, right.one),
+    )
+    .map(({ phrase, members, causes }) => ({
+      way: phrase.way,
+      text: members.length === 1 ? `1 connection ${phrase.one}` : `${members.length} connections ${phrase.many}`,
+      connections: members.map(({ change }): ResourceId => change.connection),
+      tags: commonTags(members),
+      causes: [...causes.values()],
+    }));
+}
+
+const verdictOrder: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'neutral', 'strengthens'];
+
+function commonTags([first, ...rest]: readonly AffectedConnection[]): JsonObject {
+  const tags = Object.entries(first?.change.tags ?? {});
+  return Object.fromEntries(tags.filter(([key, value]) => rest.every(({ change }) => equal(change.tags[key], value))));
+}
+
+function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
+  if (affected.change.comes === true) return newAccessPhrases(affected);
+  return affected.differences.flatMap((difference) => {
+    const { aspect, lost, gained, incomparable, coexisting } = difference;
+    const phrases = (way: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
+      controls.length === 0
+        ? []
+        : [{ way, ...wordingFor(aspect, way, { ...affected, controls }), causes: causesFor(affected, aspect, way) }];
+    return [...phrases('weakens', lost), ...phrases('unknown', incomparable), ...phrases('strengthens', [...gained, ...coexisting])];
+  });
+}
+
+/** Reports a created connection that is accessible without review, guardrails and masking. */
+function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
+  const { after } = affected;
+  if (controlsOf(after, 'access').length === 0) return [];
+  const controls: readonly ControlType[] = ['review', 'requests', 'input', 'output', 'masking', 'redaction'];
+  if (controls.some((aspect) => controlsOf(after, aspect).length > 0)) return [];
+  const missing = after.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
+  const causes = causesFor(affected, 'access', 'neutral');
+  return [{ way: 'neutral', weight: 0, one: `comes open, without ${missing}`, many: `come open, without ${missing}`, causes }];
+}
+
+/** Returns the causes of a control type with the same verdict, or all causes if none has it. */
+function causesFor({ contributions }: AffectedConnection, aspect: ControlType, way: ProtectionVerdict): readonly Cause[] {
+  const all = contributions.get(aspect) ?? [];
+  const same = all.filter((contribution) => contribution.way === way || contribution.way === 'both' || contribution.way === 'unknown');
+  return (same.length === 0 ? all : same).map(({ cause }) => cause);
+}
+
+function causeKey({ by, path, edge, place }: Cause): string {
+  return [by, path, edge, place].join('\0');
+}
+
+/** One cause with the connections that it affects. */
+type ImpactGroup = {
+  readonly cause: Pick<Impact, 'by' | 'path' | 'edges' | 'way' | 'byHand'>;
+  readonly members: AffectedConnection[];
+  readonly places: Set<string>;
+};
+
+/**
+ * Lists for each cause the connections whose protection it changes, with their tags. Weakening causes come first, then those
+ * with the most connections. All attachments (or detachments) of one rule are one cause; so is one field of many connections.
+ */
+export function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
+  const causes = new Map<string, ImpactGroup>();
+  for (const affected of all) {
+    if (affected.change.comes === true) continue;
+    for (const contribution of [...affected.contributions.values()].flat()) {
+      const cause = causeOf(contribution);
+      const key = canonical({ ...cause });
+      const group = causes.get(key) ?? { cause, members: [], places: new Set() };
+      causes.set(key, group);
+      if (group.members.at(-1) !== affected) group.members.push(affected);
+      if (contribution.cause.place !== undefined) group.places.add(contribution.cause.place);
+    }
+  }
+  const impacts = [...causes.values()].map(({ cause, members, places }): Impact => ({
+    ...cause,
+    places: [...places],
+    connections: members.map(({ change }) => change.connection),
+    tags: tagsOf(members),
+  }));
+  return impacts
+    .filter((one) => !isCoveredByRule(one, impacts))
+    .toSorted(
+      (left, right) =>
+        verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way) ||
+        right.connections.length - left.connections.length ||
+        compareText(nameOf(left), nameOf(right)),
+    );
+}
+
+/** Returns the key of a cause. The same field of several connections is one cause; an edge belongs to its rule. */
+function causeOf({ cause, way }: Contribution): ImpactGroup['cause'] {
+  const { by, path, edge, byHand } = cause;
+  const isOwn = kindOf(by) === 'Connection';
+  const rule = !isOwn ? by : path === undefined ? edge : undefined;
+  return {
+    ...(rule === undefined ? {} : { by: rule }),
+    ...(path === undefined ? {} : { path }),
+    ...(edge === undefined ? {} : { edges: true }),
+    way,
+    ...(byHand === undefined ? {} : { byHand }),
+  };
+}
+
+function nameOf({ by, path }: Pick<Impact, 'by' | 'path'>): string {
+  return [by, path].join(' ');
+}
+
+/** Returns whether the creation or deletion of the rule already covers the impact of its edges. */
+function isCoveredByRule({ by, path, edges, way, connections }: Impact, all: readonly Impact[]): boolean {
+  if (by === undefined || path !== undefined || edges !== true) return false;
+  const whole = all.find((one) => one.by === by && one.path === undefined && one.edges === undefined && one.way === way);
+  return whole !== undefined && connections.every((id) => whole.connections.includes(id));
+}
+
+/** Counts the connections for each tag, the most frequent tag first. */
+function tagsOf(members: readonly AffectedConnection[]): readonly TagCount[] {
+  const counts = new Map<string, number>();
+  for (const { change } of members) {
+    for (const [key, value] of Object.entries(change.tags)) counts.set(tagText(key, value), (counts.get(tagText(key, value)) ?? 0) + 1);
+  }
+  return [...counts]
+    .map(([tag, connections]) => ({ tag, connections }))
+    .toSorted((left, right) => right.connections - left.connections || compareText(left.tag, right.tag));
+}
+
+function tagText(key: string, value: Json): string {
+  return `${key}=${typeof value === 'string' ? value : canonical(value)}`;
+}
+
+/** What the effect of a plan is computed from. */
+export type AssessInput = {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  /** The manifests that were last applied. */
+  readonly base: DesiredState | undefined;
+  readonly registry: Registry;
+};
+
+/** The effect of a plan on people: the risks of each change, and the connections whose protection changes. */
+export type ProtectionAssessment = {
+  readonly changes: readonly AssessedChange[];
+  readonly unwritten: readonly UnwrittenRisks[];
+  readonly protection: Protection;
+};
+
+/** Assesses the effect of changes and edges on the protection of connections. */
+export function assessProtection(
+  diff: Pick<Diff, 'target' | 'changes' | 'edges'>,
+  { desired, live, base: applied, registry }: AssessInput,
+): ProtectionAssessment {
+  const base = applied === desired ? undefined : applied;
+  if (diff.changes.length === 0 && base === undefined) return { changes: [], unwritten: [], protection: noProtectionChange };
+  const snapshots = snapshotPlan(diff, live, registry, { desired, base: applied });
+  const known = withNames(live, renamesOf(diff.changes));
+  const selectorOf = selectors(desired);
+  const { byChange, unwritten } = findRisks({ plan: diff, live: known, desired, base, registry, selectorOf, ...snapshots });
+  return {
+    changes: diff.changes.map((change) => ({ ...change, risks: byChange.get(change.id) ?? [] })),
+    unwritten,
+    protection: summarizeProtection(diff, snapshots, createCauseFinder(diff, registry, selectorOf)),
+  };
+}
+
+function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObject | undefined {
+  const byKey = new Map(resources.flatMap(({ key, selector }) => (selector === undefined ? [] : [[key, selector.value] as const])));
+  return (rule) => byKey.get(rule);
 }

@@ -7,7 +7,7 @@ import { changeNote, changeRows } from './subjects/change-rows.ts';
 import { shortList } from './wording/counts.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
 import { isUnfinished, outcomeWord } from './subjects/apply.ts';
-import { clip } from './text/width.ts';
+import { clip } from './text/wrap.ts';
 
 /** A message at a line of a pull request's files. */
 export type Annotation = { readonly severity: Severity; readonly title: string; readonly message: string; readonly at?: Position };

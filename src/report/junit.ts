@@ -2,7 +2,7 @@ import type { RuleSampleResults, SampleResult } from '../model/result/sample-res
 import { blocksOfType, type ReportDocument } from './document.ts';
 import { escapeXml } from './escape.ts';
 import { allRules, countSamples } from './subjects/samples.ts';
-import { clip } from './text/width.ts';
+import { clip } from './text/wrap.ts';
 
 /** Renders sample results as JUnit XML: a suite for each rule, a case for each sample. Samples that are not simulated, and rules without a sample, are skipped. */
 export function renderJunit(document: ReportDocument): string {

@@ -1,6 +1,5 @@
-import { Hono } from 'hono';
-import { serveAgents, serveHeartbeat } from './agents/agent-routes.ts';
-import { agentSection } from './agents/agents.openapi.ts';
+import { Hono, type Context, type ErrorHandler, type MiddlewareHandler } from 'hono';
+import { serveAgents, serveHeartbeat, agentSection } from './agents/agents.openapi.ts';
 import type { ApiSection } from './api/api-section.ts';
 import { describeApi } from './api/openapi-document.ts';
 import { serveDocument, serveHealth, serviceSection } from './api/service-routes.ts';
@@ -14,19 +13,19 @@ import { requirePermission } from './auth/permissions.ts';
 import type { HashedKey } from './auth/principal.ts';
 import type { Collection } from './collections.ts';
 import { type Chaos, injectChaos, rejectChaos } from './http/chaos.ts';
-import { answerErrors, type ObserveOptions, observeRequests } from './http/observe-requests.ts';
 import { Rejection } from './http/rejection.ts';
-import type { AppEnv } from './http/request-context.ts';
+import { type AppEnv, clientAddress } from './http/request-context.ts';
 import { serveCollection } from './objects/object-routes.ts';
 import { collectionSection } from './objects/objects.openapi.ts';
-import { serveResources } from './resources/resource-routes.ts';
-import { resourceSection } from './resources/resources.openapi.ts';
+import { serveResources, resourceSection } from './resources/resources.openapi.ts';
 import { serveReviews } from './reviews/review-routes.ts';
 import { reviewSection } from './reviews/reviews.openapi.ts';
 import type { RunbookLibrary } from './runbooks/runbook-library.ts';
 import { serveRunbooks, runbookSection } from './runbooks/runbooks.openapi.ts';
 import { type RunbookSearch, serveSearch, searchSection } from './search/search-routes.ts';
 import type { Store } from './store/store.ts';
+import { randomUUID } from 'node:crypto';
+import type { Log } from './process/log.ts';
 
 export type AppOptions = ObserveOptions & {
   readonly store: Store;
@@ -92,4 +91,96 @@ export function apiSections(collections: readonly Collection[]): readonly ApiSec
     auditSection,
     serviceSection,
   ];
+}
+
+export type ObserveOptions = {
+  readonly version: string;
+  readonly log: Log;
+  /** Whether the server is shutting down; responses then close their connections. */
+  readonly closing: () => boolean;
+  /** Whether the last address in `X-Forwarded-For` is the address of the caller. */
+  readonly trustProxy: boolean;
+};
+
+// A database that restarts is back in seconds.
+const retryAfterSeconds = 5;
+
+/** Security headers of every response: no sniffing, caching, referrer or framing. A page may set its own policy. */
+const securityHeaders: Readonly<Record<string, string>> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Gives every request an id, adds the common headers to its response, and logs both without query, headers and body. */
+export function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
+  const { version, closing } = options;
+  return async (c, next) => {
+    const started = performance.now();
+    const requestId = randomUUID();
+    c.set('requestId', requestId);
+    await next();
+    for (const [name, value] of Object.entries(securityHeaders)) if (!c.res.headers.has(name)) c.header(name, value);
+    c.header('Server', `ostiary/${version}`);
+    c.header('X-Request-Id', requestId);
+    if (closing()) c.header('Connection', 'close');
+    logRequest(c, options, performance.now() - started);
+  };
+}
+
+function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, tookMs: number): void {
+  const { method } = c.req;
+  const path = escapeUnprintable((c.env.incoming.url ?? '').split('?')[0] ?? '');
+  const { status } = c.res;
+  const ms = Number(tookMs.toFixed(1));
+  const address = clientAddress(c.env.incoming, trustProxy);
+  const details = { method, path, status, ms, who: c.get('callerName') ?? null, address };
+  log({ level: 'info', message: `${method} ${path} ${status} ${tookMs.toFixed(1)}ms`, requestId: c.get('requestId'), details });
+}
+
+/** Escapes characters that a terminal would interpret, in the way that paths escape them. */
+function escapeUnprintable(path: string): string {
+  return path.replaceAll(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character));
+}
+
+/** Turns errors into responses: a rejection as it says, 503 while the database is unavailable, otherwise 500. Only the log gets details. */
+export function answerErrors(log: Log): ErrorHandler<AppEnv> {
+  return (error, c) => {
+    if (error instanceof Rejection) {
+      for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+      const errors = error.problems.length > 0 ? { errors: error.problems } : {};
+      return c.json({ message: error.message, ...errors }, error.status);
+    }
+    const requestId = c.get('requestId');
+    const unavailable = databaseUnavailableReason(error);
+    const message = unavailable ?? 'internal error';
+    log({ level: 'error', message, requestId, details: { stack: error.stack ?? error.message } });
+    if (unavailable !== undefined) c.header('Retry-After', String(retryAfterSeconds));
+    return c.json({ message, request_id: requestId }, unavailable === undefined ? 500 : 503);
+  };
+}
+
+const networkErrorCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+]);
+// Messages of `pg` for a broken or late connection; these errors have no code.
+const driverErrors = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+
+/** Returns why the database is unavailable although the query is valid; undefined when the error has another cause. */
+export function databaseUnavailableReason(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return error.errors.map((one) => databaseUnavailableReason(one)).find((why) => why !== undefined);
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // SQLSTATE classes: 53 is a lack of disk, memory or connections; 08 is the connection, 57P an operator.
+  if (code.startsWith('53')) return 'the database has no room left';
+  const isUnavailable = networkErrorCodes.has(code) || /^(08|57P)/.test(code) || driverErrors.test(error.message);
+  return isUnavailable ? 'the database does not answer' : undefined;
 }

@@ -4,7 +4,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import { assessProtection } from '../../src/protection/assess.ts';
+import { assessProtection } from '../../src/protection/protection.ts';
 import { buildProtectionMatrix } from '../../src/protection/protection-matrix.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
 import { applyDocument } from '../../src/report/subjects/apply.ts';

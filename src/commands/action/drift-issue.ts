@@ -7,7 +7,7 @@ import { adoptionContent, adoptionRequest, driftIssue } from '../../report/markd
 import type { RunReport } from '../../report/markdown/comment.ts';
 import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
-import { fileLinks } from '../../report/links.ts';
+import { fileLinks } from '../../report/document.ts';
 import type { ActionTask, TaskResult } from './task.ts';
 import { missingToken, withGitHubErrors } from './pull-requests.ts';
 import { version } from '../context/version.ts';

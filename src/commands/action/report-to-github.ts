@@ -13,7 +13,7 @@ import {
   driftAnnotations,
 } from '../../report/annotations.ts';
 import { runReportMarkdown } from '../../report/markdown/comment.ts';
-import { fileLinks } from '../../report/links.ts';
+import { fileLinks } from '../../report/document.ts';
 import { sarifText } from '../../report/sarif.ts';
 import type { Findings } from './findings.ts';
 import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';

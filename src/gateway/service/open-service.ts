@@ -1,13 +1,124 @@
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
-import { compareText, isObject, type JsonObject } from '../../model/json.ts';
-import type { Decision, Service } from '../../model/service.ts';
+import { compareText, isObject, type JsonObject, type Json } from '../../model/json.ts';
+import type {
+  Decision,
+  Service,
+  Agent,
+  ListedResource,
+  Review,
+  ReviewGroup,
+  RunbookTemplate,
+  SearchResult,
+  TimeWindow,
+} from '../../model/service.ts';
 import type { HttpRequest } from '../http/client.ts';
-import type { WireList } from '../dialect.ts';
+import type { WireList, WireService, Dialect } from '../dialect.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
 import { fetchList, readWholeList } from '../live/whole-list.ts';
-import { readWrites } from './audit-log.ts';
-import { parseAgent, parseResource, parseReview, parseSearchResult, parseTemplates } from './parse-rows.ts';
+import type { AuditedWrite } from '../../model/result/drift.ts';
+
+/** Returns an agent with our names of statuses. */
+export function parseAgent(row: JsonObject, { agentStatus }: WireService): Agent {
+  const status = textAt(row, 'status');
+  return { id: textAt(row, 'id'), name: textAt(row, 'name'), status: agentStatus[status] ?? status };
+}
+
+/** Returns a resource with our names of subtypes, and without the values of its variables. */
+export function parseResource(row: JsonObject, wire: WireService): ListedResource {
+  return {
+    ...parseMatch(row, wire),
+    agent_id: textAt(row, 'agent_id'),
+    env_vars: Object.fromEntries(Object.keys(objectAt(row, 'env_vars')).map((name) => [name, '***'])),
+    created_at: textAt(row, 'created_at'),
+    updated_at: textAt(row, 'updated_at'),
+  };
+}
+
+/** Returns the runbooks of one repository. */
+export function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] {
+  return rowsAt(listing, 'items').map((row) => ({
+    name: textAt(row, 'name'),
+    repository: textAt(row, 'repository') || textAt(listing, 'repository'),
+    connections: textsAt(row, 'connections'),
+    error: textAt(row, 'error'),
+    metadata: objectAt(row, 'metadata'),
+    commit: textAt(row, 'commit') || textAt(listing, 'commit'),
+    commit_author: textAt(row, 'commit_author') || textAt(listing, 'commit_author'),
+    commit_message: textAt(row, 'commit_message') || textAt(listing, 'commit_message'),
+  }));
+}
+
+/** Returns a review; `bulk`: the row comes from a list. */
+export function parseReview(row: JsonObject, wire: WireService, { bulk }: { readonly bulk: boolean }): Review {
+  const duration = row['access_duration'];
+  return {
+    id: textAt(row, 'id'),
+    created_at: textAt(row, 'created_at'),
+    session: textAt(row, 'session'),
+    type: textAt(row, 'type'),
+    status: textAt(row, 'status'),
+    access_duration: typeof duration === 'number' ? duration : 0,
+    revoke_at: textAt(row, 'revoke_at'),
+    review_groups_data: rowsAt(row, 'review_groups_data').map((group) => parseReviewGroup(group, wire)),
+    ...(bulk && !wire.listsWindows ? {} : { time_window: parseTimeWindow(objectAt(objectAt(row, 'time_window'), 'configuration')) }),
+  };
+}
+
+/** Returns the matches of a search with our names of subtypes. */
+export function parseSearchResult(body: JsonObject, wire: WireService): SearchResult {
+  return {
+    connections: rowsAt(body, 'connections').map((row) => ({ ...parseMatch(row, wire), resource_name: textAt(row, 'resource_name') })),
+    resources: rowsAt(body, 'resources').map((row) => parseMatch(row, wire)),
+    runbooks: rowsAt(body, 'runbooks').map((row) => ({ name: textAt(row, 'name'), repository: textAt(row, 'repository') })),
+    errors: textsAt(body, 'errors'),
+  };
+}
+
+function parseMatch(row: JsonObject, { subtypes }: WireService): SearchResult['resources'][number] {
+  const subtype = textAt(row, 'subtype');
+  return { id: textAt(row, 'id'), name: textAt(row, 'name'), type: textAt(row, 'type'), subtype: subtypes[subtype] ?? subtype };
+}
+
+function parseReviewGroup(row: JsonObject, { chatId }: WireService): ReviewGroup {
+  const by = objectAt(row, 'reviewed_by');
+  const isUnreviewed = Object.keys(by).length === 0;
+  return {
+    id: textAt(row, 'id'),
+    group: textAt(row, 'group'),
+    status: textAt(row, 'status'),
+    forced_review: row['forced_review'] === true,
+    review_date: textAt(row, 'review_date') || null,
+    reviewed_by: isUnreviewed
+      ? null
+      : { id: textAt(by, 'id'), name: textAt(by, 'name'), email: textAt(by, 'email'), chat_id: textAt(by, chatId) },
+  };
+}
+
+function parseTimeWindow(configuration: JsonObject): TimeWindow | null {
+  const [start, end] = [textAt(configuration, 'start_time'), textAt(configuration, 'end_time')];
+  return start === '' || end === '' ? null : { configuration: { start_time: start, end_time: end } };
+}
+
+function textAt(row: JsonObject, field: string): string {
+  const value = row[field];
+  return typeof value === 'string' ? value : '';
+}
+
+function textsAt(row: JsonObject, field: string): readonly string[] {
+  const value = row[field];
+  return Array.isArray(value) ? value.flatMap((one: Json) => (typeof one === 'string' ? [one] : [])) : [];
+}
+
+function objectAt(row: JsonObject, field: string): JsonObject {
+  const value = row[field];
+  return isObject(value) ? value : {};
+}
+
+function rowsAt(row: JsonObject, field: string): readonly JsonObject[] {
+  const value = row[field];
+  return Array.isArray(value) ? value.filter((one) => isObject(one)) : [];
+}
 
 /** Opens what people look up and decide on a gateway; requests the server info where the dialect is `auto`. */
 export async function openService(options: SessionOptions): Promise<Service> {
@@ -94,4 +205,89 @@ function unexpectedShape(url: string, method: string): never {
 
 function partialResult(text: string, url: string): Diagnostic {
   return { code: 'api/partial', severity: 'warning', message: `${url} could not tell everything: ${text}` };
+}
+
+const pageSize = 100;
+/** The log of a busy gateway contains mostly reads; older pages are not read. */
+const maxPages = 50;
+/** The sender of a request decides what the log says about it, and how long that is. */
+const maxTextLength = 300;
+// The statuses of a gateway without a log, or for a role that may not read it.
+const unavailableStatuses = [400, 403, 404, 405, 501];
+
+type AuditSession = { readonly client: Pick<GatewaySession['client'], 'send'>; readonly dialect: Pick<Dialect, 'kinds'> };
+
+/** Reads the newest successful writes in the gateway's audit log; returns undefined where the gateway does not show a log. */
+export async function readWrites(session: AuditSession, since: Date, most: number): Promise<readonly AuditedWrite[] | undefined> {
+  const caller = await session.client.send({ method: 'GET', path: '/userinfo', accept: unavailableStatuses });
+  const self = caller.status < 300 && isObject(caller.body) ? firstText(caller.body, ['name', 'email', 'id']) : '';
+  const writes: AuditedWrite[] = [];
+  for (let page = 1; writes.length < most && page <= maxPages; page += 1) {
+    const path = `/audit/logs?page=${page}&page_size=${pageSize}&created_after=${encodeURIComponent(since.toISOString())}`;
+    const { status, body } = await session.client.send({ method: 'GET', path, accept: unavailableStatuses });
+    const rows = status < 300 && isObject(body) ? body['data'] : undefined;
+    if (!Array.isArray(rows)) return page === 1 ? undefined : writes;
+    for (const row of rows) if (isObject(row) && writes.length < most) writes.push(...parseWrite(row, self, session.dialect));
+    // A shorter page is the last one; a longer page contains everything.
+    if (rows.length !== pageSize) break;
+  }
+  return writes;
+}
+
+function parseWrite(row: JsonObject, self: string, dialect: AuditSession['dialect']): readonly AuditedWrite[] {
+  if (row['outcome'] !== true || row['http_method'] === 'GET') return [];
+  const path = text(row['http_path']);
+  const by = firstText(row, ['actor_name', 'actor_email', 'actor_subject']);
+  const { kind, rest } = kindAndRest(text(row['http_method']), path, dialect);
+  return [
+    {
+      at: text(row['created_at']),
+      by,
+      own: by !== '' && by === self,
+      from: text(row['client_ip']),
+      method: text(row['http_method']),
+      path,
+      kind,
+      names: [row['resource_id'], row['resource_name'], rest, sentName(row, rest)].map(text).filter((one) => one !== ''),
+    },
+  ];
+}
+
+/** Returns the name in the request body, where the path contains none. */
+function sentName(row: JsonObject, rest: string): unknown {
+  const payload = row['request_payload_redacted'];
+  const isPathWithoutName = rest === '' || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(rest);
+  return isPathWithoutName && isObject(payload) ? payload['name'] : undefined;
+}
+
+function firstText(row: JsonObject, fields: readonly string[]): string {
+  return fields.map((field) => text(row[field])).find((one) => one !== '') ?? '';
+}
+
+/** Returns the kind that a path belongs to, and the name or id after the path of its list; of a PUT only the first segment. */
+function kindAndRest(method: string, path: string, { kinds }: AuditSession['dialect']): { readonly kind: string; readonly rest: string } {
+  for (const [kind, { list }] of Object.entries(kinds)) {
+    const [root = ''] = list.path.split('?');
+    if (path.endsWith(root)) return { kind, rest: '' };
+    const at = path.indexOf(`${root}/`);
+    if (at < 0) continue;
+    const rest = path.slice(at + root.length + 1);
+    const [own = ''] = rest.split('/');
+    return { kind, rest: decoded(method === 'PUT' ? own : rest) };
+  }
+  return { kind: '', rest: '' };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // A path that was sent is not always valid.
+    return segment;
+  }
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  return value.length <= maxTextLength ? value : `${value.slice(0, maxTextLength - 1)}…`;
 }

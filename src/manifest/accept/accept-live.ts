@@ -19,7 +19,7 @@ import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/po
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { SourceMap } from '../source-map.ts';
 import { readValueAt, readEntries } from '../json-values.ts';
-import { toStatedValue } from '../pull/stated-values.ts';
+import { toStatedValue } from '../pull/draft-manifests.ts';
 import type { DocumentEdit } from '../edit/apply-edit.ts';
 
 /** The manifests of one target, the live state, and the plan between them. */

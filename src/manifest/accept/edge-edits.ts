@@ -5,10 +5,9 @@ import type { LiveState } from '../../model/live.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { readStrings } from '../json-values.ts';
-import { collectEdges } from '../collect-edges.ts';
+import { collectEdges, createTagSelector } from '../collect-edges.ts';
 import type { KindView, SelectorField } from '../kind-view.ts';
 import { findDecidingLayer, type Manifest } from '../manifest.ts';
-import { createTagSelector } from '../tag-selector.ts';
 import type { LayerEdit } from './field-edits.ts';
 
 /** The ends of edges by edge key. */

@@ -6,7 +6,7 @@ import type { FieldChange, Value, Change, Diff } from '../../model/plan/plan.ts'
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { readValueAt, readEntries } from '../json-values.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
-import { toStatedValue } from '../pull/stated-values.ts';
+import { toStatedValue } from '../pull/draft-manifests.ts';
 import type { DocumentEdit } from '../edit/apply-edit.ts';
 import { findDecidingLayer, type Manifest } from '../manifest.ts';
 import type { Position } from '../../model/diagnostic.ts';

@@ -8,7 +8,7 @@ import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { toStatedValue } from '../pull/stated-values.ts';
+import { toStatedValue } from '../pull/draft-manifests.ts';
 import type { LiveDifference } from './field-edits.ts';
 import { groupBy } from './edit-texts.ts';
 

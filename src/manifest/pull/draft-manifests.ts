@@ -1,6 +1,6 @@
 import type { FieldRule } from '../../model/field.ts';
-import type { DialectFields } from '../../model/gateway.ts';
-import { compareText, type Json, type JsonObject, isObject } from '../../model/json.ts';
+import { type DialectFields, hasField } from '../../model/gateway.ts';
+import { compareText, type Json, type JsonObject, isObject, equal, sortedKeys } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import type { EdgeEnds } from '../../model/edges.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -8,7 +8,6 @@ import { type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
 import type { UnstatedPart } from '../../model/result/pull-result.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { createSecretWriter, type SecretWriter, type SecretWriterOptions } from './secret-writer.ts';
-import { listStatableFields, listStatedFields } from './stated-values.ts';
 import { createKindView, type KindView } from '../kind-view.ts';
 import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { checkManifest } from '../validate/check-manifest.ts';
@@ -17,6 +16,7 @@ import { toResource } from '../to-resource.ts';
 import type { SecretRules } from '../secrets/read-secret.ts';
 import { validateManifest } from '../validate/validate-manifest.ts';
 import { createHash } from 'node:crypto';
+import { normalizeValue } from '../../model/spec/normalize.ts';
 
 /** A manifest to write. */
 export type DraftManifest = {
@@ -281,4 +281,58 @@ function toPlainFile(id: ResourceId): string {
 
 function addHash(plain: string, id: ResourceId, length: number): string {
   return `${plain}-${createHash('sha256').update(id).digest('hex').slice(0, length)}`;
+}
+
+/**
+ * Returns the plain fields of a live object as a manifest states them: without values that omission implies, but with
+ * every value that omission would keep, so that plans compare it.
+ */
+export function listStatedFields(kind: Kind, live: LiveResource, fields: readonly FieldRule[]): ReadonlyMap<string, Json> {
+  const derived = kind.derived(live.spec);
+  const stated = new Map<string, Json>();
+  for (const field of fields) {
+    if (isUnknown(live, field)) continue;
+    const value = live.spec[field.name] ?? field.empty;
+    if (field.required || !isImplied(field, value, derived)) stated.set(field.name, toStatedValue(field, value));
+  }
+  return stated;
+}
+
+/** Lists the plain fields that manifests for a gateway may state. */
+export function listStatableFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
+  const plain = kind.fields.filter(({ secret, edge, manifestOnly }) => secret === undefined && edge === undefined && manifestOnly !== true);
+  return plain.filter((field) => hasField(speech, kind.name, field));
+}
+
+function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {
+  return unknown.length > 0 && unknown.includes(pointer(name));
+}
+
+/** Returns whether omitting the field means the value. */
+function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean {
+  if (equal(value, field.empty)) return true;
+  const implied = field.omitted === 'derived' ? derived[field.name] : undefined;
+  return implied !== undefined && equal(value, normalizeValue(field, implied));
+}
+
+/** Returns the value with sorted keys, without unknown keys and empty fields. */
+export function toStatedValue(field: FieldRule, value: Json): Json {
+  if (field.shape === 'object' && isObject(value)) return toStatedObject(field.fields, value);
+  if (field.shape === 'map' && isObject(value)) return Object.fromEntries(listKeys(value).map((key) => [key, value[key] ?? null]));
+  if (field.shape !== 'keyed' || !Array.isArray(value)) return value;
+  return value.map((entry: Json) => (isObject(entry) ? toStatedObject(field.fields, entry) : entry));
+}
+
+/** Returns the sorted keys, except `__proto__`, which no document may have. */
+function listKeys(value: JsonObject): readonly string[] {
+  return sortedKeys(value).filter((key) => key !== '__proto__');
+}
+
+function toStatedObject(fields: readonly FieldRule[], value: JsonObject): JsonObject {
+  const entries = fields.flatMap((field): readonly (readonly [string, Json])[] => {
+    const found = value[field.name];
+    if (found === undefined || (!field.required && equal(found, field.empty))) return [];
+    return [[field.name, toStatedValue(field, found)]];
+  });
+  return Object.fromEntries(entries);
 }

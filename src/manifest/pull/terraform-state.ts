@@ -6,7 +6,7 @@ import type { SourceFile } from '../../model/source.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { TerraformHandover, TerraformObject } from '../../model/result/pull-result.ts';
 import { readEntries } from '../json-values.ts';
-import { fieldNodes, findNode } from '../validate/schema-nodes.ts';
+import { fieldNodes, findNode } from '../validate/schema-diagnostics.ts';
 
 /** An object in a Terraform state. */
 export type StateObject = {

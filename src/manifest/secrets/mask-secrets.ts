@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
-import { readAnnotation, findChildNode, resolveReference, fieldNodes } from '../validate/schema-nodes.ts';
+import { readAnnotation, findChildNode, resolveReference, fieldNodes } from '../validate/schema-diagnostics.ts';
 import { parseSecretNotation } from './secret-notation.ts';
 
 /** A part of the text that no code frame may show: from after a key to the next key that may be shown. */

@@ -5,7 +5,7 @@ import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
 import { readStrings, suggestWord, formatPlace, quoteValue } from '../json-values.ts';
 import type { Manifest } from '../manifest.ts';
-import { readAnnotation, fieldNodes, findNode } from './schema-nodes.ts';
+import { readAnnotation, fieldNodes, findNode } from './schema-diagnostics.ts';
 
 /** Finds errors that no schema can express: duplicate keys in lists, pointers to nothing, unknown targets. */
 export function checkManifest(manifest: Manifest, targets: readonly string[]): readonly DocumentDiagnostic[] {

@@ -19,7 +19,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import type { SourceFile } from '../../model/source.ts';
 import type { ParsedDocument } from './strict-reader.ts';
-import { maxDepth } from './strict-cursor.ts';
+import { maxDepth } from './strict-scalar.ts';
 import { cutCodeFrame } from './code-frame.ts';
 import { createLineFinder } from './line-finder.ts';
 

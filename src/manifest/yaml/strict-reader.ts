@@ -17,8 +17,12 @@ import {
   comma,
   listEnd,
   mapEnd,
-} from './strict-cursor.ts';
-import { findKeyEnd, readKey, readPlain, readQuoted, readFlowPlain } from './strict-scalar.ts';
+  findKeyEnd,
+  readKey,
+  readPlain,
+  readQuoted,
+  readFlowPlain,
+} from './strict-scalar.ts';
 
 /** One document of a text: its value and the offset at which its content begins. */
 export type ParsedDocument = { readonly index: number; readonly value: Json; readonly start: number; readonly incomplete?: true };

@@ -4,7 +4,7 @@ import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { ResourceId } from '../resource.ts';
-import type { Risk, UnwrittenRisks } from './risk.ts';
+import { type Risk, type UnwrittenRisks, highestRisk, type RiskClass } from './risk.ts';
 import type { LiveState } from '../live.ts';
 
 /** `set`: a new value; `differs`: not equal to the live value; `unknown`: the live value is hidden; `kept`: stays; `removed`: the key is removed. */
@@ -249,4 +249,17 @@ export function withNames(live: LiveState, renames: Renames): LiveState {
       edges: Object.fromEntries(Object.entries(resource.edges).map(([field, ends]) => [field, ends.map(named)])),
     })),
   };
+}
+
+/** A risk and its resource. */
+export type ResourceRisk = { readonly id: ResourceId; readonly risk: Risk };
+
+/** Lists all risks of a plan; those of manifests without a write come last. */
+export function planRisks({ changes, unwritten }: Pick<Plan, 'changes' | 'unwritten'>): readonly ResourceRisk[] {
+  return [...changes, ...unwritten].flatMap(({ id, risks }) => risks.map((risk) => ({ id, risk })));
+}
+
+/** Returns the highest risk class of a plan; undefined when it has no risk. */
+export function highestPlanRisk(plan: Pick<Plan, 'changes' | 'unwritten'>): RiskClass | undefined {
+  return highestRisk(planRisks(plan).map(({ risk }) => risk));
 }

@@ -5,8 +5,7 @@ import type { PatternCompiler } from '../pattern/compile.ts';
 import { textsIn } from '../posture/protection-snapshot.ts';
 import { shortText } from '../short-text.ts';
 import { guardrailEntries } from '../samples/simulate.ts';
-import { harmlessTexts } from './harmless.ts';
-import { lintPattern, harmlessFinding, type LocatedPattern } from './lint-pattern.ts';
+import { harmlessTexts, lintPattern, harmlessFinding, type LocatedPattern } from './lint-pattern.ts';
 
 type GuardrailSide = 'input' | 'output';
 type Word = { readonly text: string; readonly at: Pointer };

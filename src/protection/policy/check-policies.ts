@@ -2,15 +2,34 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding } from '../../model/protection/policy.ts';
+import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readPostures } from '../posture/posture.ts';
-import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
-import { policyMatches } from './policy-match.ts';
 import { variablesOf, type VariableProvider, type PolicySubject } from './subject.ts';
 import { connectionFieldTypes, UnavailableError } from './variables.ts';
-import { waiverFor, waiverDiagnostics } from './waivers.ts';
+import { dayNumber } from '../../model/day.ts';
+import { suggest } from '../../model/suggest.ts';
+import { isObject } from '../../model/json.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
+
+/** Returns the diagnostic of a connection that fails a policy, or of a policy that could not be evaluated. */
+export function policyDiagnostic({ result, severity, message, expression, connection, at }: PolicyFinding): Diagnostic {
+  return {
+    code: result === 'violated' ? 'policy/violated' : 'policy/unknown',
+    severity,
+    message: `${message} (${clipped(expression)})`,
+    hint: 'change the manifest; or waive it in the policy, with an end date and a reason',
+    resource: connection,
+    ...(at === undefined ? {} : { at }),
+  };
+}
+
+function clipped(expression: string): string {
+  const line = expression.replaceAll(/\s+/g, ' ').trim();
+  return line.length > 100 ? `${line.slice(0, 97)}...` : line;
+}
 
 /** The input of a policy check; waivers count by the day `today` (`YYYY-MM-DD`). */
 export type PolicyCheckInput = {
@@ -124,4 +143,95 @@ function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableP
 function placeOf({ desired }: PolicySubject, fields: readonly string[]): PolicyFinding['at'] {
   const field = fields.find((name) => desired?.stated.has(name));
   return desired?.locate(field === undefined ? '' : `/${field}`);
+}
+
+/** Returns whether a policy applies to a connection; `unseen` when its tags cannot be read. */
+export function policyMatches({ match }: Policy, name: string, { spec, unknown }: ResourceSnapshot): boolean | 'unseen' {
+  if (!isOneOf(match.name, name) || !includesValue(match.type, spec['type']) || !includesValue(match.subtype, spec['subtype']))
+    return false;
+  const asked = Object.entries(match.tags);
+  if (asked.length === 0) return true;
+  const path = pointer('connection_tags');
+  if (unknown.some((one) => isPointerWithin(one, path) || isPointerWithin(path, one))) return 'unseen';
+  const tags = spec['connection_tags'];
+  return asked.every(([key, values]) => isObject(tags) && includesValue(values, Object.hasOwn(tags, key) ? tags[key] : undefined));
+}
+
+function includesValue(values: readonly string[], value: unknown): boolean {
+  return values.length === 0 || (typeof value === 'string' && values.includes(value));
+}
+
+function isOneOf(patterns: readonly string[], name: string): boolean {
+  return patterns.length === 0 || patterns.some((pattern) => matchesGlob(pattern, name));
+}
+
+/** Returns whether a name matches a glob: `*` stands for any characters, `?` for one. Backtracks only to the last star. */
+export function matchesGlob(pattern: string, name: string): boolean {
+  let [at, star, back] = [0, -1, 0];
+  let index = 0;
+  while (index < name.length) {
+    if (pattern[at] === '*') {
+      star = at;
+      back = index;
+      at += 1;
+    } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === name[index])) {
+      at += 1;
+      index += 1;
+    } else if (star === -1) {
+      return false;
+    } else {
+      at = star + 1;
+      back += 1;
+      index = back;
+    }
+  }
+  while (pattern[at] === '*') at += 1;
+  return at === pattern.length;
+}
+
+/** A waiver is reported this many days before it ends. */
+const noticeDays = 14;
+
+/** Returns the first valid waiver of a policy for a connection. */
+export function waiverFor({ waivers }: Policy, name: string, today: string): Waiver | undefined {
+  return waivers.find(({ connection, until }) => until >= today && matchesGlob(connection, name));
+}
+
+/** Reports waivers: an ended one is an error; one that ends soon or matches no connection is a warning. */
+export function waiverDiagnostics(policies: readonly Policy[], names: readonly string[], today: string): readonly Diagnostic[] {
+  return policies.flatMap(({ name, waivers }) =>
+    waivers.flatMap((waiver): readonly Diagnostic[] => {
+      const { connection, until, at } = waiver;
+      const whose = `the waiver of "${name}" for ${connection}`;
+      if (until < today) {
+        const hint = 'do as the policy asks, or agree on another day; then take the waiver out';
+        return [{ code: 'policy/waiver-ended', severity: 'error', message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
+      }
+      const left = dayNumber(until) - dayNumber(today);
+      const soon: readonly Diagnostic[] =
+        left > noticeDays
+          ? []
+          : [
+              {
+                code: 'policy/waiver-ending',
+                severity: 'warning',
+                message: `${whose} ends ${whenText(left)} (${until})`,
+                hint: 'from the day after on the plan is refused',
+                at,
+              },
+            ];
+      return [...soon, ...unused(waiver, whose, names)];
+    }),
+  );
+}
+
+function whenText(left: number): string {
+  return left === 0 ? 'today' : `in ${left} day${left === 1 ? '' : 's'}`;
+}
+
+function unused({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {
+  if (names.some((name) => matchesGlob(connection, name))) return [];
+  const near = suggest(connection, names);
+  const hint = near === undefined ? 'take it out' : `did you mean "${near}"?`;
+  return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: there is no such connection`, hint, at }];
 }

@@ -1,6 +1,5 @@
 import { parsePosition } from '../../model/diagnostic.ts';
-import type { Plan, Refusal } from '../../model/plan/plan.ts';
-import { planRisks, type ResourceRisk } from '../../model/plan/plan-risk.ts';
+import { type Plan, type Refusal, planRisks, type ResourceRisk } from '../../model/plan/plan.ts';
 import { highestRisk, isRiskierThan, type Risk, type RiskClass } from '../../model/plan/risk.ts';
 
 const shown = 3;

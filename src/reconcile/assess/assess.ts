@@ -3,7 +3,7 @@ import type { AssessedChange, Diff, Refusal } from '../../model/plan/plan.ts';
 import type { UnwrittenRisks } from '../../model/plan/risk.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Protection } from '../../model/protection/protection.ts';
-import { assessProtection } from '../../protection/assess.ts';
+import { assessProtection } from '../../protection/protection.ts';
 import type { RuleChecks } from '../../protection/rule-checks.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { checkPlannedPolicies, type CompiledPolicies } from './check-policies.ts';

@@ -1,8 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Diff, Refusal } from '../../model/plan/plan.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
-import { checkPolicies } from '../../protection/policy/check-policies.ts';
-import { policyDiagnostic } from '../../protection/policy/policy-diagnostic.ts';
+import { checkPolicies, policyDiagnostic } from '../../protection/policy/check-policies.ts';
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
 import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';

@@ -9,10 +9,9 @@ import {
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { plural, shortList } from '../wording/counts.ts';
-import { clip } from '../text/width.ts';
+import { clip } from '../text/wrap.ts';
 import { controlText } from '../wording/value.ts';
-import { element, type Html } from './markup.ts';
-import { icon, verdictIcon, verdicts, verdictWord } from './badges.ts';
+import { element, type Html, icon, verdictIcon, verdicts, verdictWord } from './markup.ts';
 
 const longestList = 40;
 const longestTag = 200;

@@ -1,20 +1,15 @@
 import { createHash } from 'node:crypto';
-import { blocksOfType, type ReportDocument, type ReportSection } from '../document.ts';
-import type { Plan } from '../../model/plan/plan.ts';
-import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
+import { blocksOfType, type ReportDocument, type ReportSection, type LinkOf } from '../document.ts';
+import { type Plan, highestPlanRisk } from '../../model/plan/plan.ts';
 import type { Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { highestRisk } from '../../model/plan/risk.ts';
 import { nameOf } from '../../model/resource.ts';
 import { shortList, planSummaryText } from '../wording/counts.ts';
-import type { GroupedChange } from '../subjects/groups.ts';
-import type { LinkOf } from '../links.ts';
-import type { SideList } from '../subjects/side-lists.ts';
-import { groupSection, outcomeSection } from './changes.ts';
-import { element, empty, joinHtml, verbatim, type Html } from './markup.ts';
+import type { GroupedChange, SideList } from '../subjects/groups.ts';
+import { groupSection, outcomeSection, impactTable, postureDetails } from './changes.ts';
+import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord } from './markup.ts';
 import { matrixTable } from './matrix.ts';
-import { impactTable, postureDetails } from './protection.ts';
 import { htmlScript, htmlStyle } from './page-assets.ts';
-import { verdictBadge, positionHtml, verdicts, verdictWord } from './badges.ts';
 
 const many = 200;
 const mostNames = 12;

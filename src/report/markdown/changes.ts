@@ -1,10 +1,9 @@
 import type { Action, AssessedChange } from '../../model/plan/plan.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
-import { positionMarkdown, type LinkOf } from '../links.ts';
+import { positionMarkdown, type LinkOf, type DriftedObject } from '../document.ts';
 import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow, type RowPart } from '../subjects/change-rows.ts';
-import type { DriftedObject } from '../document.ts';
 import type { ChangeGroup, GroupedChange, GroupName } from '../subjects/groups.ts';
-import { clip } from '../text/width.ts';
+import { clip } from '../text/wrap.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { sampleChangeLine } from '../wording/sample-changes.ts';
 import { distinctParts, pathText } from '../wording/value.ts';

@@ -3,13 +3,13 @@ import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
-import type { LinkOf } from '../links.ts';
+import type { LinkOf } from '../document.ts';
 import { applyDocument } from '../subjects/apply.ts';
 import { driftDocument } from '../subjects/drift.ts';
 import { planDocument } from '../subjects/plan.ts';
-import { diagnosticsMarkdown } from './diagnostics.ts';
+import { diagnosticsMarkdown } from './fit-to-limit.ts';
 import { renderMarkdown } from './markdown.ts';
-import { clip } from '../text/width.ts';
+import { clip } from '../text/wrap.ts';
 
 /** The report of one run on one target. */
 export type RunReport = {

@@ -3,7 +3,7 @@ import { codeSpan } from '../escape.ts';
 import { driftDocument } from '../subjects/drift.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { footer, type RunReport } from './comment.ts';
-import { diagnosticsMarkdown } from './diagnostics.ts';
+import { diagnosticsMarkdown } from './fit-to-limit.ts';
 import { renderMarkdown } from './markdown.ts';
 
 const room = 12_000;

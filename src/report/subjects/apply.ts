@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
-import { targetObject } from './plan-json.ts';
+import { targetObject } from './plan.ts';
 
 /** Returns the document of applies. Pages also show the blocks of the plan that was applied. */
 export function applyDocument(applied: readonly AppliedPlan[], planBlocks: () => readonly ReportBlock[] = () => []): ReportDocument {

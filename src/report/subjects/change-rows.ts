@@ -5,7 +5,7 @@ import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import { withUnits, isEmpty, pathText, valueText, valueTexts } from '../wording/value.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip } from '../text/width.ts';
+import { clip } from '../text/wrap.ts';
 
 const longestHint = 200;
 

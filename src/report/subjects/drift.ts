@@ -3,8 +3,8 @@ import type { Adoption, Drift, AuditedWrite } from '../../model/result/drift.ts'
 import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
 import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
 import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
-import { positionObject, planObject } from './plan-json.ts';
-import type { SideList } from './side-lists.ts';
+import { positionObject, planObject } from './plan.ts';
+import type { SideList } from './groups.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf } from '../../model/resource.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/explanation.ts';
 import type { ReportDocument } from '../document.ts';
-import { positionObject, ruleOnObject, valueObject } from './plan-json.ts';
+import { positionObject, ruleOnObject, valueObject } from './plan.ts';
 
 /** Returns the document of an explanation. */
 export function explainDocument(explanation: Explanation): ReportDocument {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { DifferingManifest, TerraformHandover, TerraformObject, PullResult } from '../../model/result/pull-result.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/counts.ts';
-import { positionObject } from './plan-json.ts';
+import { positionObject } from './plan.ts';
 
 /** Returns the document of a pull. */
 export function pullDocument(pulled: PullResult): ReportDocument {

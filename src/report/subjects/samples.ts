@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/counts.ts';
-import { positionObject } from './plan-json.ts';
+import { positionObject } from './plan.ts';
 
 /** Returns the document of the results of samples. */
 export function samplesDocument(targets: readonly TargetSampleResults[]): ReportDocument {

@@ -1,16 +1,96 @@
 import { isWritten, type AssessedChange } from '../../model/plan/plan.ts';
-import type { SampleChange } from '../../model/protection/protection.ts';
+import type { SampleChange, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
-import { actionSymbols, changePosition, changeRows, edgeChangeRows, edgeText, risksText } from '../subjects/change-rows.ts';
-import type { DriftedObject } from '../document.ts';
+import {
+  actionSymbols,
+  changePosition,
+  changeRows,
+  edgeChangeRows,
+  edgeText,
+  risksText,
+  type RowPart,
+  type ChangeRow,
+} from '../subjects/change-rows.ts';
+import type { DriftedObject, Orphans } from '../document.ts';
 import type { ChangeGroup, GroupedChange } from '../subjects/groups.ts';
-import { shortList } from '../wording/counts.ts';
+import { shortList, plural } from '../wording/counts.ts';
 import { sampleChangeLine, sampleSign } from '../wording/sample-changes.ts';
-import { pathText } from '../wording/value.ts';
-import { riskPaint } from './protection.ts';
-import { rowLines } from './rows.ts';
+import { pathText, distinctParts } from '../wording/value.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
-import { gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
+import { gap, withoutBreak, words, wrap, type Span, clip, pad, visibleWidth } from './wrap.ts';
+import { parsePosition, type Position } from '../../model/diagnostic.ts';
+import { highestRisk, type Risk, type RiskClass } from '../../model/plan/risk.ts';
+import { causeName, causePlaces, causesText, headlineConnections, tagTexts } from '../wording/impact.ts';
+
+const indent = 6;
+const widestLabel = 28;
+const below = 10;
+
+/** Returns rows as lines with their values in one column. A value that does not fit there goes below its label. */
+export function rowLines(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
+  const widths = rows.map(({ label }) => visibleWidth(label)).filter((width) => width <= widestLabel);
+  const column = Math.max(0, ...widths);
+  return rows.flatMap((row) => lineOf(row, column, terminal));
+}
+
+function lineOf(row: ChangeRow, column: number, terminal: Terminal): readonly string[] {
+  const columns = widthFor(terminal);
+  const label = pad(row.label, column);
+  const at = indent + visibleWidth(label) + 2;
+  const note = row.note === '' ? [] : [...gap, ...withoutBreak(words(`(${row.note})`, terminal.color.dim))];
+  const oneLine = [...valuePieces(row.parts, terminal), ...note];
+  const head: Span[] = [{ text: ' '.repeat(indent) }, { text: label }];
+  if (at + widthOf(oneLine) <= columns) return wrap([...head, ...gap, ...withoutBreak(oneLine)], { columns, indent: at });
+  const blocks = blocksOf(row.parts, oneLine, terminal, note);
+  const widest = Math.max(...blocks.flat().map((piece) => visibleWidth(piece.text)));
+  if (visibleWidth(row.label) <= column && at + 2 + widest <= columns) {
+    return blocks.flatMap((block, index) => {
+      const start = index === 0 ? [...head, ...gap] : [{ text: ' '.repeat(at) }];
+      return wrap([...start, ...withoutBreak(block)], { columns, indent: index === 0 ? at : at + 2 });
+    });
+  }
+  const lines = blocks.flatMap((block, index) => wrap([{ text: ' '.repeat(below) }, ...block], { columns, indent: below + index * 2 }));
+  return [...wrap([{ text: ' '.repeat(indent) }, { text: row.label }], { columns, indent: below }), ...lines];
+}
+
+/** Returns the old value above the new one if the two need more than a line. */
+function blocksOf(
+  parts: readonly RowPart[],
+  oneLine: readonly Span[],
+  terminal: Terminal,
+  note: readonly Span[],
+): readonly (readonly Span[])[] {
+  const [only] = parts;
+  if (parts.length !== 1 || only?.sign !== '~') return [oneLine];
+  const [before, after] = distinctParts(only.before, only.after, longest(terminal));
+  return [words(before), [arrow(terminal), ...words(after), ...note]];
+}
+
+function valuePieces(parts: readonly RowPart[], terminal: Terminal): readonly Span[] {
+  const { color } = terminal;
+  return parts.flatMap((part, index): readonly Span[] => {
+    if (part.sign === '~') return [...words(part.before), arrow(terminal), ...words(part.after)];
+    const text = clip(part.text, longest(terminal));
+    if (part.sign === '') return words(index === parts.length - 1 ? text : `${text},`);
+    const paint = part.sign === '+' ? color.green : color.red;
+    const [first = '', ...rest] = text.split(' ');
+    const signed = [`${part.sign} ${first}`, ...rest].map((word) => ({ text: word, paint }));
+    return index === 0 ? signed : [...gap, ...withoutBreak(signed)];
+  });
+}
+
+function arrow({ color }: Terminal): Span {
+  return { text: '→', paint: color.dim };
+}
+
+/** Returns the most columns that one value takes at a terminal: a few lines. */
+function longest(terminal: Terminal): number {
+  return widthFor(terminal) * 4;
+}
+
+function widthOf(pieces: readonly Span[]): number {
+  return pieces.reduce((sum, piece) => sum + visibleWidth(piece.text) + (piece.noBreak === true ? 0 : 1), 0) - 1;
+}
 
 /** Returns the lines of a group: its title, each change with its details, and the attachments that no change writes. */
 export function groupLines(group: ChangeGroup, terminal: Terminal): readonly string[] {
@@ -133,4 +213,62 @@ function driftRowLines({ change, sign, note, rows, edges, writers }: DriftedObje
 
 function signPaint(sign: DriftedObject['sign'], { cyan, red, yellow, green }: Palette): Paint {
   return { '+': green, '~': yellow, '-': red, '!': cyan }[sign];
+}
+
+const listed = 5;
+const mostTags = 4;
+const longestName = 60;
+
+/** Returns the lines of headlines: the connections that become less or more protected, and the manifest lines that cause it. */
+export function headlineLines(headlines: readonly Headline[], orphans: Orphans, terminal: Terminal): readonly string[] {
+  const options = { columns: widthFor(terminal), indent: 6 };
+  return headlines.flatMap((headline) => {
+    const text = words(escapeTerminal(headline.text), wayPaint(headline.way, terminal.color));
+    const causes = causesText(headline.causes, { orphans, position: shortPosition, name: escapeTerminal });
+    const because = causes === '' ? [] : [...gap, ...withoutBreak(words(causes, terminal.color.dim))];
+    return wrap([{ text: '  ' }, ...text, ...words(`(${headlineConnections(headline, escapeTerminal)})`), ...because], options);
+  });
+}
+
+/** Returns the lines of the impact: each cause with the connections that it affects. */
+export function impactLines(causes: readonly Impact[], orphans: Orphans, terminal: Terminal): readonly string[] {
+  if (causes.length === 0) return [];
+  const columns = widthFor(terminal);
+  const lines = causes.slice(0, listed).flatMap((cause) => {
+    const name: Span = { text: escapeTerminal(clip(causeName(cause), longestName)), paint: wayPaint(cause.way, terminal.color) };
+    const tags = tagTexts(cause, mostTags).map(escapeTerminal).join(', ');
+    const connections = `${plural(cause.connections.length, 'connection')}${tags === '' ? '' : ` (${tags})`}`;
+    const places = causePlaces(cause, orphans, { place: (text) => escapeTerminal(shortPlace(text)), name: String });
+    const where = places === '' ? [] : [...gap, ...withoutBreak(words(places, terminal.color.dim))];
+    return wrap([{ text: '    ' }, name, ...gap, ...withoutBreak(words(connections)), ...where], { columns, indent: 8 });
+  });
+  const more = causes.length - listed;
+  return ['  What each cause reaches:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
+}
+
+/** Returns `file:line`, escaped. */
+export function shortPosition({ file, line }: Position): string {
+  return `${escapeTerminal(file)}:${line}`;
+}
+
+function shortPlace(place: string): string {
+  const at = parsePosition(place);
+  return at === undefined ? place : `${at.file}:${at.line}`;
+}
+
+function wayPaint(way: ProtectionVerdict, { green, red, yellow }: Palette): Paint {
+  if (way === 'weakens') return red;
+  return way === 'strengthens' ? green : yellow;
+}
+
+/** Returns the color of the highest risk. */
+export function riskPaint(risks: readonly Pick<Risk, 'class'>[] | undefined, color: Palette): Paint {
+  return riskClassPaint(highestRisk(risks ?? []), color);
+}
+
+/** Returns the color of a risk class. */
+export function riskClassPaint(riskClass: RiskClass | undefined, { dim, green, red, yellow }: Palette): Paint {
+  if (riskClass === 'weakens') return red;
+  if (riskClass === 'strengthens') return green;
+  return riskClass === undefined || riskClass === 'neutral' ? dim : yellow;
 }

@@ -2,8 +2,7 @@ import { sortDiagnostics, type CodeFrame, type Diagnostic, type Severity } from 
 import type { JsonObject } from '../../model/json.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeJson, escapeTerminal } from '../escape.ts';
-import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
-import { clip, visibleWidth } from './width.ts';
+import { wrap, gap, withoutBreak, words, type Span, clip, visibleWidth } from './wrap.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
 
 /** Returns diagnostics for people: `file:line:column severity code  message`, the lines around it, a caret and the hint; the counts last. */

@@ -8,7 +8,7 @@ import { changeRows } from '../subjects/change-rows.ts';
 import { shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
-import { tableLines } from './table.ts';
+import { tableLines } from './listings.ts';
 import { widthFor, type Terminal } from './terminal.ts';
 import { pathText, withUnits, valueText } from '../wording/value.ts';
 

@@ -1,9 +1,8 @@
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
+import { wrap, gap, withoutBreak, words, type Span, clip } from './wrap.ts';
 import { widthFor, type Paint, type Terminal } from './terminal.ts';
 import { untested } from '../subjects/samples.ts';
-import { clip } from './width.ts';
 
 const longestSample = 60;
 

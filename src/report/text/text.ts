@@ -1,19 +1,16 @@
-import type { Plan } from '../../model/plan/plan.ts';
-import { highestPlanRisk } from '../../model/plan/plan-risk.ts';
+import { type Plan, highestPlanRisk } from '../../model/plan/plan.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SectionHeading } from '../document.ts';
 import { escapeTerminal } from '../escape.ts';
 import { appliedText, outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
-import type { SideList } from '../subjects/side-lists.ts';
+import type { SideList } from '../subjects/groups.ts';
 import { planSummaryText, policiesText, shortList } from '../wording/counts.ts';
-import { driftedLines, groupLines } from './changes.ts';
+import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } from './changes.ts';
 import { explanationLines } from './explain.ts';
-import { headlineLines, impactLines, riskClassPaint } from './protection.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
 import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
-import { pad } from './width.ts';
-import { gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
+import { pad, gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
 
 const listed = 5;
 

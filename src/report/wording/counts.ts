@@ -1,6 +1,6 @@
 import type { Action, Plan } from '../../model/plan/plan.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
-import { clip } from '../text/width.ts';
+import { clip } from '../text/wrap.ts';
 
 export type ActionCounts = Readonly<Record<Action, number>> & { readonly unchanged: number };
 

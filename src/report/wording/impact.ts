@@ -4,7 +4,7 @@ import type { Orphans } from '../document.ts';
 import type { Attachment, Cause, Headline, Impact } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { removalText } from '../subjects/change-rows.ts';
-import { clip } from '../text/width.ts';
+import { clip } from '../text/wrap.ts';
 import { shortList } from './counts.ts';
 import { pathText } from './value.ts';
 

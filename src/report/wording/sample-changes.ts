@@ -1,7 +1,7 @@
 import type { Change } from '../../model/plan/plan.ts';
 import type { SampleChange, Protection } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip } from '../text/width.ts';
+import { clip } from '../text/wrap.ts';
 
 const longestSample = 100;
 

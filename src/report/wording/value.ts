@@ -1,10 +1,10 @@
 import { isObject, type Json } from '../../model/json.ts';
-import { durationText } from '../../model/duration.ts';
+import { durationText } from '../../model/day.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip } from '../text/width.ts';
+import { clip } from '../text/wrap.ts';
 
 /** Matches text that is ambiguous without quotes: a literal, a list, words of the report, empty text. */
 const needsQuotes =

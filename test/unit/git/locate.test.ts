@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { locateRepository } from '../../../src/git/locate.ts';
-import type { Place } from '../../../src/git/place.ts';
+import { locateRepository, type Place } from '../../../src/git/place.ts';
 import { openRepository } from '../../../src/git/repository.ts';
 import { gitEnv, repositories } from '../../support/repository.ts';
 

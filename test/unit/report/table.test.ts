@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tableText } from '../../../src/report/text/table.ts';
+import { tableText } from '../../../src/report/text/listings.ts';
 
 const headers = ['name', 'type', 'reviewers'];
 const rows = [

@@ -1,13 +1,11 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { WireKind } from '../../dialect.ts';
-import type { ProposedWrite } from '../shared/proposed-writes.ts';
-import { asArray, objectPath, readUid, restList } from '../shared/rest.ts';
-import { checkConnection } from './checks/connection.ts';
+import { type ProposedWrite, asArray, objectPath, readUid, restList } from '../shared/rest.ts';
+import { checkConnection, type CheckContext, type LicenseLimit } from './checks/connection.ts';
 import { checkMaskingRule, limitMaskingRule, checkGuardrailRule, limitGuardrailRule } from './checks/data-masking-rule.ts';
 import { checkRunbookConfiguration } from './checks/runbook-configuration.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames } from './fields.ts';
-import type { CheckContext, LicenseLimit } from './checks/issue-templates.ts';
 import { connections, connectionSupplement, repositoryId, runbooks, runbookUid, secretsVersion, stripUntrusted } from './read.ts';
 
 /** Everything that this gateway needs to know of a kind. */

@@ -10,8 +10,10 @@ import {
   namesOnlyPredecessor,
   replacementReference,
   unreadableReference,
-} from '../shared/proposed-writes.ts';
-import { checkGroups, asArray, asText } from '../shared/rest.ts';
+  checkGroups,
+  asArray,
+  asText,
+} from '../shared/rest.ts';
 import { isOstiaryServer } from './handshake.ts';
 import { service } from './service.ts';
 

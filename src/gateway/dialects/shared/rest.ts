@@ -1,8 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
 import type { ObjectAddress, ListRows, WireList } from '../../dialect.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
-import { pointer } from '../../../model/pointer.ts';
-import { diagnosticAt, type ProposedWrite } from './proposed-writes.ts';
+import { pointer, isPointerWithin, type Pointer } from '../../../model/pointer.ts';
+import { type DesiredResource, desiredById } from '../../../model/desired.ts';
+import { liveById, type LiveResource } from '../../../model/live.ts';
+import type { PreflightRequest } from '../../../model/gateway.ts';
+import { isWritten, type Refusal, liveKeyOf, type OutsideReference } from '../../../model/plan/plan.ts';
+import { kindOf, nameOf, type Spec, resourceId, type ResourceId } from '../../../model/resource.ts';
 
 /** Returns the list at a path: a whole array, or `{ data, pages }` where the gateway sends pages. */
 export function restList(path: string): WireList {
@@ -75,4 +79,107 @@ export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, grou
       return [diagnosticAt(write, pointer(field, group), { code, severity: 'warning', message, hint })];
     }),
   );
+}
+
+/** One object that a plan creates or updates. */
+export type ProposedWrite = {
+  readonly kind: string;
+  readonly name: string;
+  readonly creates: boolean;
+  /** What it would be after the write. */
+  readonly spec: Spec;
+  /** What is live before the write; empty where it is created. */
+  readonly stored: Spec;
+  /** What it would be in between, where it is written twice. */
+  readonly joined: Spec | undefined;
+  readonly resource: DesiredResource;
+};
+
+/** Lists the objects that a proposal creates or updates, in the order of its plan. */
+export function proposedWrites({ plan, desired, live, joined }: PreflightRequest): readonly ProposedWrite[] {
+  const resources = desiredById(desired.resources);
+  const found = liveById(live.resources);
+  return plan.changes.flatMap((change) => {
+    const { id, action } = change;
+    const resource = resources.get(id);
+    if (resource === undefined || !isWritten(change) || action === 'delete') return [];
+    const stored = found.get(change.key ?? resource.key)?.spec ?? {};
+    const ours = Object.entries(resource.spec).filter(
+      ([field]) => action === 'create' || !resource.ignore.some((path) => isPointerWithin(pointer(field), path)),
+    );
+    const spec: Record<string, Json> = { ...stored, ...Object.fromEntries(ours) };
+    return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, stored, joined: joined.get(id), resource }];
+  });
+}
+
+type DiagnosticText = Pick<Diagnostic, 'code' | 'message'> & { readonly hint: string; readonly severity?: Diagnostic['severity'] };
+
+/** Returns a diagnostic at the manifest's line of a field, or at the manifest. */
+export function diagnosticAt({ resource }: ProposedWrite, at: Pointer, { severity = 'error', ...text }: DiagnosticText): Diagnostic {
+  return { ...text, severity, at: resource.locate(at), resource: resource.id };
+}
+
+/** Returns a refusal by the gateway at the manifest's line of a field, or at the manifest. */
+export function refusalAt({ resource }: ProposedWrite, at: Pointer, text: Omit<DiagnosticText, 'severity'>): Refusal {
+  return { ...text, allowable: false, resource: resource.id, at: resource.locate(at) };
+}
+
+// Half of a pair that encodes one character: UTF-8 text cannot contain it.
+const halfSurrogatePair = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+
+/** Reports texts that no database stores: the gateway would fail at the write, or store another text. */
+export function checkTexts(code: Diagnostic['code'], write: ProposedWrite): readonly Diagnostic[] {
+  const secrets = Object.entries(write.resource.secrets).filter(([, secret]) => secret.state === 'value' && secret.source !== 'live');
+  const texts = [
+    ...Object.entries(write.spec).map(([field, value]) => [pointer(field), value] as const),
+    ...secrets.map(([path, secret]) => [path, secret.state === 'value' ? secret.reveal() : ''] as const),
+  ];
+  return texts.flatMap(([at, value]) => {
+    if (containsText(value, (text) => text.includes('\0'))) {
+      const message = 'a text holds the character U+0000, which the gateway cannot store';
+      return [diagnosticAt(write, at, { code, message, hint: 'take \\0 out of the text' })];
+    }
+    if (!containsText(value, (text) => halfSurrogatePair.test(text))) return [];
+    const message = 'a text holds half of a surrogate pair, which is no character';
+    return [diagnosticAt(write, at, { code, message, hint: 'write the character itself, or \\U and its eight digits' })];
+  });
+}
+
+function containsText(value: Json, isBad: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isBad(value);
+  if (Array.isArray(value)) return value.some((inner: Json) => containsText(inner, isBad));
+  return isObject(value) && Object.entries(value).some(([key, inner]) => isBad(key) || containsText(inner, isBad));
+}
+
+/** A connection that replaces another one, its predecessor. */
+export type ConnectionReplacement = { readonly id: ResourceId; readonly predecessor: LiveResource };
+
+/** Lists the replacements that this plan carries out: it creates the successor, or it closes or deletes the predecessor. */
+export function findReplacements({ plan, desired, live }: PreflightRequest): readonly ConnectionReplacement[] {
+  const written = new Set(plan.changes.map(liveKeyOf));
+  const found = liveById(live.resources);
+  return desired.resources.flatMap(({ id, replaces }) => {
+    if (replaces === undefined || kindOf(id) !== 'Connection') return [];
+    const predecessor = found.get(resourceId('Connection', replaces));
+    const isPlanned = predecessor !== undefined && (written.has(predecessor.id) || (written.has(id) && !found.has(id)));
+    return isPlanned ? [{ id, predecessor }] : [];
+  });
+}
+
+/** Returns whether the names include the predecessor and not its successor. */
+export function namesOnlyPredecessor(names: readonly unknown[], { id, predecessor }: ConnectionReplacement): boolean {
+  return names.includes(nameOf(predecessor.id)) && !names.includes(nameOf(id));
+}
+
+/** Returns the reference for things that the gateway does not show to this token: they may name the predecessor. */
+export function unreadableReference(sort: string, replacement: ConnectionReplacement): OutsideReference {
+  return replacementReference(replacement, { sort, how: 'the gateway does not show them to this token' });
+}
+
+/** Returns the reference of something that names the predecessor. */
+export function replacementReference(
+  { id, predecessor }: ConnectionReplacement,
+  reference: Omit<OutsideReference, 'id' | 'replaces'>,
+): OutsideReference {
+  return { id, replaces: predecessor.id, ...reference };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readWrites } from '../../../../src/gateway/service/audit-log.ts';
+import { readWrites } from '../../../../src/gateway/service/open-service.ts';
 import { chooseDialect } from '../../../../src/gateway/dialects/choose-dialect.ts';
 import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
 

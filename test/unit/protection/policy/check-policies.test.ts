@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { matchesGlob } from '../../../../src/protection/policy/policy-match.ts';
+import { matchesGlob } from '../../../../src/protection/policy/check-policies.ts';
 import { checkManifests, loadText, policyText, someConnection } from '../../../support/policies.ts';
 import { connectionManifest } from '../../../support/risks.ts';
 import { worked } from '../../../support/worked.ts';

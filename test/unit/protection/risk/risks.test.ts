@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
-import { assessProtection } from '../../../../src/protection/assess.ts';
+import { assessProtection } from '../../../../src/protection/protection.ts';
 import { riskCodes } from '../../../../src/protection/risk/risk-codes.ts';
 import { riskRefusals } from '../../../../src/protection/risk/risk-refusals.ts';
 import { stateOf, wantedOf } from '../../../support/resources.ts';

@@ -1,8 +1,7 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../../model/json.ts';
-import { diagnosticAt, type ProposedWrite } from '../../shared/proposed-writes.ts';
-import { asArray } from '../../shared/rest.ts';
-import type { LicenseLimit } from './issue-templates.ts';
+import { diagnosticAt, type ProposedWrite, asArray } from '../../shared/rest.ts';
+import type { LicenseLimit } from './connection.ts';
 
 const maxDescriptionLength = 512;
 

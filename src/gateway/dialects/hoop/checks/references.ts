@@ -8,8 +8,10 @@ import {
   findReplacements,
   unreadableReference,
   type ConnectionReplacement,
-} from '../../shared/proposed-writes.ts';
-import { restList, asArray, asText } from '../../shared/rest.ts';
+  restList,
+  asArray,
+  asText,
+} from '../../shared/rest.ts';
 import { accessRules } from '../read.ts';
 
 /** A list of the gateway whose rows name connections and that manifests do not contain. */

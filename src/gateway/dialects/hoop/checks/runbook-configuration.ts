@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import type { Json } from '../../../../model/json.ts';
-import { diagnosticAt, type ProposedWrite } from '../../shared/proposed-writes.ts';
+import { diagnosticAt, type ProposedWrite } from '../../shared/rest.ts';
 
 // The PEM blocks that Go's ssh package reads.
 const privateKey = /^-----BEGIN (?:RSA |EC |DSA |OPENSSH )?PRIVATE KEY-----\r?\n[^]+\r?\n-----END [A-Z ]*PRIVATE KEY-----/m;
