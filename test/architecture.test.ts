@@ -117,7 +117,7 @@ const namesKinds = [
   'src/gateway/dialects/shared/rest.ts',
   'src/commands/get.ts',
   ...[
-    'impact.ts',
+    'protection.ts',
     'lint/lint.ts',
     'policy/check-policies.ts',
     'policy/compile-policies.ts',
