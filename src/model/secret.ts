@@ -58,7 +58,7 @@ export function seal(source: string, value: string, spell?: Encode): Secret {
 
 const credentialKey = /(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?|authorization)(?![A-Za-z0-9])/i;
 
-/** Tells by the key of a secret whether its value is probably a credential. */
+/** Returns whether, judging by its key, its value is probably a credential. */
 export function looksLikeCredential(key: string): boolean {
   return credentialKey.test(key);
 }

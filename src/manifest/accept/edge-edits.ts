@@ -125,7 +125,7 @@ function findSide(manifest: Manifest | undefined, other: ResourceId): EdgeSide |
   return manifest === undefined || field === undefined ? undefined : { manifest, field, other };
 }
 
-/** Removes a name from a selector's exceptions, and tells whether the selector matches it then. */
+/** Removes a name from a selector's exceptions, and returns whether the selector then matches it. */
 function removeException(
   { manifest, field, other }: EdgeSide,
   selector: SelectorField,

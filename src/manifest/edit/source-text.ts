@@ -60,7 +60,7 @@ function narrowSplice(text: string, { start, end, text: put }: Splice): Splice {
   return { start: start + head, end: end - tail, text: put.slice(head, put.length - tail) };
 }
 
-/** A line of the output. `of` is the line of the source that it continues; `isNamed` tells whether more than blanks prove that. */
+/** A line of the output. `of` is the line of the source that it continues; `isNamed` says whether more than blanks prove that. */
 type OutputLine = { readonly text: string; readonly of?: number; readonly isNamed: boolean };
 
 const emptyLine: OutputLine = { text: '', isNamed: false };

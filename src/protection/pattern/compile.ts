@@ -4,7 +4,7 @@ import { findSlowness, type Slowness } from './slowness.ts';
 import { hasFewStates } from './few-states.ts';
 import type { PatternNode, PatternError } from './syntax.ts';
 
-/** A compiled pattern. `finds` tells whether a part of the text matches, or returns undefined when the search exceeds the budget. */
+/** A compiled pattern. `finds` returns whether a part of the text matches, or undefined when the search exceeds the budget. */
 export type Pattern = {
   readonly node: PatternNode;
   readonly size: number;
