@@ -54,7 +54,7 @@ export function acceptLive(input: AcceptInput): AcceptResult {
   const { value: desired, diagnostics } = loadManifests(load);
   if (desired === undefined) return { files: [], accepted: [], diagnostics: diagnostics.filter(({ severity }) => severity === 'error') };
   const found = findDifferences(input.plan, input.which ?? 'drift');
-  const told: Diagnostic[] = found.removed.map(({ id, at }) => ({
+  const reported: Diagnostic[] = found.removed.map(({ id, at }) => ({
     code: 'adopt/removed',
     severity: 'warning',
     message: `${id} was deleted on the gateway; its manifest stays`,
@@ -66,8 +66,8 @@ export function acceptLive(input: AcceptInput): AcceptResult {
   let wanted = [...differences, ...findValuesToState(load.registry, desired, input.live, differences)];
   for (;;) {
     const { texts, failures } = tryAccept(load, { desired, live: input.live, wanted });
-    if (failures.size === 0) return { files: listChangedFiles(load, texts), accepted: wanted, diagnostics: sortDiagnostics(told) };
-    told.push(...[...failures].map(([one, why]) => impossibleDiagnostic(one, why, desired)));
+    if (failures.size === 0) return { files: listChangedFiles(load, texts), accepted: wanted, diagnostics: sortDiagnostics(reported) };
+    reported.push(...[...failures].map(([one, why]) => impossibleDiagnostic(one, why, desired)));
     wanted = wanted.filter((one) => !failures.has(one));
   }
 }

@@ -46,8 +46,8 @@ export function driftedObjects({ plan, writes }: Drift): readonly DriftedObject[
     ...held.filter(({ rule }) => rule === liveKeyOf(change)),
   ];
   const listed = plan.changes.map((change) => rowOf(change, own(change), writes));
-  const told = new Set(plan.changes.map(liveKeyOf));
-  const alone = [...new Set(held.map(({ rule }) => rule))].filter((rule) => !told.has(rule));
+  const changedKeys = new Set(plan.changes.map(liveKeyOf));
+  const alone = [...new Set(held.map(({ rule }) => rule))].filter((rule) => !changedKeys.has(rule));
   return [
     ...listed,
     ...alone.map((rule) => {

@@ -116,8 +116,8 @@ function partsOf(change: AssessedChange, edges: readonly EdgeChange[], undone: G
   return [...parts].map(([name, part]): Part => {
     const action = name === 'held' ? 'held' : change.action;
     const risks = change.risks.filter((risk) => isRiskOf(risk, name, { parts, first }));
-    const told = { action, fields: part.fields, carried: name === first ? carried : [], risks } as const;
-    return [name, { change: { ...change, ...told }, edges: part.edges }];
+    const partOfChange = { action, fields: part.fields, carried: name === first ? carried : [], risks } as const;
+    return [name, { change: { ...change, ...partOfChange }, edges: part.edges }];
   });
 }
 
@@ -220,10 +220,10 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
     const text = risksText(risks);
     return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
   });
-  const told = { title: `${plural(unwritten.length, 'manifest')} with nothing to write, but not as before`, entries: unwritten };
+  const unwrittenList = { title: `${plural(unwritten.length, 'manifest')} with nothing to write, but not as before`, entries: unwritten };
   const waived = waivedTexts(plan.policies);
   const passed = { title: `${waived.length} waived: policies that let it pass for a while`, entries: waived };
-  return [windows, references, told, passed, ...lists].filter((list) => list.entries.length > 0);
+  return [windows, references, unwrittenList, passed, ...lists].filter((list) => list.entries.length > 0);
 }
 
 /** Returns the advice that `--prune` deletes the orphans that are not kept. */

@@ -115,8 +115,8 @@ function reasonLines({ at, why }: ExplanationRow, terminal: Terminal): readonly 
 
 /** Returns the differences within a field, each with its origin. */
 function partLines({ path, parts = [] }: ExplanationRow, terminal: Terminal): readonly string[] {
-  const told = parts.filter(({ why }) => why !== '');
-  return told.flatMap((part) => {
+  const explained = parts.filter(({ why }) => why !== '');
+  return explained.flatMap((part) => {
     const why = withoutBreak(words(escapeTerminal(part.why), terminal.color.dim));
     return wrap([{ text: '    ' }, ...words(partText(part, pathText(path))), ...gap, ...why], { columns: widthFor(terminal), indent: 6 });
   });
