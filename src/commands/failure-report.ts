@@ -1,9 +1,8 @@
 import { writeReport } from '../disk/write.ts';
 import type { JsonObject } from '../model/json.ts';
 import { applyDocument } from '../report/subjects/apply.ts';
-import { toJsonText } from '../report/serialize.ts';
+import { toJsonText, fleetDocument, type DocumentList, type TargetFailure } from '../report/serialize.ts';
 import { driftDocument } from '../report/subjects/drift.ts';
-import { fleetDocument, type DocumentList, type TargetFailure } from '../report/fleet.ts';
 import { planDocument } from '../report/subjects/plan.ts';
 import type { ReportFlag } from './flags.ts';
 import { absolutePath } from '../project/resolved-config.ts';

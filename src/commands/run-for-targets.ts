@@ -2,7 +2,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import { plural } from '../report/wording/counts.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../report/fleet.ts';
+import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../report/serialize.ts';
 import { pad, visibleWidth } from '../report/text/wrap.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
 import { runGuarded } from './context/guard.ts';

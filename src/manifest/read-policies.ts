@@ -9,7 +9,7 @@ import { checkTargetName } from './validate/check-manifest.ts';
 import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { findScalarOffset } from './yaml/locate.ts';
-import { createLineFinder } from './yaml/line-finder.ts';
+import { createLineFinder } from './yaml/code-frame.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { policy as validator } from './validate/validators.js';
 

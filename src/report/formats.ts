@@ -1,5 +1,5 @@
 import type { ReportDocument } from './document.ts';
-import type { Terminal } from './text/terminal.ts';
+import type { Terminal } from './text/wrap.ts';
 
 /** What a command can report. */
 export type ReportSubject = 'plan' | 'apply' | 'drift' | 'pull' | 'test' | 'explain';

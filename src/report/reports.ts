@@ -6,7 +6,7 @@ import { renderJson } from './serialize.ts';
 import { applyDocument } from './subjects/apply.ts';
 import { driftDocument } from './subjects/drift.ts';
 import { planDocument } from './subjects/plan.ts';
-import type { Terminal } from './text/terminal.ts';
+import type { Terminal } from './text/wrap.ts';
 import { renderReportText } from './text/text.ts';
 
 /** Returns plans as text for a terminal. */

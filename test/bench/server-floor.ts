@@ -8,7 +8,7 @@ import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import { Pool } from 'pg';
 import { registry } from '../../src/kinds/index.ts';
 import { createPreparedPool } from '../../src/server/store/database.ts';
-import type { Tables } from '../../src/server/store/tables.ts';
+import type { Tables } from '../../src/server/store/migrations.ts';
 import { readingsOf } from './server-readings.ts';
 
 type Statement = { readonly text: string; readonly values: readonly unknown[] };

@@ -14,7 +14,7 @@ import { applyDocument } from '../../report/subjects/apply.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
 import { diagnosticsText } from '../../report/text/diagnostics.ts';
-import { plainPalette, type Terminal } from '../../report/text/terminal.ts';
+import { plainPalette, type Terminal } from '../../report/text/wrap.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { ReportFlag } from '../flags.ts';
 import type { PlanResult } from '../create-plan.ts';

@@ -1,7 +1,7 @@
 import picocolors from 'picocolors';
 import type { JsonObject } from '../../model/json.ts';
 import { toJsonText } from '../../report/serialize.ts';
-import { type Terminal, plainPalette } from '../../report/text/terminal.ts';
+import { type Terminal, plainPalette } from '../../report/text/wrap.ts';
 import type { OutputFlags } from '../flags.ts';
 import type { Output, CliContext } from '../context/cli-context.ts';
 

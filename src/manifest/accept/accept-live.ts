@@ -11,8 +11,15 @@ import { loadManifests, readTargetManifests, type LoadInput } from '../load-mani
 import { type Manifest, findDecidingLayer } from '../manifest.ts';
 import { findDifferences, type LiveDifference, createFieldEdits, findTokenIndex, findRules, type LayerEdit } from './field-edits.ts';
 import { listDeclaredEdges, createEdgeEdits } from './edge-edits.ts';
-import { editTexts, groupBy, replaceInputTexts, type AttributedEdit } from './edit-texts.ts';
-import { findValuesToState, findImplied, findMismatches } from './verify-accepted.ts';
+import {
+  editTexts,
+  groupBy,
+  replaceInputTexts,
+  type AttributedEdit,
+  findValuesToState,
+  findImplied,
+  findMismatches,
+} from './verify-accepted.ts';
 import type { FieldRule } from '../../model/field.ts';
 import type { Registry } from '../../model/kind.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';

@@ -6,10 +6,9 @@ import { type ManifestDocument, parseDocuments } from '../yaml/parse-documents.t
 import { compose } from '../yaml/read-yaml.ts';
 import { applyEdit, type DocumentEdit, unsafeEdit } from './apply-edit.ts';
 import { wantedValue, type WantedNode, type EditContext, resolveNodes } from './wanted-node.ts';
-import { toSourceText, applySplices, type SourceText, columnOf, type Splice } from './source-text.ts';
+import { toSourceText, applySplices, type SourceText, columnOf, type Splice, detectStyle } from './source-text.ts';
 import { renderSplices } from './render-splices.ts';
 import { createRootSite } from './value-site.ts';
-import { detectStyle } from './document-style.ts';
 
 /** An edit of one document of a file. `index` counts documents from 0, empty ones included, like `ManifestDocument`. */
 export type FileEdit = { readonly index: number; readonly edit: DocumentEdit };

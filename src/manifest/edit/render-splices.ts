@@ -2,10 +2,20 @@ import { isMap, isScalar, isSeq, type ParsedNode, isAlias, isPair } from 'yaml';
 import { writeScalar, type Quoting, writeEntry, writeFlowPair, writeFlow, writePair, type YamlStyle } from '../yaml/write-yaml.ts';
 import { wantedValue, type WantedNode, type WantedEntry, type WantedPair, type EditContext, openNode } from './wanted-node.ts';
 import { createFlowSplices } from './flow-splices.ts';
-import { type SourceText, columnOf, lastOffset, lineStart, type Splice, lineBreakBefore, lineEnd, nextLineStart } from './source-text.ts';
+import {
+  type SourceText,
+  columnOf,
+  lastOffset,
+  lineStart,
+  type Splice,
+  lineBreakBefore,
+  lineEnd,
+  nextLineStart,
+  withLayout,
+  detectStyleAmong,
+} from './source-text.ts';
 import { cutWord, detectQuoting, replaceValue } from './replace-value.ts';
 import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './value-site.ts';
-import { withLayout, detectStyleAmong } from './document-style.ts';
 import type { Json } from '../../model/json.ts';
 
 type RenderContext = {

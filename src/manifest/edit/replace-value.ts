@@ -10,9 +10,18 @@ import {
   type YamlStyle,
   type ValueText,
 } from '../yaml/write-yaml.ts';
-import { type SourceText, columnOf, lastOffset, lineBreakBefore, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
+import {
+  type SourceText,
+  columnOf,
+  lastOffset,
+  lineBreakBefore,
+  lineEnd,
+  lineStart,
+  nextLineStart,
+  type Splice,
+  withLayout,
+} from './source-text.ts';
 import { findSiteEnd, isFlow, isAbsent, listSourceItems, type ValueSite } from './value-site.ts';
-import { withLayout } from './document-style.ts';
 
 /** Replaces the value at a site. */
 export function replaceValue(source: SourceText, site: ValueSite, value: Json, style: YamlStyle, anchor?: string): readonly Splice[] {

@@ -3,7 +3,7 @@ import type { SourceFile } from '../../model/source.ts';
 import type { Json } from '../../model/json.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { createLocator } from './locate.ts';
-import { createLineFinder } from './line-finder.ts';
+import { createLineFinder } from './code-frame.ts';
 import { type ParsedDocument, readStrictly } from './strict-reader.ts';
 import { readYaml } from './read-yaml.ts';
 

@@ -20,8 +20,7 @@ import type { Json } from '../../model/json.ts';
 import type { SourceFile } from '../../model/source.ts';
 import type { ParsedDocument } from './strict-reader.ts';
 import { maxDepth } from './strict-scalar.ts';
-import { cutCodeFrame } from './code-frame.ts';
-import { createLineFinder } from './line-finder.ts';
+import { cutCodeFrame, createLineFinder } from './code-frame.ts';
 
 /** The documents of a file and the errors in it; a document with an error that leaves its value unclear is left out. */
 export type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly diagnostics: readonly Diagnostic[] };

@@ -16,8 +16,20 @@ import type { ChangeGroup, GroupedChange } from '../subjects/groups.ts';
 import { shortList, plural } from '../wording/counts.ts';
 import { sampleChangeLine, sampleSign } from '../wording/sample-changes.ts';
 import { pathText, distinctParts } from '../wording/value.ts';
-import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
-import { gap, withoutBreak, words, wrap, type Span, clip, pad, visibleWidth } from './wrap.ts';
+import {
+  widthFor,
+  type Paint,
+  type Palette,
+  type Terminal,
+  gap,
+  withoutBreak,
+  words,
+  wrap,
+  type Span,
+  clip,
+  pad,
+  visibleWidth,
+} from './wrap.ts';
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import { highestRisk, type Risk, type RiskClass } from '../../model/plan/risk.ts';
 import { causeName, causePlaces, causesText, headlineConnections, tagTexts } from '../wording/impact.ts';

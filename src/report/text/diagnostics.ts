@@ -2,8 +2,19 @@ import { sortDiagnostics, type CodeFrame, type Diagnostic, type Severity } from 
 import type { JsonObject } from '../../model/json.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeJson, escapeTerminal } from '../escape.ts';
-import { wrap, gap, withoutBreak, words, type Span, clip, visibleWidth } from './wrap.ts';
-import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
+import {
+  wrap,
+  gap,
+  withoutBreak,
+  words,
+  type Span,
+  clip,
+  visibleWidth,
+  widthFor,
+  type Paint,
+  type Palette,
+  type Terminal,
+} from './wrap.ts';
 
 /** Returns diagnostics for people: `file:line:column severity code  message`, the lines around it, a caret and the hint; the counts last. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], terminal: Terminal): string {

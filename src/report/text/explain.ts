@@ -7,9 +7,8 @@ import { attachmentsText } from '../wording/impact.ts';
 import { changeRows } from '../subjects/change-rows.ts';
 import { shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, gap, withoutBreak, words, type Span } from './wrap.ts';
+import { wrap, gap, withoutBreak, words, type Span, widthFor, type Terminal } from './wrap.ts';
 import { tableLines } from './listings.ts';
-import { widthFor, type Terminal } from './terminal.ts';
 import { pathText, withUnits, valueText } from '../wording/value.ts';
 
 /** Returns the lines of a resource field by field: desired, live and (if any) base in columns, and the reason below each field. */

@@ -1,8 +1,7 @@
 import type { Agent, ListedResource, Review, RunbookTemplate, SearchResult, ReviewGroup } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip, pad, visibleWidth } from './wrap.ts';
+import { clip, pad, visibleWidth, widthFor, type Paint, type Terminal } from './wrap.ts';
 import { durationText } from '../../model/day.ts';
-import { widthFor, type Paint, type Terminal } from './terminal.ts';
 
 const between = '  ';
 

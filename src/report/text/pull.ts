@@ -3,8 +3,7 @@ import type { DifferingManifest, SkippedObject, PullResult, WrittenManifest } fr
 import { kindOf } from '../../model/resource.ts';
 import { shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, words } from './wrap.ts';
-import { widthFor, type Paint, type Terminal } from './terminal.ts';
+import { wrap, words, widthFor, type Paint, type Terminal } from './wrap.ts';
 import { pathText } from '../wording/value.ts';
 
 const listed = 20;

@@ -1,7 +1,6 @@
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, gap, withoutBreak, words, type Span, clip } from './wrap.ts';
-import { widthFor, type Paint, type Terminal } from './terminal.ts';
+import { wrap, gap, withoutBreak, words, type Span, clip, widthFor, type Paint, type Terminal } from './wrap.ts';
 import { untested } from '../subjects/samples.ts';
 
 const longestSample = 60;

@@ -9,8 +9,7 @@ import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } 
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
-import { widthFor, type Paint, type Palette, type Terminal } from './terminal.ts';
-import { pad, gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
+import { widthFor, type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
 
 const listed = 5;
 

@@ -3,7 +3,7 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { AppError } from '../../model/errors.ts';
 import { Rejection } from '../http/rejection.ts';
 import { type Author, isAllowedTag, type WriteTarget } from '../http/request-context.ts';
-import { type Tables, uuidPattern } from '../store/tables.ts';
+import { type Tables, uuidPattern } from '../store/migrations.ts';
 
 /** An agent as responses contain it. */
 export type RegisteredAgent = {

@@ -4,7 +4,7 @@ import type { FieldRule } from '../../model/field.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { GivenSecrets, Secrets } from '../store/secrets.ts';
-import type { Tables } from '../store/tables.ts';
+import type { Tables } from '../store/migrations.ts';
 
 /** A request that writes: its caller, address and path. */
 export type WriteAttempt = {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { type Principal, roleOf, environmentPrincipal } from './principal.ts';
 import { Rejection } from '../http/rejection.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
-import { type ApiKeyRow, type Tables, uuidPattern } from '../store/tables.ts';
+import { type ApiKeyRow, type Tables, uuidPattern } from '../store/migrations.ts';
 import { inWriteLock, withUniqueName, openStore, type StoreOptions } from '../store/store.ts';
 import { AppError } from '../../model/errors.ts';
 import { recordWrite, type RecordWrite, type WriteAttempt } from '../audit/audit-log.ts';

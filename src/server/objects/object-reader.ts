@@ -6,7 +6,7 @@ import type { Collection } from '../collections.ts';
 import { type PageRequest, selectPage } from '../store/paging.ts';
 import { openSecrets, type Secrets } from '../store/secrets.ts';
 import type { Store } from '../store/store.ts';
-import { uuidPattern } from '../store/tables.ts';
+import { uuidPattern } from '../store/migrations.ts';
 
 /** A stored object with its secrets opened. */
 export type StoredObject = {

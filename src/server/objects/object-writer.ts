@@ -10,7 +10,7 @@ import { type Author, isAllowedVersion, type WriteTarget } from '../http/request
 import { findObject, secretsPath, type StoredObject } from './object-reader.ts';
 import { resolveSecrets, sealSecrets, type GivenSecrets, readSecrets } from '../store/secrets.ts';
 import { type Store, inWriteLock, withUniqueName } from '../store/store.ts';
-import { type Tables, uuidPattern } from '../store/tables.ts';
+import { type Tables, uuidPattern } from '../store/migrations.ts';
 import { type BodyValidator, compileBodyValidator } from '../http/request-body.ts';
 import { objectBodySchema } from './objects.openapi.ts';
 import { maxResourceNameLength } from '../resources/resources.openapi.ts';

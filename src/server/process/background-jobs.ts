@@ -4,7 +4,7 @@ import { recordResult, type WriteAttempt } from '../audit/audit-log.ts';
 import { environmentPrincipal } from '../auth/principal.ts';
 import type { Log } from './log.ts';
 import { type Store, inWriteLock } from '../store/store.ts';
-import { type SealedColumn, sealedColumns } from '../store/tables.ts';
+import { type SealedColumn, sealedColumns } from '../store/migrations.ts';
 
 type BackgroundJobOptions = { readonly log: Log; readonly now: () => Date; readonly auditKeepDays?: number | undefined };
 

@@ -32,7 +32,7 @@ import {
 } from './resources.ts';
 import { defaultPage, readPageRequest } from '../store/paging.ts';
 import type { Store } from '../store/store.ts';
-import { uuidPattern } from '../store/tables.ts';
+import { uuidPattern } from '../store/migrations.ts';
 
 /** Serves the resources that connections belong to: list with filters, read, create, replace and delete, by name. */
 export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly store: Store; readonly now: () => Date }): void {

@@ -8,7 +8,7 @@ import { type Author, isAllowedVersion, type WriteTarget } from '../http/request
 import { type PageRequest, selectPage } from '../store/paging.ts';
 import { type GivenSecrets, openSecrets, readSecrets, resolveSecrets, sealSecrets, type Secrets } from '../store/secrets.ts';
 import { type Store, inWriteLock, withUniqueName } from '../store/store.ts';
-import { type Tables, uuidPattern } from '../store/tables.ts';
+import { type Tables, uuidPattern } from '../store/migrations.ts';
 
 /** A stored resource (a group of connections) with its secrets opened. */
 export type StoredResource = {

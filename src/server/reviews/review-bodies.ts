@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { type FieldProblem, requireNoProblems } from '../http/rejection.ts';
 import { compileSchemaValidator } from '../http/request-body.ts';
 import { type ReviewType, reviewTypes, type StoredTimeWindow, type ReviewAction } from './transitions.ts';
-import { uuidPattern } from '../store/tables.ts';
+import { uuidPattern } from '../store/migrations.ts';
 
 /** A request for a review. */
 export type ReviewRequest = {

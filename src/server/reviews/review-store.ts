@@ -5,7 +5,7 @@ import { InvalidBody, Rejection } from '../http/rejection.ts';
 import type { ReviewRequest } from './review-bodies.ts';
 import { type ReviewStatus, type ReviewType, type StoredReview, pendingGroup } from './transitions.ts';
 import { type PageRequest, selectPage } from '../store/paging.ts';
-import { type Tables, uuidPattern } from '../store/tables.ts';
+import { type Tables, uuidPattern } from '../store/migrations.ts';
 
 /** The filters of a review list; undefined matches everything. */
 export type ReviewFilter = {

@@ -6,7 +6,7 @@ import { Pool, type PoolClient } from 'pg';
 import { AppError } from '../../model/errors.ts';
 import type { Log } from '../process/log.ts';
 import { parseEncryptionKey, readOrCreateKeyFile } from './secrets.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './migrations.ts';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 

@@ -1,7 +1,7 @@
 import type { HonoRequest } from 'hono';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type FieldProblem, requireNoProblems } from '../http/rejection.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './migrations.ts';
 
 /** A page of a list: its number, from 1, and its size. */
 export type PageRequest = { readonly page: number; readonly size: number };

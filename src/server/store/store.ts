@@ -2,8 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { AppError } from '../../model/errors.ts';
 import { type Cipher, createCipher, parsePreviousKeys } from './secrets.ts';
 import { openDatabase, type OpenOptions } from './database.ts';
-import { migrate } from './migrations.ts';
-import { sealedColumns, type Tables } from './tables.ts';
+import { migrate, sealedColumns, type Tables } from './migrations.ts';
 import { Rejection } from '../http/rejection.ts';
 
 /** The database (or a transaction), the cipher of its secrets, and the clock. */

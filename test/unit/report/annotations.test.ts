@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Diagnostic, Severity } from '../../../src/model/diagnostic.ts';
 import { annotationCommands, diagnosticAnnotations, type Annotation } from '../../../src/report/annotations.ts';
 import { diagnosticsText } from '../../../src/report/text/diagnostics.ts';
 import { sarifText } from '../../../src/report/sarif.ts';
-import { plainPalette } from '../../../src/report/text/terminal.ts';
+import { plainPalette } from '../../../src/report/text/wrap.ts';
 import { hasControls, nastyText } from './nasty-text.ts';
 
 const severity = fc.constantFrom<Severity>('error', 'warning', 'notice');

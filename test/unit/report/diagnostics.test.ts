@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../../../src/report/text/diagnostics.ts';
-import { plainPalette } from '../../../src/report/text/terminal.ts';
+import { plainPalette } from '../../../src/report/text/wrap.ts';
 
 const unknownField: Diagnostic = {
   code: 'manifest/unknown-field',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../../src/model/result/explanation.ts';
 import { explainDocument } from '../../../src/report/subjects/explain.ts';
 import { renderReportText } from '../../../src/report/text/text.ts';
-import { plainPalette } from '../../../src/report/text/terminal.ts';
+import { plainPalette } from '../../../src/report/text/wrap.ts';
 
 const explanation: Explanation = {
   id: 'Connection/billing-db',

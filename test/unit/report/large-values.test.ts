@@ -4,7 +4,7 @@ import { buildProtectionMatrix } from '../../../src/protection/protection-matrix
 import { driftMarkdown, driftText, planJson, planMarkdown, planText } from '../../../src/report/reports.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
-import { plainPalette } from '../../../src/report/text/terminal.ts';
+import { plainPalette } from '../../../src/report/text/wrap.ts';
 import { desiredState } from '../../support/desired.ts';
 import { connection } from '../../support/manifests.ts';
 import { memoryGateway } from '../../support/memory-gateway.ts';

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Review } from '../../../src/model/service.ts';
 import { reviewListing, searchListing, templateListing, tableText, reviewText } from '../../../src/report/text/listings.ts';
-import { plainPalette, type Palette } from '../../../src/report/text/terminal.ts';
-import { visibleWidth } from '../../../src/report/text/wrap.ts';
+import { plainPalette, type Palette, visibleWidth } from '../../../src/report/text/wrap.ts';
 
 const group = { id: 'g', group: 'dba', status: 'APPROVED', forced_review: true, review_date: '2026-11-20T11:24:02.477Z' };
 const by = { id: 'u', name: 'ada', email: 'ada@example.com', chat_id: '' };
