@@ -5,14 +5,14 @@ import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step } from '../model/plan/schedule.ts';
 import { countsByStatus, isSuccess, outcomeOf, type StepResult, type ExecutedStep } from './outcomes.ts';
 import { runPool } from './pool.ts';
-import type { ApplyInput, ApplyProgress } from './progress.ts';
+import type { ApplyInput, ApplyState } from './progress.ts';
 import { readBack } from './read-back.ts';
 import { executeStep } from './execute-step.ts';
 
 /** Carries out a plan, stage by stage, and tells what became of every change; a failing change never throws. */
 export async function apply(input: ApplyInput): Promise<ApplyResult> {
   const { steps } = input;
-  const progress: ApplyProgress = {
+  const progress: ApplyState = {
     input,
     results: new Map(),
     known: new Map(withNames(input.live, renamesOf(input.plan.changes)).resources.map((resource) => [resource.id, resource])),
@@ -32,7 +32,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
   return { outcomes, interrupted: input.signal.aborted };
 }
 
-function outcomesOf(steps: readonly Step[], { input, results }: ApplyProgress): readonly Outcome[] {
+function outcomesOf(steps: readonly Step[], { input, results }: ApplyState): readonly Outcome[] {
   const taken = new Map<ResourceId, readonly ExecutedStep[]>();
   for (const { key, part, change } of steps) {
     const result = results.get(stepKeyText(key))?.result;
@@ -41,7 +41,7 @@ function outcomesOf(steps: readonly Step[], { input, results }: ApplyProgress): 
   return input.plan.changes.map((change) => outcomeOf(change, taken.get(change.id) ?? []));
 }
 
-async function runStage(steps: readonly Step[], progress: ApplyProgress): Promise<void> {
+async function runStage(steps: readonly Step[], progress: ApplyState): Promise<void> {
   const { input, results, written } = progress;
   written.length = 0;
   await runPool(steps, input.concurrency, async (step) => {
@@ -55,7 +55,7 @@ async function runStage(steps: readonly Step[], progress: ApplyProgress): Promis
 }
 
 /** Why a step is not begun at all, if it is not. */
-function withheld({ needs }: Step, { input, results, stopped }: ApplyProgress): StepResult | undefined {
+function withheld({ needs }: Step, { input, results, stopped }: ApplyState): StepResult | undefined {
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'interrupted before it began' };
   const failed = needs.find((need) => !isSuccess(results.get(stepKeyText(need))?.result));
   if (failed !== undefined) {
@@ -65,7 +65,7 @@ function withheld({ needs }: Step, { input, results, stopped }: ApplyProgress): 
   return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not begun: ${stopped.message}` };
 }
 
-async function attempt(step: Step, progress: ApplyProgress): Promise<StepResult> {
+async function attempt(step: Step, progress: ApplyState): Promise<StepResult> {
   try {
     return await executeStep(step, progress);
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Step } from '../model/plan/schedule.ts';
 import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { StepResult } from './outcomes.ts';
-import { kindsToRead, type ApplyProgress } from './progress.ts';
+import { kindsToRead, type ApplyState } from './progress.ts';
 import { changesSincePlan, changedFieldText, type ChangedField } from './fingerprint.ts';
 import { extras, isInSync, requestOf, type SecretLookup } from './request.ts';
 import { findUnkept } from './verify.ts';
@@ -12,7 +12,7 @@ import { findUnkept } from './verify.ts';
 const attempts = 3;
 
 /** Takes one step: reads the object again, looks whether it still is what the plan saw, and writes. */
-export async function executeStep(step: Step, progress: ApplyProgress): Promise<StepResult> {
+export async function executeStep(step: Step, progress: ApplyState): Promise<StepResult> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await takeOnce(step, progress);
@@ -22,7 +22,7 @@ export async function executeStep(step: Step, progress: ApplyProgress): Promise<
   }
 }
 
-async function takeOnce(step: Step, progress: ApplyProgress): Promise<StepResult> {
+async function takeOnce(step: Step, progress: ApplyState): Promise<StepResult> {
   const place = progress.known.get(liveKeyOf(step.change));
   const fresh = place === undefined ? undefined : await progress.input.gateway.readOne(place);
   if (step.part === 'delete') return fresh === undefined ? { status: 'already' } : remove(step, fresh, progress);
@@ -32,7 +32,7 @@ async function takeOnce(step: Step, progress: ApplyProgress): Promise<StepResult
   return creates ? existing(step, fresh, progress) : update(step, fresh, progress);
 }
 
-async function create(step: Step, progress: ApplyProgress): Promise<StepResult> {
+async function create(step: Step, progress: ApplyState): Promise<StepResult> {
   const { input, known, written } = progress;
   const request = requestOf(step, input.secretOf);
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'create' });
@@ -50,7 +50,7 @@ async function create(step: Step, progress: ApplyProgress): Promise<StepResult> 
 }
 
 /** Deletes an object that still is what the plan saw. */
-async function remove(step: Step, fresh: LiveResource, { input, written }: ApplyProgress): Promise<StepResult> {
+async function remove(step: Step, fresh: LiveResource, { input, written }: ApplyState): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
   const moved = changesSincePlan(step.change, step.kind, fresh, input.seen?.get(liveKeyOf(step.change)));
   if (moved.length > 0) return failed('apply/moved', `it was changed since it was planned, so it is not deleted: ${texts(moved)}`);
@@ -62,13 +62,13 @@ async function remove(step: Step, fresh: LiveResource, { input, written }: Apply
 }
 
 /** Looks a new object up by its id: somebody else was quicker. */
-async function find(step: Step, { input }: ApplyProgress): Promise<LiveResource | undefined> {
+async function find(step: Step, { input }: ApplyState): Promise<LiveResource | undefined> {
   const { value } = await input.gateway.readAll(kindsToRead([step.kind]));
   return value?.resources.find((resource) => resource.id === liveKeyOf(step.change));
 }
 
 /** Somebody, perhaps an earlier run of this plan, created it: well if it is what we would have made, whole or closed. */
-function existing(step: Step, found: LiveResource, { input, known }: ApplyProgress): StepResult {
+function existing(step: Step, found: LiveResource, { input, known }: ApplyState): StepResult {
   if (found.managedBy !== undefined) return managed(found.managedBy);
   if (!isMade(step, found, input.secretOf)) return failed('apply/moved', 'it exists by now, and is not what the plan would create');
   known.set(found.id, found);
@@ -84,7 +84,7 @@ export function isMade(step: Step, found: LiveResource, secretOf: SecretLookup):
   });
 }
 
-async function update(step: Step, fresh: LiveResource, { input, written }: ApplyProgress): Promise<StepResult> {
+async function update(step: Step, fresh: LiveResource, { input, written }: ApplyState): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
   const seen = input.seen?.get(liveKeyOf(step.change));
   const moved = step.part === 'name' && seen === undefined ? [] : changesSincePlan(step.change, step.kind, fresh, seen);

@@ -30,7 +30,7 @@ export type ApplyInput = {
 };
 
 /** The run's memory: results by step, and where each object is. */
-export type ApplyProgress = {
+export type ApplyState = {
   readonly input: ApplyInput;
   readonly results: Map<string, { readonly change: ResourceId; readonly result: StepResult }>;
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;

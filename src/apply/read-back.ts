@@ -2,11 +2,11 @@ import { AppError } from '../model/errors.ts';
 import { type LiveState, liveById } from '../model/live.ts';
 import { stepKeyText } from '../model/plan/schedule.ts';
 import type { StepResult } from './outcomes.ts';
-import { kindsToRead, type ApplyProgress } from './progress.ts';
+import { kindsToRead, type ApplyState } from './progress.ts';
 import { findUnkept, type WrittenStep } from './verify.ts';
 
 /** Reads in bulk what the stage wrote; an object that is not as written fails, and with it what needs it. */
-export async function readBack(progress: ApplyProgress): Promise<void> {
+export async function readBack(progress: ApplyState): Promise<void> {
   const { input, results, written } = progress;
   const judge = judgeOf(await readAgain(progress));
   for (const one of written) {
@@ -19,7 +19,7 @@ export async function readBack(progress: ApplyProgress): Promise<void> {
 }
 
 /** What the gateway has now, or why that cannot be told. */
-async function readAgain(progress: ApplyProgress): Promise<LiveState | string> {
+async function readAgain(progress: ApplyState): Promise<LiveState | string> {
   const { input, written } = progress;
   try {
     const { value } = await input.gateway.readAll(kindsToRead(written.map(({ step }) => step.kind)));

@@ -1,8 +1,9 @@
-import { apply as carryOut } from '../apply/apply.ts';
+import { apply as executePlan } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { isWritten, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { removalWarnings } from '../reconcile/diff/removed-objects.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
@@ -11,14 +12,14 @@ import { planDocument } from '../report/subjects/plan.ts';
 import type { ApplyFlags } from './flags.ts';
 import { mayWrite } from './connect.ts';
 import { openApplyJournal, type ApplyJournal } from './output/apply-journal.ts';
-import { differentPlan } from './saved-plan-checks.ts';
-import { createPlan, type PlanResult } from './create-plan.ts';
+import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
+import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from './output/printer.ts';
 import { progressOn, announceStop } from './output/progress.ts';
-import { recordApplied } from './recording.ts';
-import { secretOf } from './saved-secrets.ts';
-import type { ResumedPlan } from './saved.ts';
+import { recordApplied } from '../project/record-applied.ts';
+import { secretLookup } from './planning/read-saved-secrets.ts';
+import type { ResumedPlan } from './planning/resume-saved-plan.ts';
 import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
@@ -35,73 +36,77 @@ export const defineApply: DefineCommand = (command, run) => {
 };
 
 /**
- * Shows the plan, asks, and carries out exactly that. Exit 0, 5 with failures or interrupted, 6 refused. Where `filter`
- * leaves out a part of the plan, nothing is recorded as wholly applied.
+ * Prints the plan, asks for confirmation, and executes exactly that plan. Returns the exit code: 0, 5 for failures or an
+ * interrupt; refusals throw (exit 6). Records no commit as applied if `filter` or a selection leaves out a part of the plan.
  */
 export async function runApply(flags: ApplyFlags, context: CliContext, filter?: PlanFilter): Promise<number> {
   if (!flags.yes && !context.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
   requireWritable(flags.report, context);
   const journal = openApplyJournal(flags.journal, context);
   try {
-    const result = await planOf(flags, context, { journal, filter });
+    const planned = await createOrResumePlan(flags, context, { journal, filter });
     try {
-      return await applyPlanned({ ...result, journal, isWhole: filter === undefined && result.whole !== false }, flags, context);
+      return await confirmAndApply({ ...planned, journal, isWhole: filter === undefined && planned.whole !== false }, flags, context);
     } finally {
-      await result.gateway.close();
+      await planned.gateway.close();
     }
   } finally {
     journal.close();
   }
 }
 
-type Made = PlanResult & Partial<Pick<ResumedPlan, 'seen' | 'whole'>>;
-type Journaled = Made & { readonly journal: ApplyJournal; readonly isWhole: boolean };
+type PlanToApply = PlanResult & Partial<Pick<ResumedPlan, 'seen' | 'whole'>>;
+type ApplyContext = PlanToApply & { readonly journal: ApplyJournal; readonly isWhole: boolean };
 
-type Making = { readonly journal: ApplyJournal; readonly filter: PlanFilter | undefined };
+type PlanSource = { readonly journal: ApplyJournal; readonly filter: PlanFilter | undefined };
 
-/** The plan of a file, or a new one; breakers do not bind what somebody has seen. */
-async function planOf(flags: ApplyFlags, context: CliContext, { journal: { request }, filter }: Making): Promise<Made> {
+/** Reads the plan of a file, or creates one. Limits do not refuse a plan that was reviewed: one with `--plan` or `--digest`. */
+async function createOrResumePlan(
+  flags: ApplyFlags,
+  context: CliContext,
+  { journal: { request }, filter }: PlanSource,
+): Promise<PlanToApply> {
   if (flags.plan !== undefined) {
-    const { resumePlan: resumed } = await import('./saved.ts');
-    return resumed(flags.plan, flags, { context, onRequest: request });
+    const { resumeSavedPlan } = await import('./planning/resume-saved-plan.ts');
+    return resumeSavedPlan(flags.plan, flags, { context, onRequest: request });
   }
-  const made = await createPlan(flags, context, { onRequest: request, filter });
-  if (flags.digest === undefined) return made;
-  const unlike = differentPlan(flags.digest, made.plan);
-  if (unlike === undefined) return { ...made, plan: withoutLimits(made.plan) };
-  return { ...made, plan: { ...made.plan, refusals: [...made.plan.refusals, unlike] } };
+  const created = await createPlan(flags, context, { onRequest: request, filter });
+  if (flags.digest === undefined) return created;
+  const refusal = differentPlan(flags.digest, created.plan);
+  if (refusal === undefined) return { ...created, plan: withoutLimits(created.plan) };
+  return { ...created, plan: { ...created.plan, refusals: [...created.plan.refusals, refusal] } };
 }
 
-async function applyPlanned(result: Journaled, flags: ApplyFlags, context: CliContext): Promise<number> {
+async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context: CliContext): Promise<number> {
   const printer = printerFor(context, flags);
-  const { plan } = result;
+  const { plan } = planned;
   const writes = plan.changes.filter(isWritten).length;
-  const machine = flags.format === 'json';
-  if (!machine) await emitPlan(result, result.warnings, { flags: { ...flags, report: [] }, context, printer });
+  const isJson = flags.format === 'json';
+  if (!isJson) await emitPlan(planned, planned.warnings, { flags: { ...flags, report: [] }, context, printer });
   try {
-    await requireConsent(result, writes, flags, context);
+    await requireConsent(planned, writes, flags, context);
   } catch (error) {
-    if (machine || flags.report.length > 0) {
-      await emitPlan(result, machine ? result.warnings : [], { flags, context, printer, printed: !machine });
+    if (isJson || flags.report.length > 0) {
+      await emitPlan(planned, isJson ? planned.warnings : [], { flags, context, printer, printed: !isJson });
     }
     throw error;
   }
-  const outcome = await execute(result, flags, context);
+  const result = await execute(planned, flags, context);
   if (flags.format === 'text') printer.print('\n');
-  await emitApply(outcome, result, { flags, context, printer });
-  if (outcome.interrupted || outcome.outcomes.some(isUnfinished)) return 5;
-  if (!result.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
-  const recorded = await recordApplied({ ...result, options: flags, context });
+  await emitApply(result, planned, { flags, context, printer });
+  if (result.interrupted || result.outcomes.some(isUnfinished)) return 5;
+  if (!planned.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
+  const recorded = await recordApplied({ ...planned, options: flags, context, removalWarnings: removalWarnings(plan) });
   context.onEvent?.({ diagnostics: recorded });
   printer.hint(diagnosticsText(recorded, printer.errors));
   return 0;
 }
 
-/** Throws where the plan is not to be carried out: it is refused, the token may not write, or nobody said yes. */
-async function requireConsent(result: PlanResult, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
-  const { plan } = result;
+/** Throws unless the plan may be executed: without refusals, with a token that may write, and confirmed. */
+async function requireConsent(planned: PlanResult, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
+  const { plan } = planned;
   const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
-  if (writes > 0) refuseReaders(result);
+  if (writes > 0) requireWriteAccess(planned);
   if (refusals.length > 0) throw new RefusedError(refusals);
   if (writes === 0 || flags.yes) return;
   const { errors, note } = printerFor(context, flags);
@@ -111,7 +116,7 @@ async function requireConsent(result: PlanResult, writes: number, flags: ApplyFl
     throw new AppError('apply/declined', 6, 'not applied: nobody said yes');
 }
 
-/** A change or an edge that a manager blocks stops the run, unless it is to be skipped. */
+/** Refuses changes and edges of objects that something else manages; `--on-managed skip` leaves them out. */
 function managedRefusals(plan: Plan): readonly Refusal[] {
   const blocked = plan.changes
     .filter((change) => change.action === 'blocked')
@@ -129,7 +134,7 @@ function managedRefusals(plan: Plan): readonly Refusal[] {
   }));
 }
 
-function refuseReaders({ identity }: PlanResult): void {
+function requireWriteAccess({ identity }: PlanResult): void {
   if (mayWrite(identity)) return;
   throw new AppError(
     'api/read-only-role',
@@ -140,7 +145,7 @@ function refuseReaders({ identity }: PlanResult): void {
 }
 
 async function execute(
-  { plan, steps, live, desired, gateway, journal, seen }: Journaled,
+  { plan, steps, live, desired, gateway, journal, seen }: ApplyContext,
   flags: ApplyFlags,
   context: CliContext,
 ): Promise<ApplyResult> {
@@ -148,7 +153,7 @@ async function execute(
   const signal = context.interruptSignal();
   announceStop(signal, flags, context);
   try {
-    return await carryOut({
+    return await executePlan({
       plan,
       live,
       steps,
@@ -156,7 +161,7 @@ async function execute(
       registry,
       concurrency: flags.concurrency,
       signal,
-      secretOf: secretOf(desired),
+      secretOf: secretLookup(desired),
       ...(seen === undefined ? {} : { seen }),
       observe: (event) => {
         journal.write(event);

@@ -43,8 +43,8 @@ export function mayWrite({ role }: GatewayIdentity): boolean {
 /** Opens the service of the one selected target, for look-ups and review decisions. */
 export async function connectService(connecting: ConnectOptions): Promise<Service> {
   const { flags, context } = connecting;
-  const line = sessionOptions(chooseTarget(resolveConfig(flags, context), flags), connecting);
-  return waiting(`asking ${line.url}`, connecting, () => openService(line));
+  const session = sessionOptions(chooseTarget(resolveConfig(flags, context), flags), connecting);
+  return waiting(`asking ${session.url}`, connecting, () => openService(session));
 }
 
 function sessionOptions(target: Target, { context, onRequest }: ConnectOptions): SessionOptions {

@@ -10,8 +10,8 @@ import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { runApply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 import { connectService, trackSecretReads } from './connect.ts';
-import { createPlan, type PlanResult } from './create-plan.ts';
-import { judgeLive } from './policies.ts';
+import { createPlan, type PlanResult } from './planning/create-plan.ts';
+import { checkLivePolicies } from './planning/target-policies.ts';
 import { printerFor } from './output/printer.ts';
 import { requireWritable, emitDrift } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
@@ -33,17 +33,17 @@ import {
 export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
   /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */
   readonly since?: string;
-  /** What somebody changed is undone, also what is held. */
+  /** Undoes the drift, including held changes. */
   readonly revert: boolean;
-  /** The manifests are edited so that they say it. */
+  /** Edits the manifests until they match the live objects. */
   readonly adopt: boolean;
-  /** Live objects without a manifest that are to have one, too. */
+  /** Unmanaged live objects that also get a manifest. */
   readonly new: readonly string[];
-  /** Whether the edits become a commit. */
+  /** Commits the edits. */
   readonly commit: boolean;
 };
 
-const mostWrites = 1000;
+const maxWrites = 1000;
 const defaultDays = 30;
 
 /** Defines `ostiary drift`. */
@@ -61,7 +61,10 @@ export const defineDrift: DefineCommand = (command, run) => {
   );
 };
 
-/** Shows what somebody changed on the gateway since the last apply, and who; with `--revert` undoes it, with `--adopt` accepts it. Exit 0, 2 with drift that is left or a policy that live does not fulfil, or as apply. */
+/**
+ * Reports the drift since the last apply and its authors; `--revert` undoes it, `--adopt` accepts it. Returns the exit code:
+ * 2 for remaining drift or a live object that violates a policy, otherwise 0; with `--revert` the exit code of apply.
+ */
 export async function runDrift(flags: DriftFlags, context: CliContext): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt accepts a drift and --revert undoes it', 'leave one of them out');
   if (flags.revert && flags.secrets === 'unresolved')
@@ -69,64 +72,70 @@ export async function runDrift(flags: DriftFlags, context: CliContext): Promise<
   if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit goes with --adopt', 'add --adopt, or leave it out');
   if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new goes with --adopt', 'add --adopt, or leave it out');
   requireWritable(flags.report, context);
-  const since = flags.since === undefined ? undefined : timeOf(flags.since, context.now());
-  const asked = { ...flags, adopt: [], prune: false };
-  let found: DriftResult | undefined;
-  const seen = await closed(
-    await createPlan({ ...asked, revert: [], previewOnly: true }, context, {
+  const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
+  const planFlags = { ...flags, adopt: [], prune: false };
+  let result: DriftResult | undefined;
+  const planned = await withNewObjects(
+    await createPlan({ ...planFlags, revert: [], previewOnly: true }, context, {
       filter: (whole, base) => {
-        found = filterDrift(whole, { base, registry });
-        return found.diff;
+        result = filterDrift(whole, { base, registry });
+        return result.diff;
       },
     }),
     flags,
     context,
   );
-  const { plan } = seen;
-  const told: Drift = {
+  const { plan } = planned;
+  const found: Drift = {
     plan,
-    pending: found?.pending ?? 0,
-    unfinished: found?.unfinished ?? 0,
-    protection: protectionOfDrift(plan, seen.live, registry, { desired: seen.desired, base: seen.base?.desired }),
+    pending: result?.pending ?? 0,
+    unfinished: result?.unfinished ?? 0,
+    protection: protectionOfDrift(plan, planned.live, registry, { desired: planned.desired, base: planned.base?.desired }),
   };
   if (flags.revert && isDrifted(plan)) {
-    context.onEvent?.({ drift: told });
+    context.onEvent?.({ drift: found });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return runApply({ ...asked, revert, onManaged: 'skip' }, context, (whole, base) => filterDrift(whole, { base, registry }, 'only').diff);
+    return runApply(
+      { ...planFlags, revert, onManaged: 'skip' },
+      context,
+      (whole, base) => filterDrift(whole, { base, registry }, 'only').diff,
+    );
   }
-  const writes = isDrifted(plan) ? await writesTo(seen, since ?? (await lastApply(seen, context)), flags, context) : undefined;
-  const drifted = { ...told, ...(writes === undefined ? {} : { writes }) };
-  const judged = await judgeLive(plan, { ...seen, flags, context });
-  const warnings = [...seen.warnings.filter(({ code }) => !code.startsWith('policy/')), ...judged.diagnostics];
+  const writes = isDrifted(plan)
+    ? await findDriftWriters(planned, since ?? (await timeOfLastApply(planned, context)), flags, context)
+    : undefined;
+  const drifted = { ...found, ...(writes === undefined ? {} : { writes }) };
+  const livePolicies = await checkLivePolicies(plan, { ...planned, flags, context });
+  const warnings = [...planned.warnings.filter(({ code }) => !code.startsWith('policy/')), ...livePolicies.diagnostics];
   const report = (one: Drift): Promise<void> =>
     emitDrift(one, [...warnings, ...(one.adoption?.left ?? [])], { flags, context, printer: printerFor(context, flags) });
   if (!flags.adopt) {
     await report(drifted);
-    return isDrifted(plan) || judged.fails ? 2 : 0;
+    return isDrifted(plan) || livePolicies.fails ? 2 : 0;
   }
-  const adoption = await adopted(drifted, seen, { flags, context, report });
+  const adoption = await emitAdoption(drifted, planned, { flags, context, report });
   return adoption.left.some(({ code, severity }) => code.startsWith('adopt/') && severity !== 'notice') ? 2 : 0;
 }
 
-/** The plan, with all that is to be read for new manifests; nothing more is asked of its gateway. */
-async function closed(seen: PlanResult, flags: DriftFlags, context: CliContext): Promise<PlanResult> {
+/** Adds to the plan the details of the objects of `--new`, then closes its gateway. */
+async function withNewObjects(planned: PlanResult, flags: DriftFlags, context: CliContext): Promise<PlanResult> {
   try {
-    if (flags.new.length === 0) return seen;
+    if (flags.new.length === 0) return planned;
     const { readDetails } = await import('../pull/choose-objects.ts');
-    const named = seen.live.resources.filter(({ id }) => flags.new.includes(id));
-    return { ...seen, live: await readDetails(seen.live, named, seen.gateway, trackSecretReads({ flags, context })) };
+    const named = planned.live.resources.filter(({ id }) => flags.new.includes(id));
+    return { ...planned, live: await readDetails(planned.live, named, planned.gateway, trackSecretReads({ flags, context })) };
   } finally {
-    await seen.gateway.close();
+    await planned.gateway.close();
   }
 }
 
-type Adopted = { readonly flags: DriftFlags; readonly context: CliContext; readonly report: (drift: Drift) => Promise<void> };
+type AdoptionContext = { readonly flags: DriftFlags; readonly context: CliContext; readonly report: (drift: Drift) => Promise<void> };
 
-/** Adopts the drift, and reports it in any case. */
-async function adopted(found: Drift, seen: PlanResult, { flags, context, report }: Adopted): Promise<Adoption> {
+/** Adopts the drift and reports it, even if adopting fails. */
+async function emitAdoption(found: Drift, planned: PlanResult, { flags, context, report }: AdoptionContext): Promise<Adoption> {
   const { commit, origin, new: names } = flags;
   try {
-    const adoption = await adoptDrift(found, seen, { selection: flags, context, names, commit, origin });
+    const adoption = await adoptDrift(found, planned, { selection: flags, context, names, commit, origin });
     await report({ ...found, adoption });
     return adoption;
   } catch (error) {
@@ -135,16 +144,19 @@ async function adopted(found: Drift, seen: PlanResult, { flags, context, report 
   }
 }
 
-/** When the base was committed, before which nobody changed what was applied with it; else, and for what applies leave as it is, a month ago. */
-async function lastApply({ plan: { base, changes, edges }, config }: PlanResult, context: CliContext): Promise<Date> {
+/**
+ * Returns the time from which the audit log is searched: when the base was committed, because drift is younger. Without a base,
+ * and for held changes, which outlive applies, it is 30 days ago.
+ */
+async function timeOfLastApply({ plan: { base, changes, edges }, config }: PlanResult, context: CliContext): Promise<Date> {
   const isHeld = changes.some(({ fields }) => fields.some(({ held }) => held === true)) || edges.some(({ action }) => action === 'held');
   const repository = isHeld || base === undefined ? undefined : await openRepository({ folder: config.root, env: context.env });
   if (base !== undefined && repository !== undefined) return committedAt(repository, base);
   return new Date(context.now().getTime() - defaultDays * 86_400_000);
 }
 
-/** Who wrote the objects that differ; nothing where the gateway does not tell, which is no reason to say less of the rest. */
-async function writesTo(
+/** Returns the audited writes of each object that differs; undefined if the gateway provides none, so that the drift is reported without them. */
+async function findDriftWriters(
   { plan, desired, live }: Pick<PlanResult, 'plan' | 'desired' | 'live'>,
   since: Date,
   flags: DriftFlags,
@@ -153,7 +165,7 @@ async function writesTo(
   try {
     const service = await connectService({ flags, context });
     try {
-      const writes = await service.writesSince(since, mostWrites);
+      const writes = await service.writesSince(since, maxWrites);
       return writes === undefined ? undefined : findWriters(plan, { desired, live, writes });
     } finally {
       await service.close();
@@ -166,7 +178,7 @@ async function writesTo(
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-function timeOf(text: string, now: Date): Date {
+function parseSince(text: string, now: Date): Date {
   const [, count, unit = ''] = /^(\d{1,4})([hdw])$/.exec(text) ?? [];
   if (count !== undefined) return new Date(now.getTime() - Number(count) * (units[unit] ?? 0));
   const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;

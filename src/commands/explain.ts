@@ -9,8 +9,8 @@ import { formatsFor } from '../report/formats.ts';
 import { emit } from './output/emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { Format, PlanFlags, TargetFlags } from './flags.ts';
-import { createPlan } from './create-plan.ts';
-import { policiesOf } from './policies.ts';
+import { createPlan } from './planning/create-plan.ts';
+import { policyResultsOf } from './planning/target-policies.ts';
 import { printerFor } from './output/printer.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { baseOptions, cacheOption, formatOption, secretsOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
@@ -33,7 +33,7 @@ export const defineExplain: DefineCommand = (command, run) => {
     .action((resource, field, flags) => run((context) => runExplain({ ...flags, resource, field, only: [], paths: [] }, context)));
 };
 
-/** Says field by field why an object is, or is not, a change. */
+/** Explains for each field of an object why the plan changes it or does not. */
 export async function runExplain(flags: ExplainFlags, context: CliContext): Promise<number> {
   const [kindName = '', ...rest] = flags.resource.split('/');
   const kind = registry.get(kindName);
@@ -55,8 +55,8 @@ export async function runExplain(flags: ExplainFlags, context: CliContext): Prom
       near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const made = await createPlan({ ...flags, allow: [], adopt: [], revert: [], prune: false, previewOnly: true }, context);
-  const { plan, desired, live, base, gateway } = made;
+  const planned = await createPlan({ ...flags, allow: [], adopt: [], revert: [], prune: false, previewOnly: true }, context);
+  const { plan, desired, live, base, gateway } = planned;
   await gateway.close();
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });
   if (explanation === undefined) {
@@ -69,17 +69,17 @@ export async function runExplain(flags: ExplainFlags, context: CliContext): Prom
       near === undefined ? undefined : `did you mean "${near}"?`,
     );
   }
-  const policies = flags.field === undefined ? await policiesOf(id, plan, { ...made, flags, context }) : [];
+  const policies = flags.field === undefined ? await policyResultsOf(id, plan, { ...planned, flags, context }) : [];
   const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; of ${flags.field} there is nothing, wanted or live`;
   const summary = `${explanation.summary}${nothing}`;
   const views = snapshotPlan(plan, live, registry, { desired, base: base?.desired });
   const rules = flags.field === undefined ? connectionRules(id, views) : [];
-  const told = {
+  const complete = {
     ...explanation,
     summary,
     ...(rules.length === 0 ? {} : { rules }),
     ...(policies.length === 0 ? {} : { policies }),
   };
-  await emit(explainDocument(told), { flags, context, printer: printerFor(context, flags) });
+  await emit(explainDocument(complete), { flags, context, printer: printerFor(context, flags) });
   return 0;
 }

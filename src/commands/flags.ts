@@ -6,23 +6,23 @@ import type { ProjectSelection } from '../project/project-selection.ts';
 
 export type Format = FormatName;
 
-/** How something that was looked up is printed. */
+/** The formats of commands that look something up. */
 export const viewFormats = ['text', 'json', 'yaml'] as const;
 
 export type ViewFormat = (typeof viewFormats)[number];
 
-/** Where the embedded database of `serve` lies unless told. */
+/** The default folder of the embedded database of `serve`. */
 export const defaultDatabase = '.ostiary/gateway';
 
-/** A report to be written beside what is printed. */
+/** A report file that is written besides the printed output. */
 export type ReportFlag<F = Format> = { readonly format: F; readonly path: string };
 
-/** Whether the sources of secrets are read, or only looked at. */
+/** `resolve` reads the values of secrets; `unresolved` compares only their sources. */
 export const secretsChoices = ['resolve', 'unresolved'] as const;
 
 export type SecretsFlag = (typeof secretsChoices)[number];
 
-/** Flags that every command takes. */
+/** Flags of all commands. */
 export type OutputFlags = { readonly color: boolean; readonly quiet: boolean };
 
 /** Options that select manifests and a gateway. */
@@ -41,17 +41,17 @@ export type PlanFlags = TargetFlags &
     readonly format: Format;
     readonly report: readonly ReportFlag[];
     readonly allow: readonly Allowance[];
-    /** The day by which waivers count, `YYYY-MM-DD`; today unless told. */
+    /** The day that decides which waivers are valid, `YYYY-MM-DD`; the default is today. */
     readonly today?: string;
-    /** The highest class of risk that is not refused; any unless told. */
+    /** The highest risk class that is not refused; by default no class is. */
     readonly maxRisk?: RiskClass;
-    /** Resources to take over although they differ. */
+    /** Resources to import although they differ. */
     readonly adopt: readonly string[];
-    /** Resources whose drift is undone even where that loosens them. */
+    /** Resources whose drift is undone even if that weakens protection. */
     readonly revert: readonly string[];
-    /** What the base declares and no manifest does is deleted. */
+    /** Deletes objects that the base declares and no manifest does. */
     readonly prune: boolean;
-    /** Whether the sources of secrets are read. */
+    /** How secrets are read. */
     readonly secrets?: SecretsFlag;
   };
 
@@ -61,8 +61,8 @@ export type ApplyFlags = PlanFlags & {
   readonly concurrency: number;
   readonly onManaged: 'refuse' | 'skip';
   readonly journal?: string;
-  /** The file of a saved plan, carried out instead of a new one. */
+  /** The file of a saved plan, executed instead of a new plan. */
   readonly plan?: string;
-  /** The digest of the one plan that is to be carried out. */
+  /** The digest of the only plan that may be executed. */
   readonly digest?: string;
 };

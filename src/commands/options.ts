@@ -4,7 +4,7 @@ import { isDay } from '../model/day.ts';
 import type { CliContext } from './context/cli-context.ts';
 import type { Allowance } from '../model/plan/plan.ts';
 import { riskClasses } from '../model/plan/risk.ts';
-import { noDigest } from './saved-plan-checks.ts';
+import { noDigest } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { formatsFor, type ReportSubject } from '../report/formats.ts';
 import { secretsChoices, type ReportFlag } from './flags.ts';
 

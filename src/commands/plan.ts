@@ -1,6 +1,6 @@
 import { isWritten } from '../model/plan/plan.ts';
 import type { PlanFlags } from './flags.ts';
-import { createPlan } from './create-plan.ts';
+import { createPlan } from './planning/create-plan.ts';
 import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, emitPlan } from './output/emit.ts';
@@ -43,7 +43,7 @@ export async function runPlan(flags: PlanCommandFlags, context: CliContext): Pro
   const printer = printerFor(context, flags);
   await emitPlan(made, warnings, { flags, context, printer });
   if (flags.out !== undefined) {
-    const { savePlan } = await import('./saving.ts');
+    const { savePlan } = await import('./planning/save-plan.ts');
     await savePlan(flags.out, made, flags, context);
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} carries out exactly this plan.\n`);
   }

@@ -130,7 +130,7 @@ async function runRecorded<F extends MultiTargetFlags>(
   const failure = { target: name, exitCode: ended, diagnostics: diagnostics() };
   const { report: reports = [] } = own;
   if (!reports.some(({ format }) => format === 'json')) return { code: ended, failure };
-  const { writeFailureReports } = await import('./failure-report.ts');
+  const { writeFailureReports } = await import('./output/write-failure-reports.ts');
   const written = await runGuarded(
     async () => {
       writeFailureReports({ list: command.list, failure, lastResult: lastResult(), reports }, context);

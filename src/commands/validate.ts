@@ -6,7 +6,7 @@ import { diagnosticCounts, diagnosticsDocument, diagnosticsText } from '../repor
 import { sarifDocument } from '../report/sarif.ts';
 import { loadTarget } from '../project/manifests.ts';
 import type { Format, TargetFlags } from './flags.ts';
-import { judgeManifests } from './policies.ts';
+import { checkManifestPolicies } from './planning/target-policies.ts';
 import { printerFor } from './output/printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { version } from './context/version.ts';
@@ -42,8 +42,8 @@ export async function runValidate(flags: ValidateFlags, context: CliContext): Pr
   for (const target of targets) {
     const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave', inspect });
     resources = Math.max(resources, value?.resources.length ?? 0);
-    const asked = value === undefined ? [] : await judgeManifests(value, target, { flags, context });
-    for (const one of [...diagnostics, ...(value === undefined ? [] : findDeferredReferences(value, registry)), ...asked])
+    const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, { flags, context });
+    for (const one of [...diagnostics, ...(value === undefined ? [] : findDeferredReferences(value, registry)), ...policyDiagnostics])
       found.set(JSON.stringify(one), one);
   }
   const all = sortDiagnostics([...found.values(), ...notSimulated(tried)]);

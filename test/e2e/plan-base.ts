@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { loadTarget } from '../../src/project/manifests.ts';
 import type { TargetFlags } from '../../src/commands/flags.ts';
 import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../src/project/plan-base.ts';
-import { recordApplied } from '../../src/commands/recording.ts';
+import { removalWarnings } from '../../src/reconcile/diff/removed-objects.ts';
+import { recordApplied } from '../../src/project/record-applied.ts';
 import { chooseTarget, resolveConfig } from '../../src/project/resolved-config.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { InputError } from '../../src/model/errors.ts';
@@ -46,10 +47,10 @@ export function record({ folder }: TestRepository, flags: Flags = {}, below = ''
 /** Records as an apply of that plan does. */
 export function recordLeaving(
   folder: string,
-  plan: Parameters<typeof recordApplied>[0]['plan'],
+  plan: Parameters<typeof removalWarnings>[0],
   flags: Flags = {},
 ): Promise<readonly Diagnostic[]> {
-  return recordApplied({ ...inputAt(folder, flags), plan });
+  return recordApplied({ ...inputAt(folder, flags), removalWarnings: removalWarnings(plan) });
 }
 
 export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {

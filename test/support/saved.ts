@@ -2,7 +2,7 @@ import { rescheduleSteps } from '../../src/reconcile/schedule/schedule-writes.ts
 import { fingerprintsOf, plannedObjectsOf } from '../../src/apply/fingerprint.ts';
 import { apply } from '../../src/apply/apply.ts';
 import { staleRefusals } from '../../src/apply/stale-refusals.ts';
-import { secretOf, secretsFor } from '../../src/commands/saved-secrets.ts';
+import { secretLookup, readSavedSecrets } from '../../src/commands/planning/read-saved-secrets.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
@@ -39,16 +39,16 @@ export async function resume(text: string, { gateway, desired: declared, concurr
   const { plan } = saved;
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('the list is not whole');
-  const { desired, unfit } = await secretsFor(plan, declared, { live, gateway });
+  const { desired, refusals: unreadable } = await readSavedSecrets(plan, declared, { live, gateway });
   const input = {
     plan,
     live,
     steps: rescheduleSteps(plan, live, registry),
     registry,
     seen: plannedObjectsOf(saved, desired, registry),
-    secretOf: secretOf(desired),
+    secretOf: secretLookup(desired),
   };
-  const refusals = [...unfit, ...staleRefusals(input)];
+  const refusals = [...unreadable, ...staleRefusals(input)];
   if (refusals.length > 0) return { refusals };
   const signal = new AbortController().signal;
   return { refusals, result: await apply({ ...input, gateway, concurrency, signal, observe: () => undefined }) };

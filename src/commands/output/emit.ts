@@ -17,7 +17,7 @@ import { diagnosticsText } from '../../report/text/diagnostics.ts';
 import { plainPalette, type Terminal } from '../../report/text/wrap.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { ReportFlag } from '../flags.ts';
-import type { PlanResult } from '../create-plan.ts';
+import type { PlanResult } from '../planning/create-plan.ts';
 import type { Printer } from './printer.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */

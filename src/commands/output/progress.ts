@@ -74,7 +74,7 @@ export async function counted<T>(
 }
 
 /** The progress of an apply. */
-export type ApplyProgress = {
+export type ProgressCounts = {
   readonly done: number;
   readonly total: number;
   readonly failed: number;
@@ -92,7 +92,7 @@ const doing: Readonly<Record<Action, string>> = {
 };
 
 /** Returns one line, no wider than the terminal: the counts, then the object that is being written. */
-export function progressLine(progress: ApplyProgress, columns: number): string {
+export function progressLine(progress: ProgressCounts, columns: number): string {
   const failed = progress.failed === 0 ? '' : `, ${progress.failed} failed`;
   const verb = progress.action === undefined ? '' : `${doing[progress.action]} `;
   const now = progress.id === undefined ? '' : `  ${verb}${escapeTerminal(progress.id)}`;

@@ -5,7 +5,7 @@ import type { EdgeChange } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { suggest } from '../../model/suggest.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
-import { resolveEnds, indexEdges, gatewayIdOf, type EdgeInput, type EdgeIndex } from './edge-index.ts';
+import { resolveEnds, indexEdges, idFromUid, type EdgeInput, type EdgeIndex } from './edge-index.ts';
 import { decideAttach, decideDetach } from './edge-outcome.ts';
 import { isUuid } from './resolve-references.ts';
 
@@ -37,7 +37,7 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
 export function unresolvedIds(input: EdgeInput): readonly ResourceId[] {
   if (!input.desired.edges.some(({ rule, connection }) => isUuid(rule.text) || isUuid(connection.text))) return [];
   const { unresolved } = declaredEdges(input, indexEdges(input));
-  const ids = unresolved.filter(({ end }) => isUuid(end.text)).map(({ end }) => gatewayIdOf(end));
+  const ids = unresolved.filter(({ end }) => isUuid(end.text)).map(({ end }) => idFromUid(end));
   return [...new Set(ids)].toSorted(compareText);
 }
 

@@ -97,7 +97,7 @@ function uidsOf({ resources }: LiveState): ReadonlyMap<string, ResourceId> {
 export function resolveEnds(edge: DeclaredEdge, index: EdgeIndex): Partial<EdgeEnds> {
   const rule = resolveEnd(edge.rule, index);
   const connection = resolveEnd(edge.connection, index);
-  const live = index.edges.get(edgeKey({ rule: rule ?? gatewayIdOf(edge.rule), connection: connection ?? gatewayIdOf(edge.connection) }));
+  const live = index.edges.get(edgeKey({ rule: rule ?? idFromUid(edge.rule), connection: connection ?? idFromUid(edge.connection) }));
   return live ?? { ...(rule === undefined ? {} : { rule }), ...(connection === undefined ? {} : { connection }) };
 }
 
@@ -106,11 +106,11 @@ function resolveEnd(end: DeclaredEdge['rule'], index: EdgeIndex): ResourceId | u
   const named = resourceId(end.kind, end.text);
   const id = index.keys.get(named) ?? named;
   if (index.declared.has(id) || index.live.has(id)) return id;
-  return index.byUid(gatewayIdOf(end)) ?? (index.hidden.has(gatewayIdOf(end)) ? gatewayIdOf(end) : undefined);
+  return index.byUid(idFromUid(end)) ?? (index.hidden.has(idFromUid(end)) ? idFromUid(end) : undefined);
 }
 
 /** An end taken as the gateway's own id. */
-export function gatewayIdOf({ kind, text }: DeclaredEdge['rule']): ResourceId {
+export function idFromUid({ kind, text }: DeclaredEdge['rule']): ResourceId {
   return resourceId(kind, text.toLowerCase());
 }
 

@@ -1,28 +1,28 @@
-import { fingerprintsOf } from '../apply/fingerprint.ts';
-import { writePlan } from '../disk/write.ts';
-import { mayBeInRepository, openRepository, rootsOf } from '../git/repository.ts';
-import { registry } from '../kinds/index.ts';
-import { hasErrors } from '../model/diagnostic.ts';
-import { InputError } from '../model/errors.ts';
-import { compareText } from '../model/json.ts';
-import { sourcesOf } from '../reconcile/saved-plan/digest.ts';
-import { longestPlan, openPlan, sealedPlan } from '../reconcile/saved-plan/saved-plan.ts';
-import { toJsonText } from '../report/serialize.ts';
-import { planDocument } from '../report/subjects/plan.ts';
-import type { PlanFlags } from './flags.ts';
+import { fingerprintsOf } from '../../apply/fingerprint.ts';
+import { writePlan } from '../../disk/write.ts';
+import { mayBeInRepository, openRepository, rootsOf } from '../../git/repository.ts';
+import { registry } from '../../kinds/index.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import { InputError } from '../../model/errors.ts';
+import { compareText } from '../../model/json.ts';
+import { sourcesOf } from '../../reconcile/saved-plan/digest.ts';
+import { longestPlan, openPlan, sealedPlan } from '../../reconcile/saved-plan/saved-plan.ts';
+import { toJsonText } from '../../report/serialize.ts';
+import { planDocument } from '../../report/subjects/plan.ts';
+import type { PlanFlags } from '../flags.ts';
 import type { PlanResult } from './create-plan.ts';
-import { type ResolvedConfig, absolutePath } from '../project/resolved-config.ts';
-import { version } from './context/version.ts';
-import type { CliContext } from './context/cli-context.ts';
+import { type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';
+import { version } from '../context/version.ts';
+import type { CliContext } from '../context/cli-context.ts';
 
-/** Saves a plan for `apply --plan`; what that could not read is never written. */
+/** Saves a plan for `apply --plan`. Throws InputError, and writes nothing, when that command could not read the file. */
 export async function savePlan(
   path: string,
-  planned: PlanResult,
+  result: PlanResult,
   flags: Pick<PlanFlags, 'only' | 'paths'>,
   context: CliContext,
 ): Promise<void> {
-  const { plan, desired, live, config } = planned;
+  const { plan, desired, live, config } = result;
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
@@ -39,7 +39,7 @@ export async function savePlan(
   context.onEvent?.({ saved: absolutePath(path, context) });
 }
 
-/** The first commits of the repository that the manifests lie in. */
+/** Returns the root commits of the repository that contains the manifests. */
 export async function rootCommitsOf({ root }: ResolvedConfig, context: CliContext): Promise<readonly string[]> {
   if (!mayBeInRepository(root)) return [];
   const repository = await openRepository({ folder: root, env: context.env });

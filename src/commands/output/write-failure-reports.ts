@@ -1,13 +1,13 @@
-import { writeReport } from '../disk/write.ts';
-import type { JsonObject } from '../model/json.ts';
-import { applyDocument } from '../report/subjects/apply.ts';
-import { toJsonText, fleetDocument, type DocumentList, type TargetFailure } from '../report/serialize.ts';
-import { driftDocument } from '../report/subjects/drift.ts';
-import { planDocument } from '../report/subjects/plan.ts';
-import type { ReportFlag } from './flags.ts';
-import { absolutePath } from '../project/resolved-config.ts';
-import { isWritable } from './output/emit.ts';
-import type { CommandEvent, CliContext } from './context/cli-context.ts';
+import { writeReport } from '../../disk/write.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { applyDocument } from '../../report/subjects/apply.ts';
+import { toJsonText, fleetDocument, type DocumentList, type TargetFailure } from '../../report/serialize.ts';
+import { driftDocument } from '../../report/subjects/drift.ts';
+import { planDocument } from '../../report/subjects/plan.ts';
+import type { ReportFlag } from '../flags.ts';
+import { absolutePath } from '../../project/resolved-config.ts';
+import { isWritable } from './emit.ts';
+import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
 /** A target that failed, and its last result if there was one. */
 type FailedTarget = {

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
-import { cacheFolder } from '../disk/cache.ts';
-import { registry } from '../kinds/index.ts';
-import type { Target } from '../model/config.ts';
-import type { DesiredState } from '../model/desired.ts';
-import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { LiveState } from '../model/live.ts';
-import { absolutePath, type ResolvedConfig } from '../project/resolved-config.ts';
-import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
-import { adaptToDialect } from '../reconcile/prepare/adapt-to-dialect.ts';
-import { verificationKey } from '../reconcile/prepare/verified-secrets.ts';
-import type { CliContext } from './context/cli-context.ts';
-import type { PlanFlags, TargetFlags } from './flags.ts';
-import { withPredecessors, withSecrets } from './known-secrets.ts';
-import { readLive } from './connect.ts';
+import { cacheFolder } from '../../disk/cache.ts';
+import { registry } from '../../kinds/index.ts';
+import type { Target } from '../../model/config.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
+import type { LiveState } from '../../model/live.ts';
+import { absolutePath, type ResolvedConfig } from '../../project/resolved-config.ts';
+import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
+import { adaptToDialect } from '../../reconcile/prepare/adapt-to-dialect.ts';
+import { verificationKey } from '../../reconcile/prepare/verified-secrets.ts';
+import type { CliContext } from '../context/cli-context.ts';
+import type { PlanFlags, TargetFlags } from '../flags.ts';
+import { withPredecessors, withSecrets } from './read-secrets.ts';
+import { readLive } from '../connect.ts';
 
 type GatherInput = {
   readonly config: ResolvedConfig;
@@ -29,7 +29,7 @@ export type GatheredLive = { readonly live: LiveState; readonly unwritten?: stri
 
 /**
  * Reads everything that a plan compares with: all resources in bulk, the ids that lists hide, and the secrets that manifests
- * state and bulk reads leave out, those of replaced objects included.
+ * set and bulk reads omit, including those of replaced objects.
  */
 export async function gatherLive({
   config,

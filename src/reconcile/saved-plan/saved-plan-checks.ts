@@ -1,10 +1,10 @@
-import type { DesiredState } from '../model/desired.ts';
-import { isWritten, type Plan, type Refusal, type TargetIdentity } from '../model/plan/plan.ts';
-import { kindOf } from '../model/resource.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import { isWritten, type Plan, type Refusal, type TargetIdentity } from '../../model/plan/plan.ts';
+import { kindOf } from '../../model/resource.ts';
 
 /** A saved plan of another version of the format. */
 export function otherVersion(version: string): Refusal {
-  return planRefusal(
+  return savedPlanRefusal(
     'plan/other-version',
     `the plan has version ${version}, and this program reads version 1`,
     'apply it with the program that planned, or plan again',
@@ -14,7 +14,7 @@ export function otherVersion(version: string): Refusal {
 /** A saved plan of another major or minor version of the program: it may have meant something else. */
 export function otherTool(then: string, now: string): Refusal | undefined {
   if (minorOf(then) === minorOf(now)) return undefined;
-  return planRefusal(
+  return savedPlanRefusal(
     'plan/other-version',
     `the plan was made by Ostiary ${then}, and this is ${now}`,
     `apply it with ${minorOf(then)}, or plan again`,
@@ -32,7 +32,7 @@ export const noDigest = 'none';
 export function differentPlan(wanted: string, { digest, changes }: Plan): Refusal | undefined {
   if (wanted === noDigest) return changes.some(isWritten) ? unseenPlan(digest) : undefined;
   if (wanted === digest) return undefined;
-  return planRefusal(
+  return savedPlanRefusal(
     'plan/other-digest',
     `this is another plan than the one that was agreed to: its digest is ${digest}, and ${wanted} was asked for`,
     'manifests or gateway changed since: look at this plan, and give its digest if it is what you want',
@@ -40,7 +40,7 @@ export function differentPlan(wanted: string, { digest, changes }: Plan): Refusa
 }
 
 function unseenPlan(digest: string): Refusal {
-  return planRefusal(
+  return savedPlanRefusal(
     'plan/other-digest',
     `no plan was agreed to, and this one writes: its digest is ${digest}`,
     'look at it, and give its digest if it is what you want',
@@ -51,7 +51,7 @@ function unseenPlan(digest: string): Refusal {
 export function otherTarget(then: TargetIdentity, now: TargetIdentity): Refusal | undefined {
   const [planned, here] = [targetText(then), targetText(now)];
   if (planned === here) return undefined;
-  return planRefusal(
+  return savedPlanRefusal(
     'plan/other-target',
     `the plan is for ${planned}, and this is ${here}`,
     'check --target, --url and the token, or plan again',
@@ -65,7 +65,7 @@ function targetText({ name, url, dialect, organisation }: TargetIdentity): strin
 /** A saved plan of other manifests than those that are here. */
 export function otherManifests(then: string, now: string): Refusal | undefined {
   if (then === now) return undefined;
-  return planRefusal(
+  return savedPlanRefusal(
     'plan/other-manifests',
     `the manifests are not those that were planned (${then.slice(0, 12)} then, ${now.slice(0, 12)} now)`,
     'check out what was planned, or plan again',
@@ -75,7 +75,7 @@ export function otherManifests(then: string, now: string): Refusal | undefined {
 /** A saved plan of another repository; nothing is concluded where the history of one of them is not known. */
 export function otherRepository(then: readonly string[], now: readonly string[]): Refusal | undefined {
   if (then.length === 0 || now.length === 0 || then.some((commit) => now.includes(commit))) return undefined;
-  return planRefusal(
+  return savedPlanRefusal(
     'plan/other-repository',
     `the plan was made in another repository, whose history begins with ${then[0]?.slice(0, 10) ?? ''}`,
     'run in a clone of that repository, or plan again',
@@ -83,7 +83,7 @@ export function otherRepository(then: readonly string[], now: readonly string[])
 }
 
 /** Changes that no plan of these manifests has: what they do not declare is not written, what they declare is not deleted. */
-export function strangeChanges({ changes }: Plan, { resources }: DesiredState): readonly Refusal[] {
+export function undeclaredChanges({ changes }: Plan, { resources }: DesiredState): readonly Refusal[] {
   const declared = new Set<string>(resources.map(({ id }) => id));
   const keys = new Set<string>(resources.map(({ key }) => key));
   const replaced = new Set<string>(resources.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [`${kindOf(id)}/${replaces}`])));
@@ -91,11 +91,11 @@ export function strangeChanges({ changes }: Plan, { resources }: DesiredState): 
     const isOurs = action === 'delete' ? !keys.has(key) : declared.has(id) || (action === 'update' && replaced.has(id));
     if (isOurs) return [];
     const message = `the plan has a change (${action}) that does not follow from the manifests`;
-    return [{ ...planRefusal('plan/other-manifests', message, 'plan again'), resource: id }];
+    return [{ ...savedPlanRefusal('plan/other-manifests', message, 'plan again'), resource: id }];
   });
 }
 
 /** A reason that nobody can override. */
-export function planRefusal(code: Refusal['code'], message: string, hint: string): Refusal {
+export function savedPlanRefusal(code: Refusal['code'], message: string, hint: string): Refusal {
   return { code, message, hint, allowable: false };
 }

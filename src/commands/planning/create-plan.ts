@@ -1,28 +1,28 @@
-import { registry } from '../kinds/index.ts';
-import { isSecureUrl } from '../manifest/read-config.ts';
-import type { Target } from '../model/config.ts';
-import type { BaseState, DesiredState } from '../model/desired.ts';
-import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
-import { InputError, UsageError } from '../model/errors.ts';
-import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { LiveState } from '../model/live.ts';
-import type { Allowance, Plan } from '../model/plan/plan.ts';
-import type { Step } from '../model/plan/schedule.ts';
-import type { RequestEvent } from '../model/result/outcome.ts';
-import { loadTarget, type LoadOptions } from '../project/manifests.ts';
-import type { PlanFlags } from './flags.ts';
-import { readPlanBase, type PlanBase } from '../project/plan-base.ts';
-import { connect, mayWrite } from './connect.ts';
-import { policiesFor, type PolicyInput } from './policies.ts';
-import { resolveReviewedConfig } from '../project/reviewed-config.ts';
-import { chooseTarget, type ResolvedConfig } from '../project/resolved-config.ts';
-import { warnUnknownNames, type NamedByOption } from '../reconcile/guard/unknown-names.ts';
-import type { CliContext } from './context/cli-context.ts';
+import { registry } from '../../kinds/index.ts';
+import { isSecureUrl } from '../../manifest/read-config.ts';
+import type { Target } from '../../model/config.ts';
+import type { BaseState, DesiredState } from '../../model/desired.ts';
+import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
+import { InputError, UsageError } from '../../model/errors.ts';
+import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
+import type { LiveState } from '../../model/live.ts';
+import type { Allowance, Plan } from '../../model/plan/plan.ts';
+import type { Step } from '../../model/plan/schedule.ts';
+import type { RequestEvent } from '../../model/result/outcome.ts';
+import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
+import type { PlanFlags } from '../flags.ts';
+import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
+import { connect, mayWrite } from '../connect.ts';
+import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
+import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
+import { chooseTarget, type ResolvedConfig } from '../../project/resolved-config.ts';
+import { warnUnknownNames, type NamedByOption } from '../../reconcile/guard/unknown-names.ts';
+import type { CliContext } from '../context/cli-context.ts';
 import { gatherLive } from './gather-live.ts';
-import type { RuleChecks } from '../protection/rule-checks.ts';
-import { needsRuleChecks } from '../reconcile/assess/check-rules.ts';
-import type { PlanFilter, ReconcileInput } from '../reconcile/prepare/prepare.ts';
-import { draftPlan, reviewPlan, type PlanDraft } from '../reconcile/reconcile.ts';
+import type { RuleChecks } from '../../protection/rule-checks.ts';
+import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
+import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
+import { draftPlan, reviewPlan, type PlanDraft } from '../../reconcile/reconcile.ts';
 
 /** A plan with everything that it follows from; the caller closes the gateway. */
 export type PlanResult = {
@@ -38,7 +38,7 @@ export type PlanResult = {
   readonly warnings: readonly Diagnostic[];
 };
 
-/** `resource` limits the secrets that are read to those of one resource; `previewOnly` says that nothing will be applied. */
+/** `resource` limits the secrets that are read to those of one resource; with `previewOnly` nothing will be applied. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string; readonly previewOnly?: boolean };
 
 type CreatePlanOptions = { readonly onRequest?: (event: RequestEvent) => void; readonly filter?: PlanFilter | undefined };
@@ -82,7 +82,7 @@ type PlanProject = {
   readonly target: Target;
   readonly desired: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
-  readonly policies: PolicyInput;
+  readonly policies: TargetPolicies;
   readonly planBase: PlanBase;
 };
 
@@ -93,7 +93,7 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Pro
   const target = chooseTarget(config, flags);
   const { value: desired, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: secretsToRead(flags) });
   if (desired === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
-  const policies = await policiesFor({ config, target, desired, flags, context });
+  const policies = await compileTargetPolicies({ config, target, desired, flags, context });
   const planBase = await readPlanBase({ config, target, desired, options: flags, context });
   if (flags.prune && planBase.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
   return { config, target, desired, diagnostics, policies, planBase };
@@ -120,7 +120,7 @@ function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreateP
 /** Loads the pattern compiler for plans that write rules, or change samples; others do without. */
 async function loadRuleChecks({ prepared, diff }: PlanDraft): Promise<RuleChecks | undefined> {
   if (!needsRuleChecks(prepared, diff)) return undefined;
-  const { ruleChecks } = await import('../protection/rule-checks.ts');
+  const { ruleChecks } = await import('../../protection/rule-checks.ts');
   return ruleChecks();
 }
 

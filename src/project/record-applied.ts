@@ -2,17 +2,16 @@ import { hasOrigin, appliedName, appliedRef, keepApplied, pushApplied } from '..
 import { headOf, openRepository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
-import type { Plan } from '../model/plan/plan.ts';
-import { removalWarnings } from '../reconcile/diff/removed-objects.ts';
-import { isSameTree, readCommittedTree, type CommittedTarget } from '../project/committed-manifests.ts';
-import { isTracked, type PlanBaseInput } from '../project/plan-base.ts';
+import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
+import { isTracked, type PlanBaseInput } from './plan-base.ts';
 
-/** What a whole apply was made from, and the plan that it carried out. */
-type RecordingInput = PlanBaseInput & { readonly plan: Pick<Plan, 'orphans' | 'changes' | 'base'> };
+/** The input of a complete apply, and the warnings about objects that count as unmanaged once it is recorded. */
+type RecordingInput = PlanBaseInput & { readonly removalWarnings: readonly Diagnostic[] };
 
 /**
- * Records HEAD as wholly applied to the target, here and on origin, if the manifests that were applied are those of HEAD.
- * What stands in the way is a warning: the apply is done. So is what was left behind and counts as not ours from then on.
+ * Records HEAD as the last applied commit of the target, in this clone and on origin, if the applied manifests are those of
+ * HEAD. Returns a warning instead of an error when it cannot: the apply is done. Removed objects are warned about only after
+ * recording, because the next plan no longer compares with a base that declares them.
  */
 export async function recordApplied(input: RecordingInput): Promise<readonly Diagnostic[]> {
   if (!isTracked(input)) return [];
@@ -26,7 +25,7 @@ export async function recordApplied(input: RecordingInput): Promise<readonly Dia
   }
 }
 
-async function record(site: CommittedTarget, { desired, options: flags, plan }: RecordingInput): Promise<readonly Diagnostic[]> {
+async function record(site: CommittedTarget, { desired, options, removalWarnings }: RecordingInput): Promise<readonly Diagnostic[]> {
   const { repository, target } = site;
   const commit = await headOf(repository);
   if (commit === undefined) return [notRecorded('nothing is committed yet', 'commit the manifests, then apply again')];
@@ -36,13 +35,12 @@ async function record(site: CommittedTarget, { desired, options: flags, plan }: 
     return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
   const name = appliedName(repository.prefix, target.name);
   await keepApplied(repository, name, commit);
-  const left = removalWarnings(plan);
   const message = `${short} is recorded as wholly applied to "${target.name}" (${appliedRef(name)})`;
   const recorded: Diagnostic = { code: 'git/applied-recorded', severity: 'notice', message };
-  if (!flags.origin || !hasOrigin(repository)) return [recorded, ...left];
+  if (!options.origin || !hasOrigin(repository)) return [recorded, ...removalWarnings];
   const failure = await pushApplied(repository, name, commit);
-  if (failure === undefined) return [{ ...recorded, message: `${message}, here and on origin` }, ...left];
-  return [notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure)), ...left];
+  if (failure === undefined) return [{ ...recorded, message: `${message}, here and on origin` }, ...removalWarnings];
+  return [notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure)), ...removalWarnings];
 }
 
 function pushHint({ message }: AppError): string {

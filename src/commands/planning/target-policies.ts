@@ -1,0 +1,107 @@
+import { registry } from '../../kinds/index.ts';
+import type { Target } from '../../model/config.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
+import { InputError } from '../../model/errors.ts';
+import { assumedDialect } from '../../model/gateway.ts';
+import type { LiveState } from '../../model/live.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import type { PolicyFinding, PolicyResult } from '../../model/protection/policy.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import type { ResolvedConfig } from '../../project/resolved-config.ts';
+import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewed-policies.ts';
+import type { CompiledPolicies } from '../../reconcile/assess/check-policies.ts';
+import type { CliContext } from '../context/cli-context.ts';
+import type { TargetFlags } from '../flags.ts';
+
+/** The compiled policies of a target, and warnings about policies that a proposal changes. */
+export type TargetPolicies = CompiledPolicies & { readonly diagnostics: readonly Diagnostic[] };
+
+type PolicyOptions = { readonly flags: TargetFlags & { readonly today?: string }; readonly context: CliContext };
+
+type PolicyInput = PolicyOptions & { readonly config: ResolvedConfig; readonly target: Target; readonly desired: DesiredState };
+
+/**
+ * Compiles the policies that apply to a target: with `--config-ref` the policies and waivers of that commit, otherwise the
+ * proposed ones. Throws InputError for invalid expressions. Loads no expression engine without policies.
+ */
+export async function compileTargetPolicies({ config, target, desired, flags, context }: PolicyInput): Promise<TargetPolicies> {
+  const proposed = desired.policies ?? [];
+  const today = todayOf({ flags, context });
+  const reviewed = await readReviewedPolicies({ config, target, configRef: flags.configRef, env: context.env });
+  const policies = reviewed ?? proposed;
+  if (policies.length + proposed.length === 0) return { rules: [], today, diagnostics: [] };
+  const { compilePolicies } = await import('../../protection/policy/compile-policies.ts');
+  const { rules, diagnostics } = compilePolicies(policies, registry);
+  const later = reviewed === undefined ? [] : compilePolicies(proposed, registry).diagnostics;
+  if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
+  return { rules, today, diagnostics: reviewed === undefined ? [] : warnChangedPolicies(reviewed, proposed) };
+}
+
+function todayOf({ flags, context }: PolicyOptions): string {
+  return flags.today ?? context.now().toISOString().slice(0, 10);
+}
+
+/** Returns the results of all policies for one connection, as the plan would leave it. */
+export async function policyResultsOf(
+  id: ResourceId,
+  plan: Plan,
+  input: PolicyInput & { readonly live: LiveState },
+): Promise<readonly PolicyResult[]> {
+  const { desired, live } = input;
+  const { rules, today } = await compileTargetPolicies(input);
+  if (rules.length === 0) return [];
+  const { policiesOn } = await import('../../protection/policy/check-policies.ts');
+  const { plannedSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
+  const snapshot = plannedSnapshot(plan, live, registry);
+  return policiesOn(id, { rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
+}
+
+/** The result of policies on the live state. */
+type LivePolicyCheck = {
+  readonly diagnostics: readonly Diagnostic[];
+  /** A connection violates a policy, or a policy could not be evaluated. */
+  readonly fails: boolean;
+};
+
+/** Checks the live state against the policies: no plan checked a change that was made outside Ostiary. */
+export async function checkLivePolicies(plan: Plan, input: PolicyInput & { readonly live: LiveState }): Promise<LivePolicyCheck> {
+  const { desired, live } = input;
+  const { rules, today, diagnostics } = await compileTargetPolicies(input);
+  if (rules.length === 0) return { diagnostics, fails: false };
+  const { checkPolicies, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
+  const { liveSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
+  const snapshot = liveSnapshot(live, registry, plan.target.dialect);
+  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
+  const found = [...checked.report.findings.map(policyDiagnostic), ...checked.diagnostics];
+  return { diagnostics: [...diagnostics, ...found], fails: hasErrors(found) };
+}
+
+/** Checks manifests against their policies without a gateway; a notice lists the policies that need one. */
+export async function checkManifestPolicies(desired: DesiredState, target: Target, options: PolicyOptions): Promise<readonly Diagnostic[]> {
+  const policies = desired.policies ?? [];
+  if (policies.length === 0) return [];
+  const today = todayOf(options);
+  const { compilePolicies } = await import('../../protection/policy/compile-policies.ts');
+  const { rules, diagnostics } = compilePolicies(policies, registry);
+  const { checkPolicies, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
+  const { desiredSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
+  const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
+  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: [], registry, today });
+  const { findings } = checked.report;
+  const unevaluated = findings.filter(({ result }) => result === 'unknown');
+  return [
+    ...diagnostics,
+    ...findings.filter(({ result }) => result === 'violated').map(policyDiagnostic),
+    ...checked.diagnostics,
+    ...(unevaluated.length === 0 ? [] : [deferredNotice(unevaluated)]),
+  ];
+}
+
+function deferredNotice(unevaluated: readonly PolicyFinding[]): Diagnostic {
+  const connections = new Set(unevaluated.map(({ connection }) => connection)).size;
+  const policies = [...new Set(unevaluated.map(({ policy }) => policy))];
+  const shown = policies.length > 3 ? `${policies.slice(0, 3).join(', ')} and ${policies.length - 3} more` : policies.join(', ');
+  const message = `only the gateway can tell whether ${connections} connection${connections === 1 ? ' does' : 's do'} as policies ask: ${shown}`;
+  return { code: 'policy/deferred', severity: 'notice', message, hint: 'ostiary plan answers it' };
+}
