@@ -62,8 +62,8 @@ export const defineGet: DefineCommand = (command, run) => {
 export async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   const { what } = flags;
   const names = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents'];
-  const view = objectViews[what];
-  const read = serviceViews[what];
+  const view = Object.hasOwn(objectViews, what) ? objectViews[what] : undefined;
+  const read = Object.hasOwn(serviceViews, what) ? serviceViews[what] : undefined;
   if (view !== undefined) return printObjectView(view, flags, context);
   if (read !== undefined) return printServiceView(read, flags, context);
   const near = suggest(what, names);

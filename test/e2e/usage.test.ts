@@ -33,6 +33,11 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['get agents connections', 'too many arguments for "get". Expected 1 argument but got 2.', 'ostiary get --help lists the flags'],
   ['get conections', 'there is nothing to get called "conections"', 'did you mean "connections"?'],
   ['get x', 'there is nothing to get called "x"', 'one of connections, rules, resources, runbooks, templates, reviews, agents'],
+  [
+    'get constructor',
+    'there is nothing to get called "constructor"',
+    'one of connections, rules, resources, runbooks, templates, reviews, agents',
+  ],
   ['get reviews --format markdown', '--format cannot be "markdown"', 'one of text, json, yaml'],
   ['search', 'missing required argument "term"', 'ostiary search --help lists the flags'],
   ['review approve', 'missing required argument "id"', 'ostiary review --help lists the flags'],
