@@ -5,7 +5,7 @@ import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step } from '../model/plan/schedule.ts';
 import { countsByStatus, isSuccess, outcomeOf, type StepResult, type ExecutedStep } from './outcomes.ts';
 import { runPool } from './pool.ts';
-import type { ApplyInput, ApplyState } from './progress.ts';
+import type { ApplyInput, ApplyState } from './apply-state.ts';
 import { readBack } from './read-back.ts';
 import { executeStep } from './execute-step.ts';
 
@@ -45,7 +45,7 @@ async function runStage(steps: readonly Step[], progress: ApplyState): Promise<v
   const { input, results, written } = progress;
   written.length = 0;
   await runPool(steps, input.concurrency, async (step) => {
-    const result = withheld(step, progress) ?? (await attempt(step, progress));
+    const result = skipReason(step, progress) ?? (await executeSafely(step, progress));
     const id = step.change.id;
     results.set(stepKeyText(step.key), { change: id, result });
     const { status, message = '' } = result;
@@ -55,7 +55,7 @@ async function runStage(steps: readonly Step[], progress: ApplyState): Promise<v
 }
 
 /** Why a step is not begun at all, if it is not. */
-function withheld({ needs }: Step, { input, results, stopped }: ApplyState): StepResult | undefined {
+function skipReason({ needs }: Step, { input, results, stopped }: ApplyState): StepResult | undefined {
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'interrupted before it began' };
   const failed = needs.find((need) => !isSuccess(results.get(stepKeyText(need))?.result));
   if (failed !== undefined) {
@@ -65,7 +65,7 @@ function withheld({ needs }: Step, { input, results, stopped }: ApplyState): Ste
   return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not begun: ${stopped.message}` };
 }
 
-async function attempt(step: Step, progress: ApplyState): Promise<StepResult> {
+async function executeSafely(step: Step, progress: ApplyState): Promise<StepResult> {
   try {
     return await executeStep(step, progress);
   } catch (error) {

@@ -3,33 +3,32 @@ import type { Step } from '../model/plan/schedule.ts';
 import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { StepResult } from './outcomes.ts';
-import { kindsToRead, type ApplyState } from './progress.ts';
+import { kindsToRead, type ApplyState } from './apply-state.ts';
 import { changesSincePlan, changedFieldText, type ChangedField } from './fingerprint.ts';
-import { extras, isInSync, requestOf, type SecretLookup } from './request.ts';
-import { findUnkept } from './verify.ts';
+import { findExtras, findUnkept, isInSync, requestOf, type SecretLookup } from './request.ts';
 
 /** How often a step is begun again because somebody else wrote between its read and its write. */
-const attempts = 3;
+const maxAttempts = 3;
 
 /** Takes one step: reads the object again, looks whether it still is what the plan saw, and writes. */
 export async function executeStep(step: Step, progress: ApplyState): Promise<StepResult> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await takeOnce(step, progress);
+      return await attemptStep(step, progress);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'api/moved' || attempt === attempts) throw error;
+      if (!(error instanceof ApiError) || error.code !== 'api/moved' || attempt === maxAttempts) throw error;
     }
   }
 }
 
-async function takeOnce(step: Step, progress: ApplyState): Promise<StepResult> {
+async function attemptStep(step: Step, progress: ApplyState): Promise<StepResult> {
   const place = progress.known.get(liveKeyOf(step.change));
   const fresh = place === undefined ? undefined : await progress.input.gateway.readOne(place);
   if (step.part === 'delete') return fresh === undefined ? { status: 'already' } : remove(step, fresh, progress);
   const creates = step.change.action === 'create' && step.part !== 'open';
   if (fresh === undefined)
-    return creates ? create(step, progress) : failed('apply/gone', 'it is no longer on the gateway, so there is nothing to change');
-  return creates ? existing(step, fresh, progress) : update(step, fresh, progress);
+    return creates ? create(step, progress) : failStep('apply/gone', 'it is no longer on the gateway, so there is nothing to change');
+  return creates ? acceptExisting(step, fresh, progress) : update(step, fresh, progress);
 }
 
 async function create(step: Step, progress: ApplyState): Promise<StepResult> {
@@ -40,9 +39,9 @@ async function create(step: Step, progress: ApplyState): Promise<StepResult> {
     const made = await input.gateway.create(request);
     known.set(request.id, { id: request.id, uid: made.uid });
   } catch (error) {
-    const found = error instanceof ApiError && error.code === 'api/conflict' ? await find(step, progress) : undefined;
+    const found = error instanceof ApiError && error.code === 'api/conflict' ? await findByKey(step, progress) : undefined;
     if (found === undefined) throw error;
-    return existing(step, found, progress);
+    return acceptExisting(step, found, progress);
   }
   written.push({ step, id: request.id, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
@@ -51,9 +50,10 @@ async function create(step: Step, progress: ApplyState): Promise<StepResult> {
 
 /** Deletes an object that still is what the plan saw. */
 async function remove(step: Step, fresh: LiveResource, { input, written }: ApplyState): Promise<StepResult> {
-  if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
+  if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
   const moved = changesSincePlan(step.change, step.kind, fresh, input.seen?.get(liveKeyOf(step.change)));
-  if (moved.length > 0) return failed('apply/moved', `it was changed since it was planned, so it is not deleted: ${texts(moved)}`);
+  if (moved.length > 0)
+    return failStep('apply/moved', `it was changed since it was planned, so it is not deleted: ${changedFieldsText(moved)}`);
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'delete' });
   await input.gateway.remove(fresh);
   written.push({ step, id: fresh.id });
@@ -62,33 +62,34 @@ async function remove(step: Step, fresh: LiveResource, { input, written }: Apply
 }
 
 /** Looks a new object up by its id: somebody else was quicker. */
-async function find(step: Step, { input }: ApplyState): Promise<LiveResource | undefined> {
+async function findByKey(step: Step, { input }: ApplyState): Promise<LiveResource | undefined> {
   const { value } = await input.gateway.readAll(kindsToRead([step.kind]));
   return value?.resources.find((resource) => resource.id === liveKeyOf(step.change));
 }
 
 /** Somebody, perhaps an earlier run of this plan, created it: well if it is what we would have made, whole or closed. */
-function existing(step: Step, found: LiveResource, { input, known }: ApplyState): StepResult {
-  if (found.managedBy !== undefined) return managed(found.managedBy);
-  if (!isMade(step, found, input.secretOf)) return failed('apply/moved', 'it exists by now, and is not what the plan would create');
+function acceptExisting(step: Step, found: LiveResource, { input, known }: ApplyState): StepResult {
+  if (found.managedBy !== undefined) return failManaged(found.managedBy);
+  if (!matchesCreation(step, found, input.secretOf))
+    return failStep('apply/moved', 'it exists by now, and is not what the plan would create');
   known.set(found.id, found);
   return { status: 'already' };
 }
 
 /** Returns whether an object is what a step that creates it would make, as far as that can be seen: whole, or still closed. */
-export function isMade(step: Step, found: LiveResource, secretOf: SecretLookup): boolean {
+export function matchesCreation(step: Step, found: LiveResource, secretOf: SecretLookup): boolean {
   const forms: readonly Step[] = [step, { ...step, part: 'whole' }];
   return forms.some((form) => {
     const request = requestOf(form, secretOf);
-    return findUnkept({ step: form, id: request.id, request }, found).length === 0 && extras(request, step.kind, found).length === 0;
+    return findUnkept({ step: form, id: request.id, request }, found).length === 0 && findExtras(request, step.kind, found).length === 0;
   });
 }
 
 async function update(step: Step, fresh: LiveResource, { input, written }: ApplyState): Promise<StepResult> {
-  if (fresh.managedBy !== undefined) return managed(fresh.managedBy);
+  if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
   const seen = input.seen?.get(liveKeyOf(step.change));
   const moved = step.part === 'name' && seen === undefined ? [] : changesSincePlan(step.change, step.kind, fresh, seen);
-  if (moved.length > 0) return failed('apply/moved', `somebody changed it since it was planned: ${texts(moved)}`);
+  if (moved.length > 0) return failStep('apply/moved', `somebody changed it since it was planned: ${changedFieldsText(moved)}`);
   const request = requestOf(step, input.secretOf, fresh);
   if (isInSync(request, step.kind, fresh)) return { status: 'already' };
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
@@ -98,14 +99,14 @@ async function update(step: Step, fresh: LiveResource, { input, written }: Apply
   return { status: 'done' };
 }
 
-function managed(by: string): StepResult {
-  return failed('plan/managed', `it is managed by ${by} since the plan was made`);
+function failManaged(by: string): StepResult {
+  return failStep('plan/managed', `it is managed by ${by} since the plan was made`);
 }
 
-function failed(code: NonNullable<StepResult['code']>, message: string): StepResult {
+function failStep(code: NonNullable<StepResult['code']>, message: string): StepResult {
   return { status: 'failed', code, message, hint: 'plan again' };
 }
 
-function texts(moved: readonly ChangedField[]): string {
+function changedFieldsText(moved: readonly ChangedField[]): string {
   return moved.map(changedFieldText).join('; ');
 }

@@ -2,13 +2,13 @@ import { AppError } from '../model/errors.ts';
 import { type LiveState, liveById } from '../model/live.ts';
 import { stepKeyText } from '../model/plan/schedule.ts';
 import type { StepResult } from './outcomes.ts';
-import { kindsToRead, type ApplyState } from './progress.ts';
-import { findUnkept, type WrittenStep } from './verify.ts';
+import { kindsToRead, type ApplyState } from './apply-state.ts';
+import { findUnkept, type WrittenStep } from './request.ts';
 
 /** Reads in bulk what the stage wrote; an object that is not as written fails, and with it what needs it. */
 export async function readBack(progress: ApplyState): Promise<void> {
   const { input, results, written } = progress;
-  const judge = judgeOf(await readAgain(progress));
+  const judge = createVerifier(await readWritten(progress));
   for (const one of written) {
     const { change, key, part } = one.step;
     const wrong = judge(one);
@@ -19,7 +19,7 @@ export async function readBack(progress: ApplyState): Promise<void> {
 }
 
 /** What the gateway has now, or why that cannot be told. */
-async function readAgain(progress: ApplyState): Promise<LiveState | string> {
+async function readWritten(progress: ApplyState): Promise<LiveState | string> {
   const { input, written } = progress;
   try {
     const { value } = await input.gateway.readAll(kindsToRead(written.map(({ step }) => step.kind)));
@@ -31,19 +31,19 @@ async function readAgain(progress: ApplyState): Promise<LiveState | string> {
   }
 }
 
-type Failure = StepResult & { readonly message: string };
+type FailedStep = StepResult & { readonly message: string };
 
-function judgeOf(read: LiveState | string): (written: WrittenStep) => Failure | undefined {
-  if (typeof read === 'string') return () => failure('apply/unverified', `written, but it could not be read back: ${read}`);
+function createVerifier(read: LiveState | string): (written: WrittenStep) => FailedStep | undefined {
+  if (typeof read === 'string') return () => failedStep('apply/unverified', `written, but it could not be read back: ${read}`);
   const found = liveById(read.resources);
   return (written) => {
     const wrong = findUnkept(written, found.get(written.id));
     return wrong.length === 0
       ? undefined
-      : failure('apply/not-kept', `the gateway took the write, yet does not show it: ${wrong.join(', ')}`);
+      : failedStep('apply/not-kept', `the gateway took the write, yet does not show it: ${wrong.join(', ')}`);
   };
 }
 
-function failure(code: NonNullable<StepResult['code']>, message: string): Failure {
+function failedStep(code: NonNullable<StepResult['code']>, message: string): FailedStep {
   return { status: 'failed', code, message, hint: 'run plan again to see what is live' };
 }

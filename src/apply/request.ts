@@ -5,7 +5,7 @@ import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
 import { liveKeyOf, otherEnd } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
-import { isPointerWithin, type Pointer } from '../model/pointer.ts';
+import { isPointerWithin, tokensOf, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import { mergeStrictest } from '../model/spec/merge-strictest.ts';
@@ -21,7 +21,7 @@ export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResour
   return {
     id: liveKeyOf(change),
     spec: specOf(step, fresh?.spec ?? {}),
-    secrets: Object.fromEntries(given.map(({ path }) => [path, secretFor(change.id, path, secretOf)])),
+    secrets: Object.fromEntries(given.map(({ path }) => [path, requireSecret(change.id, path, secretOf)])),
     dropped: fields.filter((field) => 'secret' in field.before && 'absent' in field.after).map(({ path }) => path),
     edges: Object.fromEntries(
       kind.fields.flatMap((field) => {
@@ -33,7 +33,7 @@ export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResour
   };
 }
 
-function secretFor(id: ResourceId, path: Pointer, secretOf: SecretLookup): Secret {
+function requireSecret(id: ResourceId, path: Pointer, secretOf: SecretLookup): Secret {
   const secret = secretOf(id, path);
   if (secret === undefined) throw new Error(`${id} has no value for ${path}`);
   return secret;
@@ -50,17 +50,17 @@ function specOf({ change, kind, part }: Step, live: JsonObject): JsonObject {
     case 'gain':
       return mergeStrictest(kind.fields, after, live);
     case 'closed':
-      return editSpec(kind.fields, after, closing(kind));
+      return editSpec(kind.fields, after, closingEdits(kind));
     case 'open':
-      return editSpec(kind.fields, live, openings(kind, specAfter(change, kind, {})));
+      return editSpec(kind.fields, live, openingEdits(kind, specAfter(change, kind, {})));
   }
 }
 
-function closing(kind: Kind): readonly Edit[] {
+function closingEdits(kind: Kind): readonly Edit[] {
   return kind.fields.flatMap((field) => (field.closed === undefined ? [] : [{ path: `/${field.name}`, value: field.closed }]));
 }
 
-function openings(kind: Kind, after: JsonObject): readonly Edit[] {
+function openingEdits(kind: Kind, after: JsonObject): readonly Edit[] {
   return kind.fields.flatMap((field) => (field.closed === undefined ? [] : [{ path: `/${field.name}`, value: after[field.name] }]));
 }
 
@@ -78,7 +78,7 @@ export function isInSync(request: WriteRequest, kind: Kind, fresh: LiveResource)
   if (request.id !== fresh.id) return false;
   const edges = Object.entries(request.edges).every(([field, ends]) => sameIds(ends, fresh.edges[field] ?? []));
   const seen = Object.keys(request.secrets).every((path) => fresh.secrets[path]?.state === 'value');
-  return edges && seen && differences(request, kind, fresh).length === 0;
+  return edges && seen && findDifferences(request, kind, fresh).length === 0;
 }
 
 function sameIds(left: readonly ResourceId[], right: readonly ResourceId[]): boolean {
@@ -87,21 +87,21 @@ function sameIds(left: readonly ResourceId[], right: readonly ResourceId[]): boo
 }
 
 /** Where a resource is not as a request wanted it, as far as that can be seen; edges are not looked at. */
-export function differences(request: WriteRequest, { fields }: Pick<Kind, 'fields'>, found: LiveResource): readonly Pointer[] {
+export function findDifferences(request: WriteRequest, { fields }: Pick<Kind, 'fields'>, found: LiveResource): readonly Pointer[] {
   const changed = fields.filter((field) => {
     const wished = request.spec[field.name];
     return wished !== undefined && !found.unknown.includes(`/${field.name}`) && !equal(wished, found.spec[field.name] ?? field.empty);
   });
   const secrets = Object.entries(request.secrets).filter(([path, secret]) => {
     const live = found.secrets[path];
-    return live === undefined ? !isUnseen(path, found) : live.state === 'value' && live.reveal() !== secret.reveal();
+    return live === undefined ? !isUnknown(path, found) : live.state === 'value' && live.reveal() !== secret.reveal();
   });
   const kept = request.dropped.filter((path) => found.secrets[path] !== undefined);
   return [...changed.map((field) => `/${field.name}`), ...secrets.map(([path]) => path), ...kept];
 }
 
 /** What a found object has beyond the request that would create it. */
-export function extras(request: WriteRequest, { fields }: Kind, found: LiveResource): readonly Pointer[] {
+export function findExtras(request: WriteRequest, { fields }: Kind, found: LiveResource): readonly Pointer[] {
   const more = fields.filter((field) => {
     const value = found.spec[field.name];
     const silent = request.spec[field.name] === undefined && field.omitted === 'empty';
@@ -111,6 +111,30 @@ export function extras(request: WriteRequest, { fields }: Kind, found: LiveResou
   return [...more.map((field) => `/${field.name}`), ...secrets];
 }
 
-function isUnseen(path: Pointer, found: LiveResource): boolean {
+function isUnknown(path: Pointer, found: LiveResource): boolean {
   return found.unknown.some((prefix) => isPointerWithin(path, prefix));
+}
+
+/** A step that wrote, to be compared with a later read; `request` is missing after a deletion. */
+export type WrittenStep = { readonly step: Step; readonly id: ResourceId; readonly request?: WriteRequest };
+
+/** Returns the fields and edges that the gateway does not show as written; edges that others attached meanwhile do not count. */
+export function findUnkept({ step, request }: WrittenStep, found: LiveResource | undefined): readonly string[] {
+  if (request === undefined) return found === undefined ? [] : ['it is still there'];
+  if (found === undefined) return ['the whole object'];
+  const { change, kind } = step;
+  const touched = new Set(change.fields.filter((field) => field.held !== true).map((field) => tokensOf(field.path)[0]));
+  const fields = kind.fields.filter((field) => touched.has(field.name) || change.action === 'create');
+  return [...findDifferences(request, { fields }, found), ...unkeptEdges(step, found)];
+}
+
+function unkeptEdges({ change, kind, edges, part }: Step, found: LiveResource): readonly string[] {
+  if (part === 'open' || part === 'name') return [];
+  const key = liveKeyOf(change);
+  const shown = new Set(kind.fields.flatMap((field) => found.edges[field.name] ?? []));
+  return edges.flatMap((edge) => {
+    const other = otherEnd(edge, key);
+    const wrong = edge.action === 'attach' ? !shown.has(other) : part !== 'gain' && shown.has(other);
+    return wrong ? [`the edge to ${other}`] : [];
+  });
 }

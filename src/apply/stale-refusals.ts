@@ -4,22 +4,22 @@ import { isWritten, liveKeyOf, type Change, type Plan, type Refusal, renamesOf, 
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import { changesSincePlan, changedFieldText } from './fingerprint.ts';
-import type { ApplyInput } from './progress.ts';
-import { isMade } from './execute-step.ts';
+import type { ApplyInput } from './apply-state.ts';
+import { matchesCreation } from './execute-step.ts';
 
-type Input = Pick<ApplyInput, 'plan' | 'steps' | 'live' | 'registry' | 'secretOf' | 'seen'>;
+type StaleInput = Pick<ApplyInput, 'plan' | 'steps' | 'live' | 'registry' | 'secretOf' | 'seen'>;
 
 /**
  * Why a plan of some time ago is not carried out: objects that somebody else changed, took away or made since. What an
  * earlier run of the same plan did, wholly or in part, is none of it. Where there is no reason, nothing has been written.
  */
-export function staleRefusals(input: Input): readonly Refusal[] {
+export function staleRefusals(input: StaleInput): readonly Refusal[] {
   const { plan, registry } = input;
   const live = withNames(input.live, renamesOf(plan.changes));
-  const index: Index = {
+  const index: StaleIndex = {
     byId: liveById(live.resources),
     byUid: new Map(live.resources.map((resource) => [uidKey(resource.id, resource.uid), resource])),
-    makers: makersOf(input),
+    makers: creationStepsOf(input),
   };
   const changed = plan.changes.filter(isWritten).flatMap((change): readonly Refusal[] => {
     const kind = registry.get(kindOf(change.id));
@@ -31,26 +31,26 @@ export function staleRefusals(input: Input): readonly Refusal[] {
 }
 
 /** Connections that get or lose a rule, and that somebody manages by now; a managed rule is attached from its connection. */
-function managedEnds({ edges }: Plan, { byId }: Index): readonly Refusal[] {
+function managedEnds({ edges }: Plan, { byId }: StaleIndex): readonly Refusal[] {
   const ends = edges.flatMap(({ action, connection }) => (action === 'attach' || action === 'detach' ? [connection] : []));
   return [...new Set(ends)].flatMap((id): readonly Refusal[] => {
     const manager = byId.get(id)?.managedBy;
-    return manager === undefined ? [] : [refusalOf({ id }, managedSince(manager))];
+    return manager === undefined ? [] : [refusalOf({ id }, managedSinceText(manager))];
   });
 }
 
-function managedSince(manager: string): string {
+function managedSinceText(manager: string): string {
   return `it is managed by ${manager} since the plan was made`;
 }
 
-type Index = {
+type StaleIndex = {
   readonly byId: ReadonlyMap<ResourceId, LiveResource>;
   readonly byUid: ReadonlyMap<string, LiveResource>;
   /** The first step of every creation, by the id of its change. */
   readonly makers: ReadonlyMap<ResourceId, Step>;
 };
 
-function makersOf({ steps }: Input): Index['makers'] {
+function creationStepsOf({ steps }: StaleInput): StaleIndex['makers'] {
   const making = steps.filter(({ change, part }) => change.action === 'create' && part !== 'open');
   return new Map(making.toReversed().map((step) => [step.change.id, step]));
 }
@@ -59,13 +59,13 @@ function uidKey(id: ResourceId, uid: string): string {
   return `${kindOf(id)} ${uid}`;
 }
 
-function staleReason(change: Change, kind: Kind, index: Index, { seen, secretOf }: Input): string | undefined {
+function staleReason(change: Change, kind: Kind, index: StaleIndex, { seen, secretOf }: StaleInput): string | undefined {
   const found = index.byId.get(liveKeyOf(change));
   if (change.action === 'create') {
     const step = index.makers.get(change.id);
     if (found === undefined || step === undefined) return undefined;
     if (found.managedBy !== undefined) return `it exists by now, and is managed by ${found.managedBy}`;
-    return isMade(step, found, secretOf) ? undefined : 'it exists by now, and is not what the plan would create';
+    return matchesCreation(step, found, secretOf) ? undefined : 'it exists by now, and is not what the plan would create';
   }
   // A gateway may make the id of what has no name from its address, which the plan itself spells anew.
   const same = index.byUid.get(uidKey(change.id, change.uid ?? '')) ?? (kind.named ? undefined : found);
@@ -74,7 +74,7 @@ function staleReason(change: Change, kind: Kind, index: Index, { seen, secretOf 
     return change.action === 'delete' ? undefined : 'it is no longer on the gateway';
   }
   if (same.id !== liveKeyOf(change)) return `it is called ${same.id} by now`;
-  if (same.managedBy !== undefined) return managedSince(same.managedBy);
+  if (same.managedBy !== undefined) return managedSinceText(same.managedBy);
   const moved = changesSincePlan(change, kind, same, seen?.get(liveKeyOf(change)));
   return moved.length === 0 ? undefined : `somebody changed it since it was planned: ${moved.map(changedFieldText).join('; ')}`;
 }

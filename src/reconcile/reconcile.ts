@@ -11,8 +11,7 @@ import { guard } from './guard/guard.ts';
 import { checkLimits } from './guard/limits.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
-import { joinedSpecs } from './schedule/joined-specs.ts';
-import { scheduleSteps } from './schedule/schedule-steps.ts';
+import { joinedSpecs, scheduleSteps } from './schedule/schedule-steps.ts';
 import { withExposureWindows } from './schedule/schedule-writes.ts';
 
 /** A plan whose gateway was not asked yet: the differences, and the order of writes if the gateway accepts each. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
+import lists from '../support/hoop-lists.json' with { type: 'json' };
 import { afterAll, expect, test } from 'vitest';
-import { joinedSpecs } from '../../src/reconcile/schedule/joined-specs.ts';
-import { scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
+import { joinedSpecs, scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
 import { fromWire, toWire } from '../../src/gateway/dialects/hoop/fields.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
@@ -9,7 +9,6 @@ import { AppError } from '../../src/model/errors.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { tries } from '../support/chance.ts';
-import lists from '../support/hoop-lists.json' with { type: 'json' };
 import { loadState } from '../support/desired.ts';
 import { startFlakyServer } from '../support/flaky-server.ts';
 import { adminToken, hoopProject } from '../support/hoop-project.ts';

@@ -1,6 +1,6 @@
 import { array, assert, boolean, constantFrom, json, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { repeatedKey } from '../../src/reconcile/saved-plan/repeated-key.ts';
+import { repeatedKey } from '../../src/reconcile/saved-plan/saved-plan.ts';
 
 const written = json({ maxDepth: 6 });
 const key = oneof(string(), constantFrom('__proto__', '"', '\\', '\\"', ':', '{', 'a'));

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { singleWritesOf } from '../../src/reconcile/schedule/exposure-windows.ts';
-import { joinedSpecs } from '../../src/reconcile/schedule/joined-specs.ts';
-import { scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
+import { joinedSpecs, scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { tries } from '../support/chance.ts';
 import { desiredState } from '../support/desired.ts';

@@ -10,7 +10,7 @@ import type { PolicyFinding, PolicyResult } from '../../model/protection/policy.
 import type { ResourceId } from '../../model/resource.ts';
 import type { ResolvedConfig } from '../../project/resolved-config.ts';
 import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewed-policies.ts';
-import type { CompiledPolicies } from '../../reconcile/assess/check-policies.ts';
+import type { CompiledPolicies } from '../../reconcile/assess/assess.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { TargetFlags } from '../flags.ts';
 

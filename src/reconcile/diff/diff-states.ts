@@ -12,10 +12,8 @@ import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
 import { draftChange, type ChangeDraft, type DraftedChange } from './draft-change.ts';
 import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
-import { lastAppliedLookup } from './last-applied.ts';
-import { orderByNeeds, needsOf } from './order.ts';
+import { lastAppliedLookup } from './origin.ts';
 import { draftClose, draftDelete, findRemoved, orphanOf, decidePrune, type RemovedObject, type PruneDecision } from './removed-objects.ts';
-import { completeChange, edgeReasons } from './reasons.ts';
 import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
 
 /** The differences of two states, and the live objects of ours that no manifest declares any more. */
@@ -205,4 +203,73 @@ function addUnwatched(unwatched: FieldPlace[], { id, spec }: DesiredResource, li
     const value = spec[name] === undefined ? live.spec[name] : undefined;
     if (value !== undefined && !equal(value, empty)) unwatched.push({ id, path: pointer(name) });
   }
+}
+
+/** What each change needs first: the other end of every edge it writes, where that is created in the same plan. */
+export function needsOf(edges: readonly EdgeChange[], created: ReadonlySet<ResourceId>): ReadonlyMap<ResourceId, readonly ResourceId[]> {
+  const needs = new Map<ResourceId, ResourceId[]>();
+  for (const { action, by, rule, connection } of edges) {
+    if (action !== 'attach' || by === undefined) continue;
+    const other = by === rule ? connection : rule;
+    if (!created.has(other)) continue;
+    const list = needs.get(by);
+    if (list === undefined) needs.set(by, [other]);
+    else list.push(other);
+  }
+  return new Map([...needs].map(([id, list]) => [id, list.toSorted(compareText)]));
+}
+
+/** Orders by need, ties by id; everything comes after what it needs. */
+export function orderByNeeds<T extends { readonly id: ResourceId; readonly needs: readonly ResourceId[] }>(
+  changes: readonly T[],
+): readonly T[] {
+  const byId = new Map(changes.map((change) => [change.id, change]));
+  const depths = new Map<ResourceId, number>();
+  const depthOf = (id: ResourceId): number => {
+    const known = depths.get(id);
+    if (known !== undefined) return known;
+    depths.set(id, 0);
+    const depth = (byId.get(id)?.needs ?? []).reduce((deepest, need) => Math.max(deepest, depthOf(need) + 1), 0);
+    depths.set(id, depth);
+    return depth;
+  };
+  return changes.toSorted((left, right) => depthOf(left.id) - depthOf(right.id) || compareText(left.id, right.id));
+}
+
+/** Why edges make a change of their writer, or of the managed end they cannot be written to. */
+export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly string[]> {
+  const reasons = new Map<ResourceId, Set<string>>();
+  const add = (id: ResourceId, reason: string): void => {
+    reasons.set(id, (reasons.get(id) ?? new Set()).add(reason));
+  };
+  for (const edge of edges) {
+    if (edge.by !== undefined) add(edge.by, `edge/${edge.action}`);
+    if (edge.action === 'blocked') for (const id of [edge.rule, edge.connection]) add(id, 'edge/blocked');
+  }
+  return new Map([...reasons].map(([id, set]) => [id, [...set].toSorted(compareText)]));
+}
+
+/** The change that a draft makes, with its reasons; undefined where it makes none. */
+export function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
+  const { action, unfinished, adopts, replacedBy, ...change } = draft;
+  const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
+  if (action === 'delete') return { ...change, action, needs: after, reasons: [replacedBy === undefined ? 'orphan' : 'replaced'] };
+  const isHeld = draft.fields.some(({ held }) => held === true);
+  const differs = draft.fields.every(({ held }) => held === true) ? [] : [unfinished === true ? 'unfinished' : 'differs'];
+  if (draft.managedBy !== undefined) {
+    const why = [...(action === 'rename' ? ['renamed'] : []), ...differs, ...edgeWhy];
+    return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };
+  }
+  const own = replacedBy === undefined ? differs : ['replaced'];
+  const first = { create: ['not-live'], rename: ['renamed', ...differs], update: own }[action];
+  const reasons = [...first, ...edgeWhy.filter((reason) => reason !== 'edge/blocked')];
+  if (reasons.length === 0) return isHeld ? { ...change, action: 'held', needs: [], reasons: ['held'] } : undefined;
+  const adoption = adopts === true && unfinished !== true;
+  return {
+    ...change,
+    ...(adoption ? { adoption: true as const } : {}),
+    action,
+    needs: after,
+    reasons: [...reasons, ...(isHeld ? ['held'] : []), ...(adoption ? ['adoption'] : [])],
+  };
 }

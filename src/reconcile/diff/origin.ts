@@ -1,4 +1,4 @@
-import type { DesiredResource } from '../../model/desired.ts';
+import { type DesiredResource, type BaseState, desiredByKey } from '../../model/desired.ts';
 import { specDirection } from '../../model/spec/direction.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -10,6 +10,7 @@ import { unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from './compare-specs.ts';
 import { resolveReferences } from './resolve-references.ts';
 import { comparedFields, resolveDefaults } from './resolve-defaults.ts';
+import { formerIdOf } from '../prepare/former-names.ts';
 
 /** What decides where the changes of one resource come from. */
 export type AppliedResource = {
@@ -118,4 +119,19 @@ function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: Des
 function loosens(kind: Kind, { path, after }: FieldChange, live: JsonObject): boolean {
   if (!('value' in after) && !('absent' in after)) return false;
   return specDirection(kind.fields, live, editSpec(kind.fields, live, [{ path, value: shown(after) }])).weakens;
+}
+
+/** Finds what was last applied of a resource, under the name that it has or, where it is live, had. */
+export function lastAppliedLookup(
+  base: BaseState | undefined,
+  revert: readonly string[] = [],
+): (resource: DesiredResource, isLive: boolean) => AppliedResource | undefined {
+  if (base === undefined) return () => undefined;
+  const applied = desiredByKey(base.desired.resources);
+  const reverts = new Set(revert);
+  return (resource, isLive) => {
+    const former = isLive ? formerIdOf(resource) : undefined;
+    const found = applied.get(resource.key) ?? (former === undefined ? undefined : applied.get(former));
+    return found === undefined ? undefined : { base: found, revert: reverts.has(resource.id) };
+  };
 }

@@ -8,16 +8,16 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 export type DriftResult = { readonly diff: Diff; readonly pending: number; readonly unfinished: number };
 
 /** What tells drift from the rest: the manifests that were last applied, where they are known. */
-type Known = { readonly base: BaseState | undefined; readonly registry: Registry };
+type DriftInput = { readonly base: BaseState | undefined; readonly registry: Registry };
 
-type Past = { readonly applied: ReadonlySet<ResourceId>; readonly registry: Registry };
+type AppliedContext = { readonly applied: ReadonlySet<ResourceId>; readonly registry: Registry };
 
 /**
  * Narrows a plan to drift: fields and edges that the gateway moved since the base, and those that are held. Without a base
  * whatever differs on an object that is live counts. Where both sides moved it is drift to look at; `only` leaves it out,
  * as the manifests' next apply decides about it.
  */
-export function filterDrift(whole: Diff, { base, registry }: Known, which: 'all' | 'only' = 'all'): DriftResult {
+export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 'all' | 'only' = 'all'): DriftResult {
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const isDrift = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     base === undefined || held === true || origin === 'drift' || (which === 'all' && origin === 'both');
@@ -77,7 +77,7 @@ export function isDrifted({ changes, edges }: Pick<Diff, 'changes' | 'edges'>): 
 }
 
 /** What an interrupted apply left closed is ours to finish, and what was never applied is no drift. */
-function narrowed(change: Change, isDrift: (field: FieldChange) => boolean, { applied, registry }: Past): Change | undefined {
+function narrowed(change: Change, isDrift: (field: FieldChange) => boolean, { applied, registry }: AppliedContext): Change | undefined {
   if (isUnfinished(change) || change.adoption === true || change.reasons.includes('replaced')) return undefined;
   if (change.action === 'delete') return undefined;
   if (change.action !== 'create') {
@@ -117,4 +117,22 @@ function withRemainingNeeds(change: Change, ids: ReadonlySet<ResourceId>, edges:
 
 function isUnfinished({ reasons }: Change): boolean {
   return reasons.includes('unfinished');
+}
+
+/** The accepted parts of a drift: fields as `ID PATH`, edges as `RULE CONNECTION`. */
+export type AcceptedSelection = { readonly fields: ReadonlySet<string>; readonly edges: ReadonlySet<string> };
+
+/** Keeps only the fields and edges that are accepted, and the changes that write them. */
+export function selectAccepted<C extends Change>(
+  whole: { readonly changes: readonly C[]; readonly edges: readonly EdgeChange[] },
+  { fields, edges }: AcceptedSelection,
+): { readonly changes: readonly C[]; readonly edges: readonly EdgeChange[] } {
+  const kept = whole.edges.filter(({ rule, connection }) => edges.has(`${rule} ${connection}`));
+  const writers = new Set(kept.flatMap(({ by }) => (by === undefined ? [] : [by])));
+  const changes = whole.changes.flatMap((change) => {
+    const own = change.fields.filter(({ path }) => fields.has(`${change.id} ${path}`));
+    return own.length === 0 && !writers.has(liveKeyOf(change)) ? [] : [{ ...change, fields: own }];
+  });
+  const ids = new Set(changes.map(({ id }) => id));
+  return { changes: changes.map((change) => ({ ...change, needs: change.needs.filter((need) => ids.has(need)) })), edges: kept };
 }

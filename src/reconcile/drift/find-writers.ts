@@ -32,7 +32,7 @@ export function findWriters(
     [...ids].map((id): readonly [ResourceId, ReadonlySet<AuditedWrite>] => {
       const [kind, name, uid] = [kindOf(id), nameOf(id), uids.get(id)];
       const beside = uid === undefined ? [...named(kind, [name])].flatMap(({ names }) => names.filter(isUuid)) : [uid];
-      return [id, sinceMade(named(kind, [name, ...beside]), writes)];
+      return [id, sinceCreated(named(kind, [name, ...beside]), writes)];
     }),
   );
   const gone = [...ids].filter((id) => !uids.has(id));
@@ -44,7 +44,7 @@ export function findWriters(
 }
 
 /** Of the writes that tell a name or an id those to what was made last. */
-function sinceMade(own: ReadonlySet<AuditedWrite>, writes: readonly AuditedWrite[]): ReadonlySet<AuditedWrite> {
+function sinceCreated(own: ReadonlySet<AuditedWrite>, writes: readonly AuditedWrite[]): ReadonlySet<AuditedWrite> {
   const newestFirst = writes.filter((write) => own.has(write));
   const made = newestFirst.findIndex(({ method }) => method === 'POST');
   return made < 0 ? own : new Set(newestFirst.slice(0, made + 1));

@@ -6,15 +6,14 @@ import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import { otherEnd, type EdgeChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { explainedOrigin, originText } from './explain-origin.ts';
+import { explainedOrigin, originText, type ExplainedSubject } from './explain-subject.ts';
 import { resolveEnds, indexEdges, type EdgeIndex } from '../diff/edge-index.ts';
-import type { ExplainedSubject } from './explain-subject.ts';
 
 /** All edges that a field of a resource speaks of: live ones, declared ones, each with whose it is and why. */
 export function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
   const { key, plan, resource, found } = subject;
   const self = resource?.key ?? key;
-  const facts = factsOf(subject);
+  const facts = collectEdgeFacts(subject);
   const mine = plan.edges.filter(
     (edge) => (field.edge === 'rule' ? edge.rule : edge.connection) === self && kindOf(otherEnd(edge, self)) === field.refers,
   );
@@ -36,19 +35,19 @@ export function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly 
   });
 }
 
-type Declared = { readonly place: string; readonly bySelector: boolean };
-type Facts = { readonly index: EdgeIndex; readonly declared: (ends: EdgeEnds) => readonly Declared[] };
+type EdgeDeclarationSite = { readonly place: string; readonly bySelector: boolean };
+type EdgeFacts = { readonly index: EdgeIndex; readonly declared: (ends: EdgeEnds) => readonly EdgeDeclarationSite[] };
 
 /** Where edges are declared, and which of them were applied. */
-function factsOf({ desired, live, base, registry }: ExplainedSubject): Facts {
+function collectEdgeFacts({ desired, live, base, registry }: ExplainedSubject): EdgeFacts {
   const index = indexEdges({ desired, live, registry, base: base?.desired });
   const manifests = desiredById(desired.resources);
-  const places = new Map<string, Declared[]>();
+  const places = new Map<string, EdgeDeclarationSite[]>();
   for (const edge of desired.edges) {
     const { rule, connection } = resolveEnds(edge, index);
     if (rule === undefined || connection === undefined) continue;
     const key = edgeKey({ rule, connection });
-    const found = edge.declarations.flatMap(({ by, path, how }): readonly Declared[] => {
+    const found = edge.declarations.flatMap(({ by, path, how }): readonly EdgeDeclarationSite[] => {
       const at = manifests.get(by)?.locate(path);
       return at === undefined ? [] : [{ place: `${at.file}:${at.line}:${at.column}`, bySelector: how === 'selector' }];
     });
@@ -66,12 +65,12 @@ type EdgeCase = {
   readonly ends: EdgeEnds;
   readonly other: ResourceId;
   readonly field: FieldRule;
-  readonly declared: readonly Declared[];
+  readonly declared: readonly EdgeDeclarationSite[];
 };
 
-type Reason = Pick<ExplanationRow, 'status' | 'origin' | 'why' | 'owner'>;
+type EdgeReason = Pick<ExplanationRow, 'status' | 'origin' | 'why' | 'owner'>;
 
-function reasonOf({ edge, ends, other, field, declared }: EdgeCase, subject: ExplainedSubject): Reason {
+function reasonOf({ edge, ends, other, field, declared }: EdgeCase, subject: ExplainedSubject): EdgeReason {
   if (edge === undefined && subject.resource === undefined) return { status: 'kept', why: 'no manifest declares the object' };
   const shown = declared.map(({ place, bySelector }) => (bySelector ? `${place}, by a selector` : place));
   const places = shown.length === 0 ? '' : ` (${shown.join('; ')})`;
@@ -93,19 +92,19 @@ function edgeText({ action, by }: EdgeChange, places: string): string {
 function foreignReason(
   { ends, other, field }: Pick<EdgeCase, 'ends' | 'other' | 'field'>,
   subject: ExplainedSubject,
-): Pick<Reason, 'why' | 'owner'> {
+): Pick<EdgeReason, 'why' | 'owner'> {
   const { plan, live, resource } = subject;
   const orphan = plan.orphans.find(({ id }) => id === ends.rule || id === ends.connection);
-  if (orphan !== undefined) return told('orphan', `live, and ${orphan.id} is an orphan: the edge stays as long as that does`);
+  if (orphan !== undefined) return ownedBy('orphan', `live, and ${orphan.id} is an orphan: the edge stays as long as that does`);
   const managed = live.resources.find(({ id, managedBy }) => managedBy !== undefined && (id === ends.rule || id === ends.connection));
-  if (managed !== undefined) return told('manager', `live, and ${managed.id} is managed by ${managed.managedBy ?? ''}: never removed`);
+  if (managed !== undefined) return ownedBy('manager', `live, and ${managed.id} is managed by ${managed.managedBy ?? ''}: never removed`);
   const place = pointer(field.name, nameOf(other));
   if (resource?.ignore.some((one) => isPointerWithin(place, one)) === true)
-    return told('foreign', 'live, and metadata.ignore names it: carried by every write, never removed');
+    return ownedBy('foreign', 'live, and metadata.ignore names it: carried by every write, never removed');
   const why = plan.unmanaged.includes(other) ? `no manifest declares ${other}, so the edge is not ours to remove` : 'not ours to remove';
-  return told('foreign', `live, and ${why}: carried by every write`);
+  return ownedBy('foreign', `live, and ${why}: carried by every write`);
 }
 
-function told(owner: EdgeOwner, why: string): Pick<Reason, 'why' | 'owner'> {
+function ownedBy(owner: EdgeOwner, why: string): Pick<EdgeReason, 'why' | 'owner'> {
   return { owner, why };
 }

@@ -5,8 +5,7 @@ import { compareText, equal, type Json } from '../../model/json.ts';
 import type { Change, Plan, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { edgeRows } from './explain-edges.ts';
-import { countedOrigins, explainedOrigin, partsOf } from './explain-origin.ts';
-import { subjectOf, type ExplainInput, type ExplainedSubject } from './explain-subject.ts';
+import { countedOrigins, explainedOrigin, partsOf, subjectOf, type ExplainInput, type ExplainedSubject } from './explain-subject.ts';
 
 /** Says of every field what was applied, what is wanted and what is live, and why that is, or is not, a change; undefined for nothing. */
 export function explain(input: ExplainInput): Explanation | undefined {

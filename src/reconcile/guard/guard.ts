@@ -1,12 +1,13 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { PreflightResult } from '../../model/gateway.ts';
-import type { Allowance, Diff, Plan } from '../../model/plan/plan.ts';
+import type { Allowance, Diff, Plan, OutsideReference, Refusal } from '../../model/plan/plan.ts';
 import type { RiskClass } from '../../model/plan/risk.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { riskRefusals } from '../../protection/risk/risk-refusals.ts';
 import type { Assessment } from '../assess/assess.ts';
-import { referenceRefusals, sortReferences } from './outside-references.ts';
 import { sortRefusals, windowRefusals, type SortedRefusals } from './refusals.ts';
+import { canonical, compareText } from '../../model/json.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
 
 /** The results of the stages before. */
 export type GuardInput = {
@@ -49,4 +50,45 @@ export function guard(parts: GuardInput, { preflight, maxRisk, allowed }: GuardO
     refusals: [...limits.refusals, ...refusals],
     allowed: [...limits.used, ...used],
   };
+}
+
+const most = 5;
+
+/** Sorts references independently of the order in which the gateway returns them. */
+export function sortReferences(references: readonly OutsideReference[]): readonly OutsideReference[] {
+  const keyed = references.map((one) => [canonical([one.id, one.sort, one.name ?? '', one.how]), one] as const);
+  return keyed.toSorted(([left], [right]) => compareText(left, right)).map(([, one]) => one);
+}
+
+/** A refusal for each object that takes a place, where something that is not ours names the former one and would not apply to it. */
+export function referenceRefusals(references: readonly OutsideReference[], { resources }: DesiredState): readonly Refusal[] {
+  const groups = new Map<ResourceId, OutsideReference[]>();
+  for (const one of references) groups.set(one.id, [...(groups.get(one.id) ?? []), one]);
+  return [...groups].map(([id, found]): Refusal => {
+    const at = resources.find((resource) => resource.id === id)?.locate('');
+    return {
+      code: 'plan/replaces-references',
+      message: messageOf(id, found),
+      hint: `let them name ${nameOf(id)} too, on the gateway; nothing here writes them`,
+      allowable: true,
+      resource: id,
+      ...(at === undefined ? {} : { at }),
+    };
+  });
+}
+
+function messageOf(id: ResourceId, found: readonly OutsideReference[]): string {
+  const former = found[0]?.replaces ?? '';
+  const known = found.filter(({ name }) => name !== undefined).map(({ sort, name = '' }) => `${sort} "${name}"`);
+  const unseen = found.filter(({ name }) => name === undefined).map(({ sort }) => `${sort}s`);
+  const shown = known.length > most ? [...known.slice(0, most), `${known.length - most} more`] : known;
+  const [verb, tail] = known.length === 1 ? ['names', 'does'] : ['name', 'do'];
+  return [
+    ...(known.length === 0 ? [] : [`${listed(shown)} ${verb} ${former}, and ${tail} not go on to ${nameOf(id)}`]),
+    ...(unseen.length === 0 ? [] : [`whether ${listed(unseen)} name ${former} is not shown to this token`]),
+  ].join('; ');
+}
+
+function listed(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 }

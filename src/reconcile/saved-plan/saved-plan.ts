@@ -6,16 +6,15 @@ import { isOnLiveObject, liveKeyOf, type Change, type EdgeChange, type Plan, typ
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
 import { digestOf } from './digest.ts';
-import { repeatedKey } from './repeated-key.ts';
 import { plan as isPlanDocument, type EncodedPlan } from './validators.js';
 
-/** Longer files are not read, and not written. */
+/** The size limit of a plan file, in bytes. */
 export const longestPlan: number = 64 * 1024 * 1024;
 
-/** Manifests nest 64 deep at most, and a plan puts them a little deeper. */
+/** The depth limit of a plan file: manifests nest at most 64 deep, and a plan adds a few levels. */
 const deepest = 128;
 
-/** The one plan of a document with all that must still be so when it is carried out, under a checksum. */
+/** Returns the document of one plan with the facts that must still hold when it is executed, and a checksum. */
 export function sealedPlan(document: JsonObject, { tool, whole, repository, live, sources }: Omit<SavedPlan, 'plan'>): JsonObject {
   const saved = {
     tool,
@@ -27,10 +26,10 @@ export function sealedPlan(document: JsonObject, { tool, whole, repository, live
   return { ...document, saved: { ...saved, checksum: checksumOf({ ...document, saved }) } };
 }
 
-/** What a saved plan says of its format: the version, where it is one that this program does not know. */
+/** A saved plan, or the unknown version of its format. */
 export type OpenedPlan = SavedPlan | { readonly version: string };
 
-/** Reads a saved plan; whatever is not exactly as it was saved is one diagnostic. */
+/** Reads a saved plan. Returns one diagnostic for a file that differs from what was saved. */
 export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> {
   const document = parsed(text);
   if (typeof document === 'string') return broken(document);
@@ -75,7 +74,7 @@ function parsed(text: string): JsonObject | string {
   }
 }
 
-/** Counts brackets, those inside of texts as well where they are not closed: a plan has no reason for so many. */
+/** Returns whether brackets nest too deep, before a parser recurses into them. */
 function isDeep(text: string): boolean {
   let depth = 0;
   let quoted = false;
@@ -90,8 +89,6 @@ function isDeep(text: string): boolean {
   return false;
 }
 
-const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
-
 function unsealed(document: JsonObject): JsonObject {
   const { saved } = document;
   if (!isObject(saved)) return document;
@@ -103,7 +100,7 @@ function checksumOf(document: JsonObject): string {
   return createHash('sha256').update(canonical(document)).digest('hex');
 }
 
-/** What no plan says, though the schema lets it pass. */
+/** Returns what makes a plan inconsistent although it matches the schema. */
 function mistakeIn(
   plan: { readonly changes: readonly Change[]; readonly edges: readonly EdgeChange[] },
   saved: Pick<SavedPlan, 'live'>,
@@ -128,3 +125,43 @@ function isKnownPath(kind: Kind, path: string): boolean {
   const [name] = tokensOf(path);
   return kind.fields.some((field) => field.name === name && field.edge === undefined);
 }
+
+/**
+ * Returns a key that one object of a valid JSON text contains twice, whatever its escapes; otherwise undefined. Parsers differ in
+ * which of the two values they keep.
+ */
+export function repeatedKey(text: string): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let [start, end] = [0, 0];
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === quote) {
+      start = index;
+      end = closingQuote(text, index);
+      index = end;
+    } else if (code === colon) {
+      const key: string = JSON.parse(text.slice(start, end + 1));
+      const keys = open.at(-1);
+      if (keys?.has(key) === true) return key;
+      keys?.add(key);
+    } else if (code === openBrace) open.push(new Set());
+    else if (code === openBracket) open.push(undefined);
+    else if (code === openBrace + 2 || code === openBracket + 2) open.pop();
+  }
+  return undefined;
+}
+
+/** Returns the index of the quote that ends the JSON string. */
+function closingQuote(text: string, from: number): number {
+  let index = text.indexOf('"', from + 1);
+  while (isEscaped(text, index)) index = text.indexOf('"', index + 1);
+  return index;
+}
+
+function isEscaped(text: string, index: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(index - 1 - slashes) === backslash) slashes += 1;
+  return slashes % 2 === 1;
+}
+
+const [quote, colon, backslash, openBrace, openBracket] = [0x22, 0x3a, 0x5c, 0x7b, 0x5b];

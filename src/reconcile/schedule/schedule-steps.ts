@@ -1,12 +1,13 @@
 import { specAfter } from '../../model/spec/edit.ts';
 import { combineDirections, type Direction } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
-import type { LiveState } from '../../model/live.ts';
-import { liveKeyOf, type Diff, type WriteSlot, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { type LiveState, liveById } from '../../model/live.ts';
+import { liveKeyOf, type Diff, type WriteSlot, renamesOf, withNames, type Change } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import type { ResourceId, Spec } from '../../model/resource.ts';
 import { slotStages, stagesBetween, stepKeyText, uniqueStepKeys, type Stage, type Step, type StepKey } from '../../model/plan/schedule.ts';
 import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
+import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
 
 /** The slot of each rule that the gateway accepts only as one write, by the id of its change. */
 export type WriteSlots = ReadonlyMap<ResourceId, WriteSlot>;
@@ -226,4 +227,17 @@ function attachesLate({ change, kind }: Effect): boolean {
 function opens({ change, kind }: Effect): boolean {
   const spec = specAfter(change, kind, {});
   return kind.fields.some((field) => field.closed !== undefined && spec[field.name] !== field.closed);
+}
+
+/** Returns what objects hold between two writes, live and desired joined, by the id of the change. */
+export function joinedSpecs(steps: readonly Step[], changes: readonly Change[], live: LiveState): ReadonlyMap<ResourceId, Spec> {
+  const twice = steps.filter(({ part }) => part === 'gain');
+  if (twice.length === 0) return new Map();
+  const found = liveById(withNames(live, renamesOf(changes)).resources);
+  return new Map(
+    twice.map(({ change, kind }) => {
+      const spec = found.get(liveKeyOf(change))?.spec ?? {};
+      return [change.id, mergeStrictest(kind.fields, specAfter(change, kind, spec), spec)];
+    }),
+  );
 }

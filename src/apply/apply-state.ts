@@ -1,15 +1,14 @@
-import type { AppError } from '../model/errors.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import type { Gateway } from '../model/gateway.ts';
+import type { SecretLookup, WrittenStep } from './request.ts';
+import type { AppError } from '../model/errors.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { ApplyEvent } from '../model/result/outcome.ts';
-import type { Plan } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import type { PlannedObject } from './fingerprint.ts';
 import type { StepResult } from './outcomes.ts';
-import type { SecretLookup } from './request.ts';
-import type { WrittenStep } from './verify.ts';
 
 /** All that carrying out a plan needs. */
 export type ApplyInput = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EdgeChange } from '../../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
-import { orderByNeeds, needsOf } from '../../../../src/reconcile/diff/order.ts';
+import { orderByNeeds, needsOf } from '../../../../src/reconcile/diff/diff-states.ts';
 
 function one(id: ResourceId, ...needs: readonly ResourceId[]): { readonly id: ResourceId; readonly needs: readonly ResourceId[] } {
   return { id, needs };
@@ -11,7 +11,7 @@ function edge(rule: ResourceId, connection: ResourceId, given: Partial<EdgeChang
   return { rule, connection, action: 'attach', declared: [], ...given };
 }
 
-describe('inOrder', () => {
+describe('orderByNeeds', () => {
   it.each<[string, readonly ReturnType<typeof one>[], string]>([
     ['by id', [one('K/b'), one('K/a')], 'K/a K/b'],
     ['what is needed first', [one('K/a', 'K/b'), one('K/b', 'K/c'), one('K/c')], 'K/c K/b K/a'],
